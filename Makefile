@@ -1,0 +1,37 @@
+# Two commands matter: `make conformance` and `make test`. Both work on a fresh machine that has
+# Python 3.11 or later and can reach its package registry; everything else they look for (Java,
+# Maven, Docker) is used where it is there and counted as "not run" where it is not.
+
+VENV    := .venv
+PY      := $(VENV)/bin/python
+RESULTS ?= results
+TARGETS ?= reference@1.0 reference@2.2 reference@2.8 reference@3.9 reference@4.3
+
+.PHONY: help conformance test fast live lint bench clean
+
+help:  ## Show these lines
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1\t/' | expand -t 22
+
+$(VENV)/.%: pyproject.toml ci/setup
+	@ci/setup $(VENV) $*
+
+conformance: $(VENV)/.spark  ## Judge the reference broker against Kafka's recorded answers; leave a dashboard
+	@$(PY) ci/conformance.py --results $(RESULTS) $(addprefix --target ,$(TARGETS))
+
+test: $(VENV)/.test  ## Every test that needs no Docker: units, suites on recordings, live Kafka where Java and Maven are
+	@$(PY) ci/run
+
+fast: $(VENV)/.test  ## The fast tier only: no Java, no Docker, no Spark start
+	@$(PY) ci/run fast
+
+live: $(VENV)/.test  ## The suites on all five real Kafka releases (needs Java and Maven)
+	@$(PY) ci/run live
+
+lint: $(VENV)/.test  ## House rules, import contracts, ruff
+	@$(PY) ci/run lint
+
+bench: $(VENV)/.test  ## Side-by-side figures against real Kafka and other peers
+	@$(VENV)/bin/touchstone bench
+
+clean:  ## Remove the environment, caches and results
+	rm -rf $(VENV) $(RESULTS) .pytest_cache .ruff_cache .hypothesis build *.egg-info
