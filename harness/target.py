@@ -1,0 +1,129 @@
+"""What the harness may ask of a thing under test: five verbs and three values.
+
+A target is named by the word a user types after `--target`; everything behind that word (a JVM, a
+container, a recording, a socket somebody else opened) stays in `harness/targets/`. This file knows
+none of them, so that scenario, driver and suites depend on a shape and never on Java or Docker.
+
+Two rules hold for every target. It never answers "no" by raising from `available`: a missing tool
+is a sentence ("no Java"), because a run must count what it did not do. And `start` is cached per
+shape: the same shape returns the same endpoint until `stop`, so cases share one cluster and the
+isolation between them is in their names, not in their processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
+
+Address = tuple[str, int]
+Versions = dict[int, tuple[int, int]]  # API key -> (lowest, highest) version advertised
+
+KINDS = ("reference", "process", "container", "external", "recorded")
+
+
+class Unavailable(Exception):
+    """This target cannot run on this machine; `reason` is what the run prints after "not run:"."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class StartFailed(Exception):
+    """The target should have started and did not; the message names its logs and quotes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large and how configured a cluster a scenario needs; equal shapes share one cluster.
+
+    `racks[i]` is the rack of broker i. `config` takes a mapping or pairs of broker settings by
+    Kafka's names; it is kept as sorted pairs of strings, so a shape can be a dictionary key.
+    """
+
+    brokers: int = 1
+    racks: tuple[str, ...] = ()
+    config: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        given = self.config.items() if isinstance(self.config, Mapping) else self.config
+        pairs = tuple(sorted((str(key), setting(value)) for key, value in dict(given).items()))
+        object.__setattr__(self, "racks", tuple(self.racks))
+        object.__setattr__(self, "config", pairs)
+        if self.brokers < 1:
+            raise ValueError(f"a cluster has at least one broker, not {self.brokers}")
+        if self.racks and len(self.racks) != self.brokers:
+            raise ValueError(f"{self.brokers} brokers but {len(self.racks)} racks: {self.racks}")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return dict(self.config)
+
+    def rack_of(self, broker: int) -> str | None:
+        return self.racks[broker] if self.racks else None
+
+
+def setting(value: object) -> str:
+    """A setting as Kafka's properties files spell it: booleans are lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class Node(Protocol):
+    """One broker as the nemesis holds it. Every verb returns when its effect is complete."""
+
+    def start(self) -> None:
+        """Start it again with its own data and port, and wait until it serves."""
+
+    def stop(self) -> None:
+        """Ask it to shut down cleanly (SIGTERM) and wait until it is gone."""
+
+    def kill(self) -> None:
+        """End it without a chance to flush or say goodbye (SIGKILL)."""
+
+    def pause(self) -> None:
+        """Freeze it with its connections open (SIGSTOP)."""
+
+    def resume(self) -> None:
+        """Let a frozen one run on (SIGCONT)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A running cluster: where it listens, where its logs are, and its brokers to be harmed.
+
+    `nodes` is empty when the target cannot be harmed from here (an external broker, a recording).
+    """
+
+    bootstrap: tuple[Address, ...]
+    brokers: Mapping[int, Address] = field(default_factory=dict)
+    logs: Path | None = None
+    nodes: Mapping[int, Node] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bootstrap", tuple(self.bootstrap))
+        object.__setattr__(self, "brokers", MappingProxyType(dict(self.brokers)))
+        object.__setattr__(self, "nodes", MappingProxyType(dict(self.nodes)))
+
+
+@runtime_checkable
+class Target(Protocol):
+    """Something that says it speaks Kafka."""
+
+    name: str  # the word that named it: "kafka@4.3.1", "reference@2.8", "10.0.0.1:9092"
+    release: str | None  # the short release it claims to be ("4.3"), None when nobody knows
+    kind: str  # one of KINDS
+
+    def available(self) -> str | None:
+        """None when `start` has a chance here, else the reason in words ("no Java")."""
+
+    def start(self, shape: Shape) -> Endpoint:
+        """The endpoint of this shape, started on first use. Raises Unavailable or StartFailed."""
+
+    def advertised(self) -> Versions:
+        """What it advertises to clients, by its own ApiVersions answer (started if need be)."""
+
+    def stop(self) -> None:
+        """End everything `start` began and leave nothing behind; harmless when repeated."""
