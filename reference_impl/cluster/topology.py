@@ -1,0 +1,210 @@
+"""What every broker of one process agrees on: nodes, topics, partitions, leaders, epochs.
+
+This is the embedded registry: the metadata that Kafka keeps in ZooKeeper or in its metadata log,
+as plain values that one process shares. It decides nothing about requests (no error codes, no
+api versions, no validation: that is `broker/handlers`) and nothing about placement (that is
+`cluster/racks.py`); it keeps the values consistent while topics come, grow and go. Chance arrives
+as an argument, logs are made by whoever owns disks and memory, and no clock is read here.
+
+Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (offline replicas).
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from reference_impl.cluster.topic_config import TopicConfig
+
+NO_LEADER = -1
+NO_TOPIC_ID = bytes(16)
+METADATA_TOPIC_ID = bytes(15) + b"\x01"  # Kafka reserves the id of its own metadata log
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
+class Chance(Protocol):
+    """The part of `random.Random` that placement and ids need; tests pass their own."""
+
+    def randrange(self, stop: int, /) -> int: ...
+
+    def randbytes(self, n: int, /) -> bytes: ...
+
+
+class Logs(Protocol):
+    """Who makes the log of a partition and forgets it when the topic goes."""
+
+    def open(self, topic: Topic, partition: Partition) -> Any: ...
+
+    def remove(self, topic: Topic) -> None: ...
+
+
+@dataclass(slots=True)
+class Node:
+    """A broker as its peers and clients see it."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+    alive: bool = True
+
+
+@dataclass(slots=True)
+class Partition:
+    topic: str
+    index: int
+    replicas: list[int]
+    isr: list[int]
+    leader: int
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    log: Any = None  # the leader's `log.partition_log.PartitionLog`
+
+
+@dataclass(slots=True)
+class Topic:
+    name: str
+    id: bytes
+    partitions: list[Partition] = field(default_factory=list)
+    configs: dict[str, str] = field(default_factory=dict)  # overrides only, as the client wrote them
+
+    @property
+    def internal(self) -> bool:
+        return self.name in INTERNAL_TOPICS
+
+    def partition(self, index: int) -> Partition | None:
+        return self.partitions[index] if 0 <= index < len(self.partitions) else None
+
+
+class Cluster:
+    """Shared by the brokers of one process; all of them read it, handlers on any of them write it."""
+
+    def __init__(
+        self,
+        nodes: Iterable[Node] = (),
+        *,
+        random: Chance,
+        logs: Logs | None = None,
+        cluster_id: str | None = None,
+        controller_id: int | None = None,
+        topic_defaults: Mapping[str, str] | None = None,
+        topic_ids: bool = True,
+        switches: Iterable[str] = (),
+    ) -> None:
+        self.brokers: dict[int, Node] = {node.id: node for node in nodes}
+        self.random = random
+        self.logs = logs
+        self.cluster_id = cluster_id or urlsafe_b64encode(random.randbytes(16)).decode()[:22]
+        self.controller_id = min(self.brokers, default=-1) if controller_id is None else controller_id
+        self.topic_defaults = dict(topic_defaults or {})
+        self.topic_ids = topic_ids
+        self.switches = frozenset(switches)
+        self.topics: dict[str, Topic] = {}
+        self.by_id: dict[bytes, Topic] = {}
+        self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
+        self._resolved: dict[str, TopicConfig] = {}
+
+    def join(self, node: Node) -> None:
+        self.brokers[node.id] = node
+        if self.controller_id == -1:
+            self.controller_id = node.id
+        self.generation += 1
+
+    @property
+    def alive(self) -> list[Node]:
+        """Live nodes by ascending id: the order that placement and answers use (TOPIC-17)."""
+        return [self.brokers[i] for i in sorted(self.brokers) if self.brokers[i].alive]
+
+    def topic(self, name: str) -> Topic | None:
+        return self.topics.get(name)
+
+    def partition(self, name: str, index: int) -> Partition | None:
+        topic = self.topics.get(name)
+        return topic.partition(index) if topic else None
+
+    def create(
+        self,
+        name: str,
+        assignment: Sequence[Sequence[int]],
+        configs: Mapping[str, str] | None = None,
+    ) -> Topic:
+        """Store a topic whose partition i has the replicas `assignment[i]`; they lead at once."""
+        if name in self.topics:
+            raise ValueError(f"topic {name!r} exists")
+        topic = Topic(name, self._fresh_id(), configs=dict(configs or {}))
+        self.topics[name] = topic
+        if self.topic_ids:
+            self.by_id[topic.id] = topic
+        self._add_partitions(topic, assignment)
+        return topic
+
+    def grow(self, name: str, assignment: Sequence[Sequence[int]]) -> Topic:
+        """Append partitions; those that exist keep their replicas and their records (TOPIC-33)."""
+        topic = self.topics[name]
+        self._add_partitions(topic, assignment)
+        return topic
+
+    def delete(self, name: str) -> Topic:
+        topic = self.topics.pop(name)
+        self.by_id.pop(topic.id, None)
+        self._resolved.pop(name, None)
+        if self.logs:
+            self.logs.remove(topic)
+        self.generation += 1
+        return topic
+
+    def configure(self, name: str, configs: Mapping[str, str]) -> None:
+        """Replace the override set of a topic (DYN-10, DYN-17)."""
+        self.topics[name].configs = dict(configs)
+        self._resolved.pop(name, None)
+        self.generation += 1
+
+    def set_topic_defaults(self, defaults: Mapping[str, str]) -> None:
+        self.topic_defaults = dict(defaults)
+        self._resolved.clear()
+        self.generation += 1
+
+    def config_of(self, topic: Topic | str) -> TopicConfig:
+        """Overrides over the broker's defaults, parsed once per change."""
+        name = topic if isinstance(topic, str) else topic.name
+        resolved = self._resolved.get(name)
+        if resolved is None:
+            stored = self.topics.get(name)
+            overrides = stored.configs if stored else {}
+            resolved = TopicConfig.resolve({**self.topic_defaults, **overrides})
+            self._resolved[name] = resolved
+        return resolved
+
+    def offline(self, partition: Partition) -> list[int]:
+        """Replicas on brokers that are not there (KIP-112), in replica order."""
+        nodes = self.brokers
+        return [r for r in partition.replicas if r not in nodes or not nodes[r].alive]
+
+    def _fresh_id(self) -> bytes:
+        if not self.topic_ids:
+            return NO_TOPIC_ID
+        while True:
+            raw = bytearray(self.random.randbytes(16))
+            raw[6] = raw[6] & 0x0F | 0x40  # a version 4 UUID, as java.util.UUID makes them
+            raw[8] = raw[8] & 0x3F | 0x80
+            fresh = bytes(raw)
+            # Kafka refuses ids whose text form begins with "-", because shells read it as a flag.
+            if fresh not in self.by_id and not urlsafe_b64encode(fresh).startswith(b"-"):
+                return fresh
+
+    def _add_partitions(self, topic: Topic, assignment: Sequence[Sequence[int]]) -> None:
+        for replicas in assignment:
+            alive = [r for r in replicas if r in self.brokers and self.brokers[r].alive]
+            partition = Partition(
+                topic=topic.name,
+                index=len(topic.partitions),
+                replicas=list(replicas),
+                isr=alive,
+                leader=alive[0] if alive else NO_LEADER,
+            )
+            topic.partitions.append(partition)
+            if self.logs:
+                partition.log = self.logs.open(topic, partition)
+        self.generation += 1
