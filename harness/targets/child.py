@@ -1,0 +1,142 @@
+"""Processes that end when we say so, and also when we can no longer say anything.
+
+Three ends are covered. A child is the leader of its own process group and is signalled as a group.
+A normal end of this program runs `stop`. And a program that is killed outright leaves a watchdog: a
+shell that reads the groups' numbers from a pipe and, when the pipe closes because its only writer
+died, kills the groups it still knows and removes their folder. The kernel's parent-death signal was
+rejected: it fires when the *thread* that started the child ends, and only Linux has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+_GUARD = """
+trap '' INT TERM HUP
+groups=
+while read -r sign group; do
+    left=
+    for known in $groups; do
+        [ "$known" = "$group" ] || left="$left $known"
+    done
+    groups=$left
+    [ "$sign" = + ] && groups="$groups $group"
+done
+for group in $groups; do kill -KILL "-$group"; done
+[ -z "$1" ] || rm -rf "$1"
+"""
+
+
+class Watchdog:
+    """Kills registered process groups and removes `folder` when this process is gone."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._shell = subprocess.Popen(
+            ["/bin/sh", "-c", _GUARD, "touchstone-watchdog", str(folder or "")],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, cwd="/",
+        )  # fmt: skip
+
+    def note(self, sign: str, group: int) -> None:
+        """"+" a group to kill, "-" one that is over (its number may soon be somebody else's)."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._shell.stdin.fileno(), f"{sign} {group}\n".encode())
+
+    def close(self) -> None:
+        """Let it do its duty now and wait for it."""
+        self._shell.stdin.close()
+        self._shell.wait()
+
+
+class Child:
+    """One program with a log file: started, signalled and waited for."""
+
+    def __init__(
+        self, argv: Sequence[str], *, log: Path, cwd: Path, watchdog: Watchdog | None = None
+    ) -> None:
+        self.argv, self.log, self.cwd = list(argv), log, cwd
+        self.paused = False
+        self._watchdog = watchdog
+        self._process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Begin; the log is appended to, so a restart keeps what led to it."""
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                self.argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                cwd=self.cwd, start_new_session=True,
+            )  # fmt: skip
+        if self._watchdog:
+            self._watchdog.note("+", self._process.pid)
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs (or before it was ever started)."""
+        return self._process.poll() if self._process else None
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def signal(self, number: int) -> None:
+        """To the whole group; harmless when it is already gone."""
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+
+    def pause(self) -> None:
+        self.signal(signal.SIGSTOP)
+        self.paused = True
+
+    def resume(self) -> None:
+        self.signal(signal.SIGCONT)
+        self.paused = False
+
+    def stop(self, seconds: float) -> bool:
+        """Ask politely and wait; True if that was enough, else it was killed."""
+        if self.paused:
+            self.resume()
+        self.signal(signal.SIGTERM)
+        try:
+            if self._process:
+                self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return False
+        self._over()
+        return True
+
+    def kill(self) -> None:
+        """End the group at once and reap it."""
+        self.signal(signal.SIGKILL)
+        if self._process:
+            self._process.wait()
+        self._over()
+
+    def _over(self) -> None:
+        self.paused = False
+        if self._watchdog and self._process:
+            self._watchdog.note("-", self._process.pid)
+
+    def last_lines(self, count: int = 12) -> str:
+        """The end of its log, for an error message."""
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            return f"(no log: {error})"
+        return "\n".join(f"    {line[:300]}" for line in lines[-count:]) or "    (it said nothing)"
+
+
+def remove(folder: Path) -> None:
+    """A folder and all in it; a file that vanished meanwhile is what we wanted."""
+    shutil.rmtree(folder, ignore_errors=True)

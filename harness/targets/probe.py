@@ -1,0 +1,101 @@
+"""Two questions in bytes of our own: what do you speak, and is the cluster whole?
+
+A target is ready when every broker of it says so, never after some seconds. The questions are the
+oldest that every release from 1.0 to 4.3 still answers, ApiVersions v0 (KIP-35) and Metadata v1
+(the first with a controller), written here by hand in thirty lines: waiting for a broker must not
+depend on the codec that is under test.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from dataclasses import dataclass
+
+from harness.target import Address, Versions
+
+API_VERSIONS, METADATA = 18, 3
+_CORRELATION = 0x746F7563
+_CLIENT = b"touchstone-probe"
+_LARGEST = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The cluster as one broker sees it."""
+
+    brokers: dict[int, Address]
+    racks: dict[int, str | None]
+    controller: int
+
+
+class NotReady(Exception):
+    """It did not answer as a Kafka broker would: refused, closed, or answered an error."""
+
+
+def api_versions(address: Address, seconds: float = 5.0) -> Versions:
+    """API key -> (lowest, highest) as this broker advertises them."""
+    body = _Reader(_ask(address, API_VERSIONS, 0, b"", seconds))
+    error = body.take(">h")
+    if error:
+        raise NotReady(f"ApiVersions answered error {error}")
+    rows = [(body.take(">h"), body.take(">h"), body.take(">h")) for _ in range(body.take(">i"))]
+    return {key: (low, high) for key, low, high in rows}
+
+
+def metadata(address: Address, seconds: float = 5.0) -> Sight:
+    """Brokers and controller as this broker knows them; asks for no topic, so creates none."""
+    body = _Reader(_ask(address, METADATA, 1, struct.pack(">i", 0), seconds))
+    brokers: dict[int, Address] = {}
+    racks: dict[int, str | None] = {}
+    for _ in range(body.take(">i")):
+        node, host, port = body.take(">i"), body.string() or "", body.take(">i")
+        brokers[node], racks[node] = (host, port), body.string()
+    return Sight(brokers, racks, body.take(">i"))
+
+
+def _ask(address: Address, key: int, version: int, body: bytes, seconds: float) -> bytes:
+    header = struct.pack(">hhih", key, version, _CORRELATION, len(_CLIENT)) + _CLIENT
+    try:
+        with socket.create_connection(address, timeout=seconds) as connection:
+            connection.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
+            size, correlation = struct.unpack(">ii", _exactly(connection, 8))
+            if correlation != _CORRELATION or not 4 <= size <= _LARGEST:
+                raise NotReady(f"{address} does not speak Kafka: size {size}, id {correlation}")
+            return _exactly(connection, size - 4)
+    except OSError as error:
+        raise NotReady(f"{address[0]}:{address[1]}: {error}") from error
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    chunks = []
+    while count:
+        chunk = connection.recv(min(count, 65536))
+        if not chunk:
+            raise NotReady("the connection was closed before the answer")
+        chunks.append(chunk)
+        count -= len(chunk)
+    return b"".join(chunks)
+
+
+class _Reader:
+    """A cursor that turns a short answer into NotReady."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, form: str) -> int:
+        try:
+            (value,) = struct.unpack_from(form, self.data, self.at)
+        except struct.error as error:
+            raise NotReady(f"the answer ends at byte {self.at}: {error}") from None
+        self.at += struct.calcsize(form)
+        return value
+
+    def string(self) -> str | None:
+        size = self.take(">h")
+        if size < 0:
+            return None
+        text = self.data[self.at : self.at + size]
+        self.at += size
+        return text.decode("utf-8", "replace")

@@ -1,0 +1,167 @@
+"""The settings file of every node of every release and shape, as pure functions of values.
+
+Kafka's own defaults are what is being tested, so a line stands here only if the cluster could not
+run without it (where to listen, who keeps the metadata, replication factors that few brokers can
+satisfy) or if it removes waiting that no clause speaks of. A shape's own settings come last and win.
+
+Sources: Kafka's configuration reference of each release; KIP-103 (listener names), KIP-500/KIP-595
+(quorum), KIP-932 (share state topic).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.target import Address, Shape
+from harness.targets.matrix import Release
+
+CONTROLLER_ID = 100  # a controller of its own; broker ids count from 0, as Kafka's quick start does
+CLIENTS, CONTROLLER, INTERNAL = "PLAINTEXT", "CONTROLLER", "INTERNAL"
+ROLES = "process.roles"  # a shape may ask "broker,controller"; "broker" means a controller apart
+COMBINED = "broker,controller"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where one broker listens for clients, and where it says it does.
+
+    `internal` is the address brokers use among themselves when clients' is of no use to them, as in
+    containers whose published port exists only on the host.
+    """
+
+    bind: Address
+    advertised: Address
+    internal: Address | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Who keeps the metadata: a ZooKeeper with its chroot, or a KRaft controller."""
+
+    zookeeper: str = ""
+    controller_id: int = 0
+    controller: Address = ("", 0)
+    bind: Address = ("", 0)
+
+
+def combined(release: Release, shape: Shape) -> bool:
+    """Whether the only broker is its own controller.
+
+    Several brokers get a controller apart, as they would have had a ZooKeeper apart: a fault that
+    hits any broker then never takes the metadata with it, whatever the release.
+    """
+    asked = shape.settings.get(ROLES)
+    if not release.kraft:
+        return False
+    if asked is None:
+        return shape.brokers == 1
+    return asked.replace(" ", "") == COMBINED
+
+
+def zookeeper(data: str, bind: Address) -> dict[str, str]:
+    """ZooKeeper's own settings; its admin server would want a fixed port."""
+    return {
+        "dataDir": data,
+        "clientPort": str(bind[1]),
+        "clientPortAddress": bind[0],
+        "admin.enableServer": "false",
+        "maxClientCnxns": "0",
+        "4lw.commands.whitelist": "ruok,srvr",
+    }
+
+
+def broker(
+    release: Release, shape: Shape, node: int, *, data: str, listening: Listening, keeper: Keeper
+) -> dict[str, str]:
+    """One broker's settings (and its controller's, where they are combined)."""
+    both = combined(release, shape)
+    listeners = {CLIENTS: listening.bind}
+    advertised = {CLIENTS: listening.advertised}
+    if listening.internal:
+        listeners[INTERNAL] = advertised[INTERNAL] = listening.internal
+    if both and node == keeper.controller_id:
+        listeners[CONTROLLER] = keeper.bind
+    settings = {"log.dirs": data, **_listeners(listeners)}
+    settings["advertised.listeners"] = _joined(advertised)
+    if listening.internal:
+        settings["inter.broker.listener.name"] = INTERNAL
+    if release.kraft:
+        own = COMBINED if both and node == keeper.controller_id else "broker"
+        settings |= {ROLES: own, "node.id": str(node), **_quorum(keeper)}
+    else:
+        settings |= {"broker.id": str(node), **_zookeeper_client(keeper)}
+    rack = shape.rack_of(node)
+    if rack is not None:
+        settings["broker.rack"] = rack
+    return settings | _few_brokers(release, shape.brokers) | _asked(shape)
+
+
+def controller(
+    release: Release, shape: Shape, *, data: str, keeper: Keeper
+) -> dict[str, str]:
+    """A KRaft controller apart. It gets the shape's settings too: defaults of topics live there."""
+    settings = {
+        "log.dirs": data,
+        ROLES: "controller",
+        "node.id": str(keeper.controller_id),
+        **_listeners({CONTROLLER: keeper.bind}),
+        **_quorum(keeper),
+    }
+    return settings | _few_brokers(release, shape.brokers) | _asked(shape)
+
+
+def text(settings: dict[str, str]) -> str:
+    """A Java properties file. A backslash is the only character of a value that needs care."""
+    escaped = ((key, value.replace("\\", "\\\\")) for key, value in settings.items())
+    return "".join(f"{key}={value}\n" for key, value in escaped)
+
+
+def _asked(shape: Shape) -> dict[str, str]:
+    return {key: value for key, value in shape.config if key != ROLES}
+
+
+def _listeners(listeners: dict[str, Address]) -> dict[str, str]:
+    return {
+        "listeners": _joined(listeners),
+        "listener.security.protocol.map": ",".join(
+            f"{name}:PLAINTEXT" for name in (CLIENTS, INTERNAL, CONTROLLER)
+        ),
+    }
+
+
+def _joined(listeners: dict[str, Address]) -> str:
+    return ",".join(f"{name}://{host}:{port}" for name, (host, port) in listeners.items())
+
+
+def _quorum(keeper: Keeper) -> dict[str, str]:
+    host, port = keeper.controller
+    return {
+        "controller.listener.names": CONTROLLER,
+        "controller.quorum.voters": f"{keeper.controller_id}@{host}:{port}",
+    }
+
+
+def _zookeeper_client(keeper: Keeper) -> dict[str, str]:
+    # 18 s is the default from 2.5 on (KIP-537); the 6 s before it are lost to one long pause of a
+    # machine with two cores, and a lost session is a different scenario from the one asked for.
+    return {
+        "zookeeper.connect": keeper.zookeeper,
+        "zookeeper.connection.timeout.ms": "60000",
+        "zookeeper.session.timeout.ms": "18000",
+    }
+
+
+def _few_brokers(release: Release, brokers: int) -> dict[str, str]:
+    """What the defaults (factor 3, two in sync) would refuse on fewer than three brokers."""
+    factor, in_sync = str(min(3, brokers)), str(min(2, brokers))
+    settings = {
+        "offsets.topic.replication.factor": factor,
+        "transaction.state.log.replication.factor": factor,
+        "transaction.state.log.min.isr": in_sync,
+        # Three seconds of waiting for more members before each first rebalance (KIP-134).
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    if release.number >= (4, 0):
+        settings["share.coordinator.state.topic.replication.factor"] = factor
+        settings["share.coordinator.state.topic.min.isr"] = in_sync
+    return settings
