@@ -68,7 +68,7 @@ class Topic:
     name: str
     id: bytes
     partitions: list[Partition] = field(default_factory=list)
-    configs: dict[str, str] = field(default_factory=dict)  # overrides only, as the client wrote them
+    configs: dict[str, str] = field(default_factory=dict)  # overrides only, as they were written
 
     @property
     def internal(self) -> bool:
@@ -79,7 +79,7 @@ class Topic:
 
 
 class Cluster:
-    """Shared by the brokers of one process; all of them read it, handlers on any of them write it."""
+    """Shared by the brokers of one process: all read it, handlers on any of them write it."""
 
     def __init__(
         self,
@@ -97,7 +97,8 @@ class Cluster:
         self.random = random
         self.logs = logs
         self.cluster_id = cluster_id or urlsafe_b64encode(random.randbytes(16)).decode()[:22]
-        self.controller_id = min(self.brokers, default=-1) if controller_id is None else controller_id
+        lowest = min(self.brokers, default=-1)
+        self.controller_id = lowest if controller_id is None else controller_id
         self.topic_defaults = dict(topic_defaults or {})
         self.topic_ids = topic_ids
         self.switches = frozenset(switches)
