@@ -1,0 +1,156 @@
+"""Structure of a batch's records without making them: the broker's hot path.
+
+One pass over the payload answers all that a broker must know before it stores the bytes as they
+are. The loop proves the common shape (lengths of one or two bytes, offset deltas counting up, no
+headers) with a handful of comparisons; anything else goes through the decoder, which knows every
+shape and says in Kafka's words what is wrong. The fast shape is a subset of what the decoder
+accepts; a test walks both over mutated batches and compares.
+
+What Kafka checks, and what it does not (LogValidator, DefaultRecord at the five releases):
+
+- offset deltas are not required to be 0..n-1: an uncompressed batch is stored with whatever deltas
+  it has, a compressed one with odd deltas is rewritten. `Checked.sequential` tells the caller;
+- a compressed payload that will be stored as it is, is only skimmed since 2.4; 2.8 still compares a
+  record's length with what it holds, 3.9 and 4.3 do not (`skim=True`);
+- varints may be longer than needed, and any negative key or value length means null.
+"""
+
+from typing import NamedTuple
+
+from . import varint
+from .batch import decode_record
+from .errors import RecordError
+
+_TWO_BYTES = 16383  # the largest raw varint of two bytes
+
+
+class Checked(NamedTuple):
+    """What a broker learns from a batch's records."""
+
+    max_timestamp: int  # by the records' deltas; -1 without records
+    index_of_max: int  # index of the first record that has it; -1 without records
+    null_key: int  # index of the first record without a key; -1 if all have one
+    sequential: bool  # offset deltas are 0, 1, 2 ... count-1
+
+
+def check_records(
+    payload: bytes, count: int, base_timestamp: int, *, skim: bool = False
+) -> Checked:
+    """Facts about `count` records that fill `payload` (of type bytes) exactly, or RecordError."""
+    if count < 0:
+        raise RecordError(0, f"Found invalid record count {count} in magic v2 batch")
+    # Timestamps are kept doubled, as zig-zag leaves them; no delta is as small as the start value.
+    newest, newest_index, null_key, sequential = -(1 << 65), -1, -1, True
+    index = pos = 0
+    while index < count:
+        start = pos
+        try:
+            size = payload[pos]
+            if size < 128:
+                pos += 2
+            else:
+                size += (payload[pos + 1] << 7) - 128
+                pos += 3
+            end = pos - 1 + (size >> 1)
+            stamp = payload[pos]
+            if stamp > 127:
+                pos += 1
+                stamp += (payload[pos] << 7) - 128
+            delta = payload[pos + 1]
+            if delta < 128:
+                key = payload[pos + 2]
+                pos += 3
+            else:
+                delta += (payload[pos + 2] << 7) - 128
+                key = payload[pos + 3]
+                pos += 4
+            if key > 127:
+                key += (payload[pos] << 7) - 128
+                pos += 1
+            pos += key >> 1
+            value = payload[pos]
+            if value < 128:
+                pos += 1 + (value >> 1)
+            else:
+                value += (payload[pos + 1] << 7) - 128
+                pos += 2 + (value >> 1)
+            if (
+                delta == index << 1
+                and pos + 1 == end
+                and not payload[pos]  # no headers
+                and (size | stamp | delta | key | value) <= _TWO_BYTES
+                and not (size | value) & 1  # neither is negative
+                and (key == 1 or not key & 1)
+            ):
+                if stamp & 1:
+                    stamp = -1 - stamp
+                if stamp > newest:
+                    newest, newest_index = stamp, index
+                if key == 1 and null_key < 0:
+                    null_key = index
+                index += 1
+                pos = end
+                continue
+        except IndexError:
+            pass
+        pos, stamp, offset_delta, has_key = _read(payload, start, index, skim)
+        if 2 * stamp > newest:
+            newest, newest_index = 2 * stamp, index
+        if not has_key and null_key < 0:
+            null_key = index
+        sequential = sequential and offset_delta == index
+        index += 1
+    if pos != len(payload):
+        raise RecordError(pos, "Incorrect declared batch size, records still remaining in file")
+    if not count:
+        return Checked(-1, -1, -1, True)
+    newest_timestamp = base_timestamp + (newest >> 1)
+    if newest_timestamp >= 1 << 63:
+        newest_timestamp, newest_index = _wrapped_maximum(payload, count, base_timestamp, skim)
+    return Checked(newest_timestamp, newest_index, null_key, sequential)
+
+
+def _read(payload: bytes, start: int, index: int, skim: bool) -> tuple[int, int, int, bool]:
+    """Any record at all: its end, timestamp delta, offset delta and whether it has a key."""
+    try:
+        if skim:
+            return _skim(payload, start)
+        record, end = decode_record(payload, start)
+    except RecordError as fault:
+        raise RecordError(fault.offset, f"record {index}: {fault.reason}") from None
+    return end, record.timestamp_delta, record.offset_delta, record.key is not None
+
+
+def _skim(payload: bytes, start: int) -> tuple[int, int, int, bool]:
+    """As PartialDefaultRecord reads: the record's own length is not looked at."""
+    read = varint.read
+    _, pos = read(payload, start)
+    stamp, pos = read(payload, pos + 1, 64)
+    offset_delta, pos = read(payload, pos)
+    key, pos = read(payload, pos)
+    pos += max(0, key)
+    value, pos = read(payload, pos)
+    pos += max(0, value)
+    headers, pos = read(payload, pos)
+    if headers < 0:
+        raise RecordError(pos, f"Found invalid number of record headers {headers}")
+    for _ in range(headers):
+        size, after = read(payload, pos)
+        if size < 0:
+            raise RecordError(pos, f"Invalid negative header key size {size}")
+        size_of_value, pos = read(payload, after + size)
+        pos += max(0, size_of_value)
+    if pos > len(payload):
+        raise RecordError(start, "Reached end of input stream before skipping all bytes")
+    return pos, stamp, offset_delta, key >= 0
+
+
+def _wrapped_maximum(payload: bytes, count: int, base: int, skim: bool) -> tuple[int, int]:
+    """Largest timestamp when additions overflow: Java's longs wrap around, and so do ours."""
+    best, best_index, pos = -(1 << 63) - 1, -1, 0
+    for index in range(count):
+        pos, stamp, _, _ = _read(payload, pos, index, skim)
+        wrapped = (base + stamp + (1 << 63)) % (1 << 64) - (1 << 63)
+        if wrapped > best:
+            best, best_index = wrapped, index
+    return best, best_index
