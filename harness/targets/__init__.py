@@ -1,0 +1,88 @@
+"""From the word after `--target` to a Target.
+
+    reference[@4.3]        our broker as a process of this machine, with the persona of a release
+    recorded@4.3           Kafka's stored answers; nothing runs
+    kafka@4.3[.1]          Apache Kafka on this machine's Java (also kafka@latest)
+    docker@4.3[.1]         Apache Kafka in a container
+    HOST:PORT[,HOST:PORT]  a broker somebody else runs; [::1]:9092 for IPv6
+
+Only this table knows which module stands behind which word, and a module is imported when its word
+is used: a run on recordings must not need Java, nor a run on Java the Docker packages. Adding a
+target is one file here and one row.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass
+
+from harness.target import Address, Target
+from harness.targets import matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Where a word's Target is made: `attribute(version)` in `module`."""
+
+    module: str
+    attribute: str
+    default: str | None = None  # the release when none is named; None: one must be named
+
+
+WORDS: dict[str, Word] = {
+    "reference": Word("harness.targets.reference", "ReferenceTarget", "latest"),
+    "recorded": Word("harness.targets.recorded", "RecordedTarget"),
+    "kafka": Word("harness.targets.process", "KafkaProcess"),
+    "docker": Word("harness.targets.container", "KafkaContainers"),
+}
+EXTERNAL = Word("harness.targets.external", "ExternalTarget")
+
+_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\[\]:@,\s]+):(?P<port>\d{1,5})")
+
+
+class UnknownTarget(ValueError):
+    """The word names no target; the message says which part of it is wrong."""
+
+
+def parse(spec: str) -> Target:
+    """The Target that `spec` names. Nothing is started, and nothing is looked for yet."""
+    text = spec.strip()
+    word, at, version = text.partition("@")
+    if word in WORDS:
+        return _made(WORDS[word], _release(text, word, at, version))
+    if at:
+        raise UnknownTarget(f"target {spec!r}: {word!r} is none of {', '.join(WORDS)}")
+    return _made(EXTERNAL, addresses(spec))
+
+
+def addresses(spec: str) -> tuple[Address, ...]:
+    """HOST:PORT[,HOST:PORT...] as pairs."""
+    found = []
+    for part in spec.split(","):
+        match = _ADDRESS.fullmatch(part.strip())
+        if not match:
+            raise UnknownTarget(
+                f"target {spec!r}: {part.strip()!r} is neither HOST:PORT nor one of "
+                f"{', '.join(f'{word}@VERSION' for word in WORDS)}"
+            )
+        port = int(match["port"])
+        if not 0 < port < 65536:
+            raise UnknownTarget(f"target {spec!r}: {port} is no port (1 to 65535)")
+        found.append((match["host"].strip("[]"), port))
+    return tuple(found)
+
+
+def _release(spec: str, word: str, at: str, version: str) -> str:
+    """The full version behind what the user wrote."""
+    wanted = version if at else WORDS[word].default
+    if not wanted:
+        raise UnknownTarget(f"target {spec!r}: {word} needs a release, as in {word}@4.3")
+    try:
+        return matrix.release(wanted).version
+    except ValueError as error:
+        raise UnknownTarget(f"target {spec!r}: {error}") from None
+
+
+def _made(word: Word, argument: object) -> Target:
+    return getattr(importlib.import_module(word.module), word.attribute)(argument)

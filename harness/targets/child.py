@@ -19,8 +19,9 @@ from pathlib import Path
 
 _GUARD = """
 trap '' INT TERM HUP
-groups=
+groups= folder=$1
 while read -r sign group; do
+    [ "$sign" = keep ] && folder= && continue
     left=
     for known in $groups; do
         [ "$known" = "$group" ] || left="$left $known"
@@ -29,7 +30,7 @@ while read -r sign group; do
     [ "$sign" = + ] && groups="$groups $group"
 done
 for group in $groups; do kill -KILL "-$group"; done
-[ -z "$1" ] || rm -rf "$1"
+[ -z "$folder" ] || rm -rf "$folder"
 """
 
 
@@ -45,13 +46,21 @@ class Watchdog:
 
     def note(self, sign: str, group: int) -> None:
         """"+" a group to kill, "-" one that is over (its number may soon be somebody else's)."""
+        self._say(f"{sign} {group}\n")
+
+    def spare_folder(self) -> None:
+        """Leave the folder where it is: it holds the logs of a failure."""
+        self._say("keep folder\n")
+
+    def _say(self, line: str) -> None:
         with contextlib.suppress(BrokenPipeError):
-            os.write(self._shell.stdin.fileno(), f"{sign} {group}\n".encode())
+            os.write(self._shell.stdin.fileno(), line.encode())
 
     def close(self) -> None:
         """Let it do its duty now and wait for it."""
-        self._shell.stdin.close()
-        self._shell.wait()
+        if not self._shell.stdin.closed:
+            self._shell.stdin.close()
+            self._shell.wait()
 
 
 class Child:

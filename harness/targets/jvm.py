@@ -92,7 +92,9 @@ def dumping(unfinished: Path) -> tuple[str, ...]:
     return (f"-XX:ArchiveClassesAtExit={unfinished}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
 
-def format_node(release: Release, java: Java, home: Path, data: Path, node: int, cluster: str) -> None:
+def format_node(
+    release: Release, java: Java, home: Path, data: Path, *, node: int, cluster: str
+) -> None:
     """Make `data` what StorageTool would have made it for this node."""
     checkpoint = kept(
         cache_dir() / f"formatted-{home.name}",

@@ -2,7 +2,7 @@
 
 Kafka's own defaults are what is being tested, so a line stands here only if the cluster could not
 run without it (where to listen, who keeps the metadata, replication factors that few brokers can
-satisfy) or if it removes waiting that no clause speaks of. A shape's own settings come last and win.
+satisfy) or if it removes waiting that no clause speaks of. A shape's own settings come last.
 
 Sources: Kafka's configuration reference of each release; KIP-103 (listener names), KIP-500/KIP-595
 (quorum), KIP-932 (share state topic).

@@ -1,0 +1,339 @@
+"""`kafka@VERSION`: real Apache Kafka as processes of this machine, one cluster per shape.
+
+A cluster is a folder, a watchdog, whoever keeps its metadata (a ZooKeeper or a KRaft controller
+apart, unless the only broker is both) and one JVM per broker. It counts as started when each broker
+answers ApiVersions and names every broker and a controller in its Metadata; a process that ends
+before that, or a deadline, becomes an error with the end of its log. Stopping is killing: the data
+is scratch, and a clean shutdown of a replicated cluster can wait for partners already gone.
+
+At most $TOUCHSTONE_JVMS processes (8) live at a time; the cluster unused for longest makes room.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable, Versions
+from harness.targets import jvm, matrix, probe, settings
+from harness.targets.child import Child, Watchdog, remove
+from harness.targets.java import find_java
+from harness.targets.maven import kafka_home
+
+HOST = "127.0.0.1"
+START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))
+STOP_SECONDS = 30.0
+MOST_PROCESSES = int(os.environ.get("TOUCHSTONE_JVMS", "8"))
+POLL_SECONDS = 0.05
+ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
+_PORT_TAKEN = ("Address already in use", "BindException")
+
+
+class KafkaProcess:
+    """A Target (see harness/target.py) of kind "process"."""
+
+    kind = "process"
+
+    def __init__(self, version: str, *, profile: str = "test") -> None:
+        self._release = matrix.release(version)
+        self._profile = profile
+        self._clusters: dict[Shape, KafkaCluster] = {}  # the least recently used one first
+        self._versions: Versions | None = None
+        self._lock = threading.RLock()
+        self.name = f"kafka@{self._release.version}"
+        self.release: str | None = self._release.name
+        atexit.register(self.stop)
+
+    def available(self) -> str | None:
+        try:
+            find_java()
+            for release in self._needed():
+                kafka_home(release.version)
+        except Unavailable as missing:
+            return missing.reason
+        return None
+
+    def start(self, shape: Shape) -> Endpoint:
+        with self._lock:
+            cluster = self._clusters.pop(shape, None)
+            if cluster is not None and cluster.broken():
+                cluster.close()
+                cluster = None
+            if cluster is None:
+                self._make_room(processes(self._release, shape))
+                cluster = self._start(shape)
+            self._clusters[shape] = cluster
+            return cluster.endpoint
+
+    def advertised(self) -> Versions:
+        with self._lock:
+            if self._versions is None:
+                shape = next(reversed(self._clusters), Shape())
+                self._versions = probe.api_versions(self.start(shape).bootstrap[0])
+            return dict(self._versions)
+
+    def stop(self) -> None:
+        with self._lock:
+            while self._clusters:
+                self._clusters.popitem()[1].close()
+
+    def _needed(self) -> list[matrix.Release]:
+        return [self._release] if self._release.kraft else [self._release, matrix.zookeeper()]
+
+    def _make_room(self, wanted: int) -> None:
+        alive = sum(processes(self._release, shape) for shape in self._clusters)
+        while self._clusters and alive + wanted > MOST_PROCESSES:
+            oldest = next(iter(self._clusters))
+            alive -= processes(self._release, oldest)
+            self._clusters.pop(oldest).close()
+
+    def _start(self, shape: Shape) -> KafkaCluster:
+        for attempt in range(1, ATTEMPTS + 1):
+            cluster = KafkaCluster(self._release, shape, self._profile)
+            try:
+                cluster.start()
+                return cluster
+            except StartFailed as failed:
+                cluster.close(keep_logs=True)
+                if attempt == ATTEMPTS or not any(word in str(failed) for word in _PORT_TAKEN):
+                    raise
+                remove(cluster.folder)
+            except BaseException:
+                cluster.close()
+                raise
+        raise AssertionError("unreachable")
+
+
+def processes(release: matrix.Release, shape: Shape) -> int:
+    """How many JVMs this shape costs."""
+    return shape.brokers + (not settings.combined(release, shape))
+
+
+class KafkaCluster:
+    """The processes of one shape, in one folder."""
+
+    def __init__(self, release: matrix.Release, shape: Shape, profile: str) -> None:
+        self.release, self.shape, self.profile = release, shape, profile
+        self.java, self.home = find_java(), kafka_home(release.version)
+        self.folder = Path(tempfile.mkdtemp(prefix=f"touchstone-kafka-{release.version}-"))
+        self.logs = self.folder / "logs"
+        self.keep = bool(os.environ.get("TOUCHSTONE_KEEP"))
+        self.watchdog = Watchdog(None if self.keep else self.folder)
+        self.cluster_id = jvm.new_id()
+        self.nodes: dict[int, BrokerNode] = {}
+        self.keepers: list[Child] = []  # ZooKeeper, or a controller apart
+        self._dump = _Dump(self)
+
+    def start(self) -> None:
+        """Every process at once, then wait for the whole."""
+        self.logs.mkdir()
+        self.logging = jvm.write_logging(self.release, self.folder)
+        brokers = range(self.shape.brokers)
+        with free_ports(self.shape.brokers + 1) as ports:
+            addresses = {node: (HOST, port) for node, port in zip(brokers, ports, strict=False)}
+            keeper = self._keeper(ports[-1])
+        deadline = time.monotonic() + START_SECONDS
+        for child in self.keepers:
+            child.start()
+        if not self.release.kraft:
+            self._until(deadline, self.keepers, lambda: _listens((HOST, ports[-1])), "ZooKeeper")
+        for node, address in addresses.items():
+            self.nodes[node] = BrokerNode(self, node, address, self._broker(node, address, keeper))
+            self.nodes[node].child.start()
+        self.endpoint = Endpoint(
+            tuple(addresses.values()), brokers=addresses, logs=self.logs, nodes=self.nodes
+        )
+        for node in self.nodes.values():
+            node.wait(deadline, everybody=True)
+
+    def broken(self) -> bool:
+        """Whether a process is gone that nobody stopped: the target died under a case."""
+        wanted = [node.child for node in self.nodes.values() if node.wanted]
+        return not all(child.alive for child in (*self.keepers, *wanted))
+
+    def close(self, *, keep_logs: bool = False) -> None:
+        """End every process; leave nothing, or the logs of a failure."""
+        self._dump.finish()
+        for child in (*(node.child for node in self.nodes.values()), *self.keepers):
+            child.kill()
+        if keep_logs and not self.keep:
+            remove(self.folder / "data")
+            self.watchdog.spare_folder()
+        self.watchdog.close()
+
+    def _keeper(self, port: int) -> settings.Keeper:
+        at = (HOST, port)
+        if not self.release.kraft:
+            self.keepers.append(self._zookeeper(at))
+            return settings.Keeper(zookeeper=f"{HOST}:{port}/kafka")
+        if settings.combined(self.release, self.shape):
+            return settings.Keeper(controller_id=0, controller=at, bind=at)
+        keeper = settings.Keeper(controller_id=settings.CONTROLLER_ID, controller=at, bind=at)
+        data = self._data(f"controller-{keeper.controller_id}")
+        rendered = settings.controller(self.release, self.shape, data=str(data), keeper=keeper)
+        jvm.format_node(
+            self.release, self.java, self.home, data, node=keeper.controller_id,
+            cluster=self.cluster_id,
+        )  # fmt: skip
+        self.keepers.append(self._child(data.name, jvm.KAFKA, rendered, self._sharing()))
+        return keeper
+
+    def _zookeeper(self, at: Address) -> Child:
+        source = matrix.zookeeper()
+        home = kafka_home(source.version)
+        data = self._data("zookeeper")
+        properties = self._write("zookeeper", settings.zookeeper(str(data), at))
+        argv = jvm.command(
+            self.java, home, jvm.ZOOKEEPER, str(properties), profile="zookeeper",
+            logging=jvm.write_logging(source, self.folder),
+        )  # fmt: skip
+        return Child(argv, log=self.logs / "zookeeper.log", cwd=self.folder, watchdog=self.watchdog)
+
+    def _broker(self, node: int, address: Address, keeper: settings.Keeper) -> Child:
+        data = self._data(f"broker-{node}")
+        listening = settings.Listening(address, address)
+        rendered = settings.broker(
+            self.release, self.shape, node, data=str(data), listening=listening, keeper=keeper
+        )
+        if self.release.kraft:
+            jvm.format_node(
+                self.release, self.java, self.home, data, node=node, cluster=self.cluster_id
+            )
+        options = self._dump.options() if node == 0 else self._sharing()
+        return self._child(data.name, jvm.KAFKA, rendered, options)
+
+    def _child(
+        self, name: str, main: str, rendered: dict[str, str], options: tuple[str, ...]
+    ) -> Child:
+        argv = jvm.command(
+            self.java, self.home, main, str(self._write(name, rendered)), profile=self.profile,
+            logging=self.logging, options=options,
+        )  # fmt: skip
+        return Child(argv, log=self.logs / f"{name}.log", cwd=self.folder, watchdog=self.watchdog)
+
+    def _sharing(self) -> tuple[str, ...]:
+        return jvm.sharing(jvm.archive(self.java, self.home))
+
+    def _data(self, name: str) -> Path:
+        return self.folder / "data" / name
+
+    def _write(self, name: str, rendered: dict[str, str]) -> Path:
+        path = self.folder / f"{name}.properties"
+        path.write_text(settings.text(rendered), encoding="utf-8")
+        return path
+
+    def _until(self, deadline: float, children: list[Child], done, what: str) -> None:
+        """Poll `done`; an ended process or the deadline is a StartFailed with the log's end."""
+        while not done():
+            for child in children:
+                if child.exit_code is not None:
+                    raise StartFailed(self._story(child, f"{what} ended with {child.exit_code}"))
+            if time.monotonic() > deadline:
+                raise StartFailed(
+                    self._story(children[-1], f"{what} was not ready in {START_SECONDS:.0f} s")
+                )
+            time.sleep(POLL_SECONDS)
+
+    def _story(self, child: Child, what: str) -> str:
+        return (
+            f"kafka@{self.release.version}: {what}; logs are in {self.logs}; "
+            f"{child.log.name} ends with\n{child.last_lines()}"
+        )
+
+
+class BrokerNode:
+    """One broker in the hands of the nemesis (the Node of harness/target.py)."""
+
+    def __init__(self, cluster: KafkaCluster, node: int, address: Address, child: Child) -> None:
+        self.cluster, self.node, self.address, self.child = cluster, node, address, child
+        self.wanted = True  # False while somebody has stopped or killed it on purpose
+
+    def start(self) -> None:
+        if not self.child.alive:
+            self.child.start()
+        self.wanted = True
+        self.wait(time.monotonic() + START_SECONDS, everybody=False)
+
+    def stop(self) -> None:
+        self.wanted = False
+        self.child.stop(STOP_SECONDS)
+
+    def kill(self) -> None:
+        self.wanted = False
+        self.child.kill()
+
+    def pause(self) -> None:
+        self.child.pause()
+
+    def resume(self) -> None:
+        self.child.resume()
+
+    def wait(self, deadline: float, *, everybody: bool) -> None:
+        """Until it serves and sees itself, or the whole cluster, alive under a controller."""
+        expected = set(self.cluster.nodes) if everybody else {self.node}
+        children = [self.child, *self.cluster.keepers]
+        self.cluster._until(deadline, children, lambda: self._sees(expected), f"broker {self.node}")
+
+    def _sees(self, expected: set[int]) -> bool:
+        try:
+            probe.api_versions(self.address)
+            sight = probe.metadata(self.address)
+        except probe.NotReady:
+            return False
+        return expected <= set(sight.brokers) and sight.controller >= 0
+
+
+class _Dump:
+    """The first broker of a release on this machine leaves its classes to all later ones."""
+
+    def __init__(self, cluster: KafkaCluster) -> None:
+        self.cluster = cluster
+        self.final = jvm.archive(cluster.java, cluster.home)
+        self.unfinished = cluster.folder / "classes.jsa"
+        self.dumps = False
+
+    def options(self) -> tuple[str, ...]:
+        if self.final.exists() or self.cluster.profile != "test":
+            return jvm.sharing(self.final)
+        self.dumps = True
+        return jvm.dumping(self.unfinished)
+
+    def finish(self) -> None:
+        """The dump is made at a clean end only, so this one broker is asked before it is killed."""
+        node = self.cluster.nodes.get(0)
+        if not self.dumps or node is None or not node.child.alive:
+            return
+        node.child.stop(STOP_SECONDS)
+        if self.unfinished.exists() and not self.final.exists():
+            # The dump carries no name of its own, so moving it is safe; a rename is atomic only
+            # within one file system, and the cache may be on another one.
+            partial = self.final.with_suffix(".partial")
+            partial.write_bytes(self.unfinished.read_bytes())
+            partial.rename(self.final)
+
+
+@contextlib.contextmanager
+def free_ports(count: int) -> Iterator[list[int]]:
+    """Ports nobody listens on, held together until the block ends so that all differ."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for held in sockets:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            held.bind((HOST, 0))
+        yield [held.getsockname()[1] for held in sockets]
+
+
+def _listens(address: Address) -> bool:
+    try:
+        socket.create_connection(address, timeout=1).close()
+    except OSError:
+        return False
+    return True
