@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,8 @@ done
 for group in $groups; do kill -KILL "-$group"; done
 [ -z "$folder" ] || rm -rf "$folder"
 """
+
+_COMPLAINT = re.compile(r"\b(FATAL|ERROR)\b|^Exception in|^Error")
 
 
 class Watchdog:
@@ -71,12 +74,14 @@ class Child:
     ) -> None:
         self.argv, self.log, self.cwd = list(argv), log, cwd
         self.paused = False
+        self._from = 0
         self._watchdog = watchdog
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
         """Begin; the log is appended to, so a restart keeps what led to it."""
         with open(self.log, "ab") as log:
+            self._from = log.tell()
             self._process = subprocess.Popen(
                 self.argv, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 cwd=self.cwd, start_new_session=True,
@@ -137,13 +142,24 @@ class Child:
         if self._watchdog and self._process:
             self._watchdog.note("-", self._process.pid)
 
-    def last_lines(self, count: int = 12) -> str:
-        """The end of its log, for an error message."""
+    def said(self) -> str:
+        """What it wrote since it was last started."""
         try:
-            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+            with open(self.log, "rb") as log:
+                log.seek(self._from)
+                return log.read().decode("utf-8", "replace")
         except OSError as error:
             return f"(no log: {error})"
-        return "\n".join(f"    {line[:300]}" for line in lines[-count:]) or "    (it said nothing)"
+
+    def excerpt(self, count: int = 12) -> str:
+        """The lines for an error message: from the first complaint on, else the last ones.
+
+        A server that dies says why first and then spends a screen on shutting down tidily.
+        """
+        lines = self.said().splitlines()
+        complaint = next((at for at, line in enumerate(lines) if _COMPLAINT.search(line)), None)
+        shown = lines[-count:] if complaint is None else lines[complaint : complaint + count]
+        return "\n".join(f"    {line[:300]}" for line in shown) or "    (it said nothing)"
 
 
 def remove(folder: Path) -> None:

@@ -34,6 +34,8 @@ STOP_SECONDS = 30.0
 MOST_PROCESSES = int(os.environ.get("TOUCHSTONE_JVMS", "8"))
 POLL_SECONDS = 0.05
 ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
+# ZooKeeper keeps a killed broker's registration until its session ends, and refuses its successor.
+_STILL_REGISTERED = ("NodeExists", "already registered")
 _PORT_TAKEN = ("Address already in use", "BindException")
 
 
@@ -245,7 +247,7 @@ class KafkaCluster:
     def _story(self, child: Child, what: str) -> str:
         return (
             f"kafka@{self.release.version}: {what}; logs are in {self.logs}; "
-            f"{child.log.name} ends with\n{child.last_lines()}"
+            f"{child.log.name} says\n{child.excerpt()}"
         )
 
 
@@ -257,10 +259,22 @@ class BrokerNode:
         self.wanted = True  # False while somebody has stopped or killed it on purpose
 
     def start(self) -> None:
-        if not self.child.alive:
-            self.child.start()
+        """Start it again; after `kill` Kafka itself waits for the old session to end first.
+
+        That is broker.session.timeout.ms (9 s) in KRaft, zookeeper.session.timeout.ms (18 s here)
+        before it: a shape in a hurry sets them lower.
+        """
         self.wanted = True
-        self.wait(time.monotonic() + START_SECONDS, everybody=False)
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            if not self.child.alive:
+                self.child.start()
+            try:
+                return self.wait(deadline, everybody=False)
+            except StartFailed:
+                refused = any(word in self.child.said() for word in _STILL_REGISTERED)
+                if self.child.alive or not refused or time.monotonic() > deadline:
+                    raise
 
     def stop(self) -> None:
         self.wanted = False
