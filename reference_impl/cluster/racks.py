@@ -261,9 +261,7 @@ class StripedPlacer:
             cordoned = ", or have all their log directories cordoned" if cordons else ""
             raise PlacementError("replication", f"All brokers are currently fenced{cordoned}.")
         if replication > self.total:
-            cordoned = (
-                " or some brokers have all their log directories cordoned" if cordons else ""
-            )
+            cordoned = " or some brokers have all their log directories cordoned" if cordons else ""
             raise PlacementError(
                 "replication",
                 f"The target replication factor of {replication} cannot be reached because only "

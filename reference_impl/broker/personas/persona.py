@@ -1,0 +1,73 @@
+"""What makes one release differ from another, as a value that handlers ask.
+
+A persona says which (key, version) pairs a release lists and serves on each listener, which
+features it claims, how its configs are defined, and which named quirks it has. A handler never
+asks "is this 2.2?"; it asks for a quirk by the name of the behaviour. `QUIRKS` is the register of
+those names: one sentence each, every persona has a value for every name (a test holds it so), and
+each value carries the evidence it was observed or read in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reference_impl.broker.personas.quirks import QUIRKS
+
+Ranges = Mapping[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature the release knows, the level a fresh cluster has, and who hears of it."""
+
+    name: str
+    min_supported: int
+    max_supported: int
+    finalized: int = 0  # 0: not finalized
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    release: str  # "4.3", as targets name it
+    observed: str  # "4.3.1", the release that was asked
+    kraft: bool
+    broker_listener: Ranges  # as ApiVersions lists them
+    controller_listener: Ranges
+    features: tuple[Feature, ...] = ()
+    listed_but_refused: frozenset[tuple[int, int]] = frozenset()
+    quirks: Mapping[str, Any] = field(default_factory=dict)  # name -> value
+    evidence: Mapping[str, str] = field(default_factory=dict)  # name -> where it was seen
+
+    def listed(self, *, controller: bool = False) -> Ranges:
+        return self.controller_listener if controller else self.broker_listener
+
+    def serves(self, key: int, version: int, *, controller: bool = False) -> bool:
+        """Whether such a request is answered at all; what is not served closes the connection."""
+        low, high = self.listed(controller=controller).get(key, (0, -1))
+        return low <= version <= high and (key, version) not in self.listed_but_refused
+
+    def quirk(self, name: str) -> Any:
+        return self.quirks[name]
+
+
+def ranges(text: str) -> Ranges:
+    """`"0:0-13 1:4-18"` -> {0: (0, 13), 1: (4, 18)}, in the order in which they are listed."""
+    table = {}
+    for row in text.split():
+        key, _, span = row.partition(":")
+        low, _, high = span.partition("-")
+        table[int(key)] = (int(low), int(high))
+    return table
+
+
+def values(rows: Mapping[str, tuple[Any, str]]) -> dict[str, dict[str, Any]]:
+    """`{name: (value, evidence)}` as the two keyword arguments of a Persona."""
+    unknown = set(rows) ^ set(QUIRKS)
+    if unknown:
+        raise KeyError(f"quirks without a value, or values without a quirk: {sorted(unknown)}")
+    return {
+        "quirks": {name: value for name, (value, _) in rows.items()},
+        "evidence": {name: evidence for name, (_, evidence) in rows.items()},
+    }
