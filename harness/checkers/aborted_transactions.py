@@ -1,0 +1,32 @@
+"""Aborted transactions are listed for read_committed only, in the order of their first offsets.
+
+With read_uncommitted the list is null (KIP-98); a producer's aborted range cannot begin beyond the
+last stable offset.
+"""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+READ_COMMITTED = 1
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for partition, _ in walks.fetched(transcript):
+        aborted = partition.answer.get("aborted_transactions")
+        if not aborted:
+            continue
+        isolation = walks.request_of(partition.exchange).get("isolation_level", 0)
+        stable = partition.answer["last_stable_offset"]
+        word = None
+        if isolation != READ_COMMITTED:
+            word = f"{len(aborted)} listed for read_uncommitted"
+        elif any(one["first_offset"] >= stable for one in aborted):
+            word = f"one begins beyond the last stable offset {stable}"
+        if word:
+            path = f"{partition.path}.aborted_transactions"
+            found.append(Finding("aborted-transactions", partition.exchange.label, path, word))
+    return found

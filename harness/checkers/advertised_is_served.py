@@ -1,0 +1,46 @@
+"""A version that a broker advertises is one that it serves.
+
+A request inside the advertised range must not be refused with UNSUPPORTED_VERSION, nor lose its
+connection, if it is one that we can read ourselves. Kafka 4.x advertises Produce from 0 for the
+sake of old clients' negotiation and serves it from 3 (KIP-896): the one exception.
+"""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Exchange, Transcript
+
+UNSUPPORTED_VERSION = 35
+LOST = ("closed", "reset")
+ADVERTISED_ONLY = {(0, 0), (0, 1), (0, 2)}
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    ranges: dict[int, tuple[int, int]] = {}
+    for _, answer in walks.decoded(transcript, "ApiVersions"):
+        for row in answer["api_keys"] or ():
+            ranges.setdefault(row["api_key"], (row["min_version"], row["max_version"]))
+    found = []
+    for exchange in transcript.exchanges:
+        sent = exchange.sent
+        if sent is None or not sent.framed or sent.api not in ranges or sent.version is None:
+            continue
+        low, high = ranges[sent.api]
+        if not low <= sent.version <= high or (sent.api, sent.version) in ADVERTISED_ONLY:
+            continue
+        word = _refusal(exchange)
+        if word:
+            text = f"version {sent.version} is advertised ({low} to {high}) but {word}"
+            found.append(Finding("advertised-is-served", exchange.label, "", text))
+    return found
+
+
+def _refusal(exchange: Exchange) -> str | None:
+    request = exchange.request
+    if request is None or request.end != len(exchange.sent.raw if exchange.sent else b""):
+        return None
+    if exchange.received is None and exchange.ending and exchange.ending.direction in LOST:
+        return f"its connection was {exchange.ending.direction}"
+    codes = [v for _, name, v in walks.leaves(exchange.answer or {}) if name == "error_code"]
+    return "refused with UNSUPPORTED_VERSION" if UNSUPPORTED_VERSION in codes else None

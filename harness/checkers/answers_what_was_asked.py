@@ -1,0 +1,56 @@
+"""An answer speaks of the topics and partitions that were asked for: each once, no others.
+
+Fetch sessions answer incrementally and are left out; so is Metadata, whose null asks for all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+APIS = ("Produce", "ListOffsets", "DeleteRecords", "OffsetForLeaderEpoch", "Fetch")
+LISTS = {
+    "CreateTopics": ("topics", "topics", "name"),
+    "CreatePartitions": ("topics", "results", "name"),
+}
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for api in APIS:
+        asked_topics, asked_parts, topics, parts, index = walks.SHAPES[api]
+        for exchange, answer in walks.decoded(transcript, api):
+            request = walks.request_of(exchange)
+            if (
+                not request
+                or api == "Fetch"
+                and (request.get("session_epoch", -1) > 0 or answer.get("error_code"))
+            ):
+                continue
+            asked = {
+                (walks.topic_key(topic), part[index])
+                for topic in request[asked_topics] or ()
+                for part in topic[asked_parts] or ()
+            }
+            answered = Counter(
+                (walks.topic_key(topic), part.get(index, part.get("partition_index")))
+                for topic in answer.get(topics) or ()
+                for part in topic[parts] or ()
+            )
+            found += _faults(exchange.label, topics, asked, answered)
+    for api, (asked_list, answered_list, word) in LISTS.items():
+        for exchange, answer in walks.decoded(transcript, api):
+            asked = {entry[word] for entry in walks.request_of(exchange).get(asked_list) or ()}
+            answered = Counter(entry[word] for entry in answer[answered_list] or ())
+            found += _faults(exchange.label, answered_list, asked, answered)
+    return found
+
+
+def _faults(label: str, path: str, asked: set, answered: Counter) -> list[Finding]:
+    words = [f"{key} is answered {times} times" for key, times in answered.items() if times > 1]
+    words += [f"{key} was not asked for" for key in answered if key not in asked]
+    words += [f"{key} is not answered" for key in asked if key not in answered]
+    return [Finding("answers-what-was-asked", label, path, word) for word in words]

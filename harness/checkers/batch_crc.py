@@ -1,0 +1,18 @@
+"""Every batch that Fetch gives carries the CRC of its bytes (CRC-32C; CRC-32 before magic 2)."""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for partition, batches in walks.fetched(transcript):
+        for index, entry in enumerate(batches):
+            if "crc" in entry and entry["crc"] != entry["crc_computed"]:
+                path = f"{partition.path}.records[{index}].crc"
+                word = f"stored {entry['crc']:08x}, computed {entry['crc_computed']:08x}"
+                found.append(Finding("batch-crc", partition.exchange.label, path, word))
+    return found

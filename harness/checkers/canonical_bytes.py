@@ -1,0 +1,33 @@
+"""An answer is written in the one way Kafka writes it: what was read encodes to the same bytes.
+
+This holds the small rules of the format together: tagged fields in ascending order and each once,
+no varint longer than it must be, null as -1 and nothing below (KIP-482, KIP-893).
+"""
+
+from __future__ import annotations
+
+from harness.finding import Finding
+from harness.transcript import Transcript
+from reference_impl.wire import headers
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for exchange in transcript.exchanges:
+        received, response = exchange.received, exchange.response
+        if received is None or response is None or response.end != len(received.raw):
+            continue
+        if response.tags:
+            continue
+        again = headers.encode_response(
+            received.api, received.version, response.correlation_id, response.body
+        )
+        if again != received.raw:
+            at = next(
+                (i for i, (a, b) in enumerate(zip(again, received.raw, strict=False)) if a != b),
+                min(len(again), len(received.raw)),
+            )
+            theirs, ours = received.raw[at : at + 1].hex(), again[at : at + 1].hex()
+            word = f"byte {at} is {theirs or 'missing'}, Kafka writes {ours or 'nothing'}"
+            found.append(Finding("canonical-bytes", exchange.label, "", word))
+    return found

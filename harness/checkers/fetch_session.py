@@ -1,0 +1,30 @@
+"""A fetch session exists only where one was asked for (KIP-227).
+
+A request with session epoch -1 is sessionless, and its answer has session id 0. A request inside a
+session is answered by that session's id, or by 0 with an error.
+"""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+SESSIONLESS = -1
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for exchange, answer in walks.decoded(transcript, "Fetch"):
+        request = walks.request_of(exchange)
+        if "session_epoch" not in request or "session_id" not in answer:
+            continue
+        asked, given = request["session_id"], answer["session_id"]
+        word = None
+        if request["session_epoch"] == SESSIONLESS and given != 0:
+            word = f"session {given} for a request without one"
+        elif request["session_epoch"] > 0 and answer["error_code"] == 0 and given != asked:
+            word = f"session {given} answers a request of session {asked}"
+        if word:
+            found.append(Finding("fetch-session", exchange.label, "session_id", word))
+    return found

@@ -1,0 +1,23 @@
+"""A fetch gives more than its byte limits only when a single batch is larger than they are.
+
+One partition's records stay within its `partition_max_bytes` unless they are one batch (KIP-74: so
+that a consumer can always go on).
+"""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for partition, batches in walks.fetched(transcript):
+        limit = partition.asked.get("partition_max_bytes")
+        size = len(partition.answer.get("records") or b"")
+        if limit is not None and size > limit and len(batches) > 1:
+            word = f"{size} bytes in {len(batches)} batches, asked for at most {limit}"
+            path = f"{partition.path}.records"
+            found.append(Finding("fetch-size", partition.exchange.label, path, word))
+    return found

@@ -1,0 +1,27 @@
+"""A partition's high watermark never goes back, as one case sees it.
+
+Records below it are promised. A case that deletes the topic starts anew. Answers of different
+connections may come from different brokers, whose watermarks lag, so each is followed by itself.
+"""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    if any(True for _ in walks.decoded(transcript, "DeleteTopics")):
+        return []
+    highest: dict[tuple, int] = {}
+    found = []
+    for partition, _ in walks.fetched(transcript):
+        key = (partition.exchange.event.connection, *partition.key)
+        mark = partition.answer["high_watermark"]
+        if mark < highest.get(key, -1):
+            word = f"{mark}, it was {highest[key]} before"
+            path = f"{partition.path}.high_watermark"
+            found.append(Finding("high-watermark", partition.exchange.label, path, word))
+        highest[key] = max(mark, highest.get(key, -1))
+    return found

@@ -1,0 +1,33 @@
+"""Every error code is one that this API can give; clients act on codes, and an illegal one kills.
+
+Redpanda PR 11941: one code that Fetch never gives stopped Java consumers for good. The table is
+`error_codes.LEGAL`; an API that is not in it is not checked.
+"""
+
+from __future__ import annotations
+
+from reference_impl.wire.errors import name_of
+
+from harness.checkers import walks
+from harness.checkers.error_codes import EVERYWHERE, LEGAL
+from harness.finding import Finding
+from harness.transcript import Transcript
+from reference_impl.wire.apis import API
+
+NEVER_CHECKED_HERE = (0, -1)  # no error; and what `no-unknown-error` reports
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    found = []
+    for exchange, answer in walks.decoded(transcript):
+        api = API[exchange.received.api].name if exchange.received else ""
+        legal = LEGAL.get(api)
+        if legal is None:
+            continue
+        for path, name, value in walks.leaves(answer):
+            if not name.endswith("error_code") or value in NEVER_CHECKED_HERE:
+                continue
+            if value not in legal and value not in EVERYWHERE:
+                word = f"{name_of(value)} ({value}) is no answer of {api}"
+                found.append(Finding("legal-error-codes", exchange.label, path, word))
+    return found

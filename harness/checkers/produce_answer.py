@@ -1,0 +1,41 @@
+"""A produced partition has an offset or an error, never both, never neither.
+
+With an error base_offset is -1 and so is log_append_time_ms; without one base_offset counts from 0
+(or is -1 for a duplicate whose offset the broker no longer knows), not below log_start_offset.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+UNKNOWN = -1
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    return [
+        Finding("produce-answer", partition.exchange.label, partition.path, word)
+        for partition in walks.partitions(transcript, "Produce")
+        if (word := _fault(partition.answer))
+    ]
+
+
+def _fault(answer: dict[str, Any]) -> str | None:
+    base, time = answer["base_offset"], answer.get("log_append_time_ms", UNKNOWN)
+    start = answer.get("log_start_offset", UNKNOWN)
+    if answer["error_code"] != 0:
+        if base != UNKNOWN or time != UNKNOWN:
+            return f"error {answer['error_code']} with base_offset {base}, append time {time}"
+        return None
+    if base < 0 and base != UNKNOWN:
+        return f"base_offset {base} is no offset"
+    if time < UNKNOWN:
+        return f"append time {time} is no instant"
+    if base >= 0 and start > base:
+        return f"base_offset {base} lies below log_start_offset {start}"
+    if answer.get("record_errors"):
+        return "no error, but record_errors"
+    return None

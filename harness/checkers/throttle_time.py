@@ -1,0 +1,15 @@
+"""A throttle time is a span: never negative (KIP-124)."""
+
+from __future__ import annotations
+
+from harness.checkers import walks
+from harness.finding import Finding
+from harness.transcript import Transcript
+
+
+def check(transcript: Transcript) -> list[Finding]:
+    return [
+        Finding("throttle-time", exchange.label, "throttle_time_ms", f"{span} ms is no span")
+        for exchange, answer in walks.decoded(transcript)
+        if isinstance(span := answer.get("throttle_time_ms", 0), int) and span < 0
+    ]

@@ -1,0 +1,115 @@
+"""Ways through a transcript that several checkers take: answers, partitions, batches.
+
+Each walk yields only what decodes; that it should decode is a checker of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness import record_view
+from harness.transcript import Exchange, Transcript
+from reference_impl.wire.apis import by_name
+
+
+def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, dict[str, Any]]]:
+    """(exchange, answer) for every answer that decodes, of these APIs or of all."""
+    keys = {by_name(api).key for api in apis}
+    for exchange in transcript.exchanges:
+        received = exchange.received
+        if received is None or exchange.answer is None:
+            continue
+        if not keys or received.api in keys:
+            yield exchange, exchange.answer
+
+
+def request_of(exchange: Exchange) -> dict[str, Any]:
+    """The decoded body of the request; empty when there is none that decodes."""
+    return {} if exchange.request is None else exchange.request.body
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
+    """(path, field name, value) of every field in a decoded message, containers included."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            here = f"{path}.{name}" if path else name
+            yield here, name, inner
+            yield from leaves(inner, here)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from leaves(inner, f"{path}[{index}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One partition of one answer, with what was asked for it."""
+
+    exchange: Exchange
+    path: str
+    topic: Any  # name or id, whichever the version has
+    index: int
+    answer: dict[str, Any]
+    asked: dict[str, Any]
+
+    @property
+    def key(self) -> tuple[Any, int]:
+        return self.topic, self.index
+
+
+# API -> (topics in request, partitions in request, topics in answer, partitions in answer, index)
+SHAPES = {
+    "Produce": ("topic_data", "partition_data", "responses", "partition_responses", "index"),
+    "Fetch": ("topics", "partitions", "responses", "partitions", "partition"),
+    "ListOffsets": ("topics", "partitions", "topics", "partitions", "partition_index"),
+    "DeleteRecords": ("topics", "partitions", "topics", "partitions", "partition_index"),
+    "OffsetForLeaderEpoch": ("topics", "partitions", "topics", "partitions", "partition"),
+}
+
+
+def partitions(transcript: Transcript, api: str) -> Iterator[Partition]:
+    """Every partition in the answers of an API that answers by topic and partition."""
+    asked_topics, asked_parts, topics, parts, index = SHAPES[api]
+    for exchange, answer in decoded(transcript, api):
+        asked = {
+            (topic_key(topic), part[index]): part
+            for topic in request_of(exchange).get(asked_topics) or ()
+            for part in topic[asked_parts] or ()
+        }
+        for t, topic in enumerate(answer.get(topics) or ()):
+            for p, part in enumerate(topic[parts] or ()):
+                number = part.get(index, part.get("partition_index"))
+                key = topic_key(topic), number
+                where = f"{topics}[{t}].{parts}[{p}]"
+                yield Partition(exchange, where, *key, part, asked.get(key, {}))
+
+
+def topic_key(topic: dict[str, Any]) -> Any:
+    """How a message names a topic: by id where the version has one, else by name."""
+    for word in ("topic_id", "name", "topic"):
+        if topic.get(word):
+            return topic[word]
+    return topic.get("topic_id", topic.get("name"))
+
+
+def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[dict[str, Any]]]]:
+    """Every fetched partition without an error, with its batches (see record_view)."""
+    for partition in partitions(transcript, "Fetch"):
+        if partition.answer["error_code"] == 0:
+            yield partition, record_view.view(partition.answer.get("records")) or []
+
+
+def whole(batches: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The batches that are complete and decode, with their place."""
+    for index, entry in enumerate(batches):
+        if "records" in entry and "fault" not in entry:
+            yield index, entry
+
+
+def offsets(entry: dict[str, Any]) -> tuple[int, int]:
+    """The first and the last offset that a batch or message covers."""
+    if entry["magic"] == 2:
+        return entry["base_offset"], entry["base_offset"] + entry["last_offset_delta"]
+    known = [record["offset"] for record in entry["records"]] or [entry["offset"]]
+    return min(known), max(known)

@@ -1,0 +1,93 @@
+"""Two normalised transcripts -> where they differ, first difference first. Pure.
+
+A Difference names the step, the path inside its answer (or "connection", "answer", "frames"), and
+both values as they stood after normalisation. The oracle is always the left side: what Kafka did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.normalize import Reading, normalise
+from harness.path import Step, spell
+from harness.transcript import Transcript
+
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the target's behaviour is not the oracle's."""
+
+    step: str
+    path: str
+    oracle: Any
+    target: Any
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.path}: oracle {self.oracle!r}, target {self.target!r}"
+
+
+def compare(oracle: Transcript, target: Transcript) -> list[Difference]:
+    """Every difference between two transcripts of one scenario."""
+    return differences(normalise(oracle), normalise(target))
+
+
+def differences(oracle: list[Reading], target: list[Reading]) -> list[Difference]:
+    """Every difference between two lists of Readings."""
+    left = {reading.step: reading for reading in oracle}
+    right = {reading.step: reading for reading in target}
+    found: list[Difference] = []
+    for step in sorted(left.keys() | right.keys()):
+        found += _step(left.get(step), right.get(step))
+    return found
+
+
+def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
+    if left is None or right is None:
+        there = left or right
+        assert there is not None
+        words = [side.outcome if side else "not attempted" for side in (left, right)]
+        return [Difference(there.label, "connection", *words)]
+    word = left.label
+    found = []
+    if left.outcome != right.outcome:
+        found.append(Difference(word, "connection", left.outcome, right.outcome))
+    if left.frames != right.frames:
+        found.append(Difference(word, "frames", left.frames, right.frames))
+    if left.version != right.version:
+        found.append(Difference(word, "version", left.version, right.version))
+    if left.undecodable != right.undecodable:
+        found.append(Difference(word, "answer", _readable(left), _readable(right)))
+    elif left.answer is not None and right.answer is not None:
+        found += [
+            Difference(word, spell(path), *pair)
+            for path, *pair in _values(left.answer, right.answer, ())
+        ]
+    return found
+
+
+def _readable(reading: Reading) -> str:
+    return reading.undecodable or ("decodes" if reading.answer is not None else "none")
+
+
+Place = tuple[Step, ...]
+
+
+def _values(left: Any, right: Any, path: Place) -> list[tuple[Place, Any, Any]]:
+    """Differences of two values, depth first, in the order of the oracle's fields."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        found = []
+        for key in [*left, *(key for key in right if key not in left)]:
+            pair = left.get(key, MISSING), right.get(key, MISSING)
+            found += _values(*pair, (*path, key))
+        return found
+    if isinstance(left, list) and isinstance(right, list):
+        found = []
+        for index in range(max(len(left), len(right))):
+            pair = [side[index] if index < len(side) else MISSING for side in (left, right)]
+            found += _values(*pair, (*path, index))
+        return found
+    same = left == right and isinstance(left, bool) == isinstance(right, bool)
+    return [] if same else [(path, left, right)]

@@ -1,0 +1,115 @@
+"""Finds what a step refers to: a partition's leader, the controller, a coordinator, a topic's id.
+
+These exchanges are the harness's own questions; they use connections of their own and are no part
+of a transcript. An answer that is not there yet is asked for again until the deadline.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from harness.driver.line import Line
+from harness.placeholders import Coordinator, Leader, Unresolved
+from harness.target import Address
+from reference_impl.wire import headers
+from reference_impl.wire.apis import by_name
+
+BACKOFF_S = (0.01, 1.6, 0.25)  # the first pause, its growth, the longest pause
+WITHOUT_AUTO_CREATION = 4  # the first Metadata version that can forbid it; all releases serve it
+WITH_TOPIC_IDS = 10
+NO_ID = bytes(16)
+
+
+def lookup(address: Address, choice: Any, deadline_s: float) -> tuple[int, Address]:
+    """The id and address of the broker that is chosen. Raises Unresolved."""
+    if isinstance(choice, Coordinator):
+        return _until_found(address, deadline_s, str(choice), _coordinator, choice)
+    return _until_found(address, deadline_s, str(choice), _by_metadata, choice)
+
+
+def topic_id(address: Address, topic: str, deadline_s: float) -> bytes:
+    """The topic's id by Metadata. Raises Unresolved."""
+    return _until_found(address, deadline_s, f"id of {topic}", _topic_id, topic)
+
+
+def _until_found(
+    address: Address, deadline_s: float, what: str, look: Callable[..., Any], choice: Any
+) -> Any:
+    deadline = time.perf_counter() + deadline_s
+    why = ""
+    for pause in pauses():
+        try:
+            line = Line(address, deadline_s)
+        except OSError as error:
+            raise Unresolved(f"{what}: {type(error).__name__}") from error
+        try:
+            return look(line, choice, deadline)
+        except LookupError as error:
+            why = str(error)
+        finally:
+            line.end()
+        if time.perf_counter() + pause > deadline:
+            raise Unresolved(f"{what}: {why}")
+        time.sleep(pause)
+    raise AssertionError("pauses do not end")
+
+
+def _coordinator(line: Line, choice: Coordinator, deadline: float) -> tuple[int, Address]:
+    body = {"key": choice.key, "key_type": choice.key_type}
+    answer = _helper(line, "FindCoordinator", 1, body, deadline)
+    if answer["error_code"]:
+        raise LookupError(f"FindCoordinator says {answer['error_code']}")
+    return answer["node_id"], (answer["host"], answer["port"])
+
+
+def _by_metadata(line: Line, choice: Any, deadline: float) -> tuple[int, Address]:
+    topics = [{"name": choice.topic}] if isinstance(choice, Leader) else []
+    answer = _metadata(line, topics, WITHOUT_AUTO_CREATION, deadline)
+    node = answer["controller_id"]
+    if isinstance(choice, Leader):
+        partitions = answer["topics"][0]["partitions"] if answer["topics"] else []
+        leaders = {p["partition_index"]: p["leader_id"] for p in partitions}
+        node = leaders.get(choice.partition, -1)
+    addresses = {b["node_id"]: (b["host"], b["port"]) for b in answer["brokers"]}
+    if node not in addresses:
+        raise LookupError(f"broker {node} is not among {sorted(addresses)}")
+    return node, addresses[node]
+
+
+def _topic_id(line: Line, topic: str, deadline: float) -> bytes:
+    topics = _metadata(line, [{"name": topic}], WITH_TOPIC_IDS, deadline)["topics"]
+    found = topics[0]["topic_id"] if topics else NO_ID
+    if found == NO_ID:
+        raise LookupError("Metadata has none")
+    return found
+
+
+def _metadata(line: Line, topics: list[Any], version: int, deadline: float) -> Any:
+    body = {"topics": topics, "allow_auto_topic_creation": False}
+    return _helper(line, "Metadata", version, body, deadline)
+
+
+def _helper(line: Line, api: str, version: int, body: dict[str, Any], deadline: float) -> Any:
+    """The decoded answer. LookupError when there is none, whatever the reason."""
+    key = by_name(api).key
+    data = headers.encode_request(key, version, 0, "touchstone-helper", body)
+    how = line.write(struct.pack(">i", len(data)) + data, deadline)
+    if how is None:
+        how, raw = line.read(deadline)
+    if how != "received":
+        raise LookupError(f"{api}: {how}")
+    try:
+        return headers.decode_response(key, version, raw).body
+    except ValueError as error:
+        raise LookupError(f"{api}: {error}") from error
+
+
+def pauses() -> Iterator[float]:
+    """How long to wait between tries, for ever."""
+    pause, growth, longest = BACKOFF_S
+    while True:
+        yield pause
+        pause = min(pause * growth, longest)

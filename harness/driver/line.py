@@ -1,0 +1,88 @@
+"""One TCP connection seen as a stream of frames, every operation bounded by an instant.
+
+A deadline is absolute: a peer that drips one byte a second gets no more time than one that says
+nothing. A frame's size is believed only up to FRAME_LIMIT, and bytes are kept only as they arrive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from dataclasses import dataclass
+
+from harness.target import Address
+
+FRAME_LIMIT = 64 << 20
+CHUNK = 256 << 10
+
+
+@dataclass(slots=True)
+class Pending:
+    """A request on its way: which step sent it, and how its answer will be read."""
+
+    step: int
+    api: int | None
+    version: int | None
+    correlation_id: int | None
+    wanted: bool = True
+    answered: bool = False
+
+
+class Line:
+    """One TCP connection: whole frames out of a deadline-bounded byte stream."""
+
+    def __init__(self, address: Address, timeout: float) -> None:
+        began = time.perf_counter()
+        self.socket = socket.create_connection(address, timeout)
+        self.round_trip = time.perf_counter() - began
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = bytearray()
+        self.pending: list[Pending] = []
+        self.lost = False
+
+    def write(self, data: bytes, deadline: float) -> str | None:
+        """Sends all of it; "timeout" or "reset" when that was not possible."""
+        try:
+            self.socket.settimeout(max(deadline - time.perf_counter(), 0.001))
+            self.socket.sendall(data)
+        except TimeoutError:
+            return "timeout"
+        except OSError:
+            return "reset"
+        return None
+
+    def read(self, deadline: float) -> tuple[str, bytes]:
+        """("received", frame), or how it ended: closed, reset, timeout, garbled, and what lay."""
+        while True:
+            if len(self.buffer) >= 4:
+                (size,) = struct.unpack_from(">i", self.buffer)
+                if not 0 <= size <= FRAME_LIMIT:
+                    return "garbled", bytes(self.buffer[:64])
+                if len(self.buffer) >= 4 + size:
+                    frame = bytes(self.buffer[4 : 4 + size])
+                    del self.buffer[: 4 + size]
+                    return "received", frame
+            how = self._more(deadline)
+            if how:
+                return how, bytes(self.buffer[:4096])
+
+    def _more(self, deadline: float) -> str | None:
+        left = deadline - time.perf_counter()
+        try:
+            if left <= 0:
+                self.socket.setblocking(False)
+            else:
+                self.socket.settimeout(left)
+            chunk = self.socket.recv(CHUNK)
+        except (TimeoutError, BlockingIOError):
+            return "timeout"
+        except OSError:
+            return "reset"
+        self.buffer += chunk
+        return None if chunk else "closed"
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):
+            self.socket.close()

@@ -1,0 +1,472 @@
+"""Runs a scenario on an endpoint and gives back a transcript. The only place where time passes.
+
+Whatever a target does is an event, never an exception: it answers, closes, resets, refuses, stays
+silent, sends garbage or sends without end. Four bounds make a hostile target cheap. Every step has
+one absolute deadline, however slowly bytes drip; a frame may not be larger than FRAME_LIMIT; frames
+that nobody asked for are counted; and after the first hang the rest of the case is not attempted,
+so a target that never answers costs one deadline per case.
+
+Correlation ids are the step's number plus one and names come from the nonce, so the same scenario
+sends frames of the same bytes and sizes to every target, and a step asked again looks the same.
+Exceptions leave this module only for what the harness itself did wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from harness import path as paths
+from harness.driver.brokers import lookup, pauses, topic_id
+from harness.driver.line import Line, Pending
+from harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
+from harness.scenario import (
+    Ask,
+    Await,
+    Close,
+    HalfClose,
+    Open,
+    Quiet,
+    Raw,
+    Scenario,
+    Send,
+    Until,
+    connection_of,
+    label,
+)
+from harness.target import Address, Endpoint
+from harness.transcript import Event, Header, Transcript
+from reference_impl.wire import headers
+from reference_impl.wire.apis import by_name
+from reference_impl.wire.codec import EncodeError
+
+DEADLINE_S = 10.0
+FLOOD = 32  # frames nobody asked for, in one step
+ROUND_TRIPS = 50  # a deadline is never shorter than this many connection set-ups
+LONGEST_S = 60.0
+OWN_WAIT_S = 2.0  # granted beyond the time a request itself allows its broker
+QUIET_S = (0.2, 10, 1.0)  # a silence: at least, this many round trips, at most
+TRIES = 200
+OWN_WAITS = ("max_wait_ms", "timeout_ms")
+
+
+class Stop(Exception):
+    """The rest of the case is not attempted. Never leaves this module."""
+
+
+def run(
+    scenario: Scenario,
+    endpoint: Endpoint,
+    *,
+    nonce: str,
+    deadline_s: float = DEADLINE_S,
+    target: str = "",
+    release: str | None = None,
+    seed: int | None = None,
+) -> Transcript:
+    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness."""
+    one = Run(scenario, endpoint, nonce, deadline_s)
+    try:
+        one.all_steps()
+    finally:
+        one.end()
+    header = Header(
+        target=target,
+        kind="live",
+        labels=scenario.labels,
+        release=release,
+        fingerprint=scenario.fingerprint(),
+        nonce=nonce,
+        seed=seed,
+        names=dict(one.bindings.names),
+        times=dict(one.bindings.times),
+        clock_ms=one.bindings.clock_ms,
+        brokers=scenario.brokers,
+        scenario=scenario.to_json(),
+    )
+    return Transcript(header, tuple(one.events))
+
+
+class Run:
+    """One scenario on its way through one endpoint."""
+
+    def __init__(self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float):
+        self.scenario, self.endpoint, self.deadline_s = scenario, endpoint, deadline_s
+        self.events: list[Event] = []
+        self.lines: dict[str, Line] = {}
+        self.brokers: dict[str, int | None] = {}
+        self.sent: dict[str, tuple[str, Pending]] = {}  # label -> connection, pending
+        self.bodies: dict[str, Any] = {}
+        self.began = time.perf_counter_ns()
+        self.topic_ids: dict[str, bytes] = {}
+        self.bindings = Bindings(
+            nonce, int(time.time() * 1000), answer=self._answer, topic_id=self._topic_id
+        )
+        self.step = 0
+
+    # the steps
+
+    def all_steps(self) -> None:
+        try:
+            for index, step in enumerate(self.scenario.steps):
+                self.step = index
+                self._one_step(step)
+            self._drain()
+        except Stop:
+            return
+
+    def _one_step(self, step: Any) -> None:
+        try:
+            _DO[type(step)](self, step)
+        except Unresolved as error:
+            self._give_up("unresolved", connection_of(step), str(error))
+        except EncodeError as error:
+            if not any(isinstance(inner, Ref) for inner in _walk(step)):
+                raise
+            self._give_up("unresolved", connection_of(step), f"cannot be encoded: {error}")
+
+    def _ask(self, step: Ask) -> None:
+        pending = self._request(step, wanted=step.answer)
+        if pending is not None and step.answer:
+            self._await(connection_of(step), pending, self._deadline(step))
+
+    def _send(self, step: Send) -> None:
+        self._request(step, wanted=True)
+
+    def _await_step(self, step: Await) -> None:
+        if step.name in self.sent:
+            connection, pending = self.sent[step.name]
+            asked = self.scenario.steps[pending.step]
+            self._await(connection, pending, self._deadline(asked))
+
+    def _raw(self, step: Raw) -> None:
+        line = self._line(step)
+        if line is None:
+            return
+        data = self.bindings.resolve(step.data)
+        made = step.data if isinstance(step.data, Frame) else None
+        api = step.api or (made and made.api)
+        pending = Pending(
+            self.step,
+            by_name(api).key if api else None,
+            step.version if step.version is not None else made.version if made else None,
+            struct.unpack_from(">i", data, 4)[0] if step.framed and len(data) >= 8 else None,
+            wanted=step.expect in ("answer", "any"),
+        )
+        if not self._write(connection_of(step), line, pending, data, framed=step.framed):
+            return
+        self.sent[label(step, self.step)] = connection_of(step), pending
+        deadline = self._deadline(step)
+        if step.expect in ("answer", "any"):
+            self._await(connection_of(step), pending, deadline)
+        elif step.expect == "close":
+            self._await_close(connection_of(step), deadline)
+        else:
+            self._listen(connection_of(step), line)
+
+    def _until(self, step: Until) -> None:
+        deadline = time.perf_counter() + self.deadline_s
+        kept = len(self.events)
+        for tries, pause in zip(range(1, TRIES + 1), pauses(), strict=False):
+            self._ask(step.ask)
+            last = self.events[kept:]
+            if any(event.direction not in ("opened", "sent", "received") for event in last):
+                return
+            body = self._answer(label(step, self.step))
+            done = body is not None and all(
+                paths.holds(body, path, op, self.bindings.resolve(value))
+                for path, op, value in step.conditions
+            )
+            if done or time.perf_counter() + pause > deadline or tries == TRIES:
+                self.events[kept:] = [dataclasses.replace(e, tries=tries) for e in last]
+                break
+            self.events[kept:] = [event for event in last if event.direction == "opened"]
+            self.bodies.pop(label(step, self.step), None)
+            time.sleep(pause)
+        if not done:
+            wanted = " and ".join(f"{p} {o} {v!r}" for p, o, v in step.conditions)
+            self._give_up("unmet", connection_of(step), f"{wanted} after {tries} tries")
+
+    def _open(self, step: Open) -> None:
+        self._line(step)
+
+    def _close(self, step: Close) -> None:
+        line = self.lines.pop(step.connection, None)
+        if line is not None:
+            line.end()
+            self._event("ended", step.connection)
+
+    def _half_close(self, step: HalfClose) -> None:
+        line = self.lines.get(step.connection)
+        if line is None or line.lost:
+            self._event("gone", step.connection)
+            return
+        with contextlib.suppress(OSError):
+            line.socket.shutdown(socket.SHUT_WR)
+        self._event("half-closed", step.connection)
+
+    def _quiet(self, step: Quiet) -> None:
+        line = self._line(step)
+        if line is not None:
+            self._listen(step.connection, line)
+
+    # requests and answers
+
+    def _request(self, step: Ask | Send, *, wanted: bool) -> Pending | None:
+        """Sends the step's request; None when the connection did not take it."""
+        body = self.bindings.resolve(step.body)
+        key = by_name(step.api).key
+        pending = Pending(self.step, key, step.version, self.step + 1, wanted=wanted)
+        data = headers.encode_request(
+            key, step.version, pending.correlation_id, step.client_id, body
+        )
+        line = self._line(step)
+        connection = connection_of(step)
+        if line is None or not self._write(connection, line, pending, data, framed=True):
+            return None
+        self.sent[label(step, self.step)] = connection, pending
+        return pending
+
+    def _write(
+        self, connection: str, line: Line, pending: Pending, data: bytes, *, framed: bool
+    ) -> bool:
+        how = line.write(
+            struct.pack(">i", len(data)) + data if framed else data,
+            time.perf_counter() + self.deadline_s,
+        )
+        self._event(
+            "sent",
+            connection,
+            raw=data,
+            api=pending.api,
+            version=pending.version,
+            correlation_id=pending.correlation_id,
+            framed=framed,
+            silent=not pending.wanted,
+        )
+        line.pending.append(pending)
+        if how == "reset":
+            self._read_the_rest(connection, line)
+            return False
+        if how == "timeout":
+            self._give_up("timeout", connection, "the target does not read")
+        return True
+
+    def _await(self, connection: str, pending: Pending, deadline: float) -> None:
+        """Reads until this request is answered, the connection is lost, or time is up (Stop)."""
+        line = self.lines.get(connection)
+        if line is None or line.lost:
+            if not pending.answered:
+                self._event("gone", connection, step=pending.step)
+            return
+        unasked = 0
+        while not pending.answered:
+            how, raw = line.read(deadline)
+            if how == "received":
+                unasked += not self._received(connection, line, raw)
+                if unasked > FLOOD:
+                    self._lose("garbled", connection, pending.step, b"", "unasked frames, no end")
+                    return
+                continue
+            self._lose(how, connection, pending.step, raw)
+            if how == "timeout":
+                raise Stop
+            return
+
+    def _read_the_rest(self, connection: str, line: Line) -> None:
+        """After a failed write: what the target said before it broke the connection."""
+        how, raw = line.read(0)
+        while how == "received":
+            self._received(connection, line, raw)
+            how, raw = line.read(0)
+        self._lose("closed" if how == "closed" else "reset", connection, self.step, raw)
+
+    def _await_close(self, connection: str, deadline: float) -> None:
+        never = Pending(self.step, None, None, None)
+        self._await(connection, never, deadline)
+
+    def _listen(self, connection: str, line: Line) -> None:
+        """Looks for a bounded while at a connection from which nothing should come."""
+        least, round_trips, most = QUIET_S
+        deadline = time.perf_counter() + min(max(least, round_trips * line.round_trip), most)
+        for _ in range(FLOOD):
+            how, raw = line.read(deadline)
+            if how == "timeout":
+                self._event("silent", connection, raw=raw)
+                return
+            if how != "received":
+                self._lose(how, connection, self.step, raw)
+                return
+            self._received(connection, line, raw)
+
+    def _received(self, connection: str, line: Line, raw: bytes) -> bool:
+        """Records a frame under the request it answers; False when nobody asked for it."""
+        found = _whose(line.pending, raw)
+        if found is None:
+            self._event("received", connection, raw=raw)
+            return False
+        found.answered = True
+        version = found.version
+        if found.api == 18 and raw[4:6] == b"\0\x23":  # an unsupported version is answered in v0
+            version = 0
+        self._event(
+            "received",
+            connection,
+            step=found.step,
+            raw=raw,
+            api=found.api,
+            version=version,
+            correlation_id=found.correlation_id,
+        )
+        return found.wanted
+
+    def _answer(self, word: str) -> Any:
+        """The decoded answer of the step with this label, None when there is none."""
+        if word not in self.bodies and word in self.sent:
+            step = self.sent[word][1].step
+            for event in reversed(self.events):
+                if event.step == step and event.direction == "received" and event.api is not None:
+                    with contextlib.suppress(ValueError):
+                        decoded = headers.decode_response(event.api, event.version, event.raw)
+                        self.bodies[word] = decoded.body
+                    break
+        return self.bodies.get(word)
+
+    def _topic_id(self, topic: str) -> bytes:
+        """A topic's id: asked for once, and remembered, as a client would."""
+        if topic not in self.topic_ids:
+            self.topic_ids[topic] = topic_id(self.endpoint.bootstrap[0], topic, self.deadline_s)
+        return self.topic_ids[topic]
+
+    # connections
+
+    def _line(self, step: Any) -> Line | None:
+        """The step's connection, opened on first use; None (and an event) when it is lost."""
+        connection = connection_of(step)
+        step = step.ask if isinstance(step, Until) else step
+        line = self.lines.get(connection)
+        if line is not None and not line.lost:
+            return line
+        if line is not None:
+            self._event("gone", connection)
+            return None
+        address, broker = self._address(getattr(step, "broker", None))
+        try:
+            line = Line(address, min(self.deadline_s, LONGEST_S))
+        except OSError as error:
+            word = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
+            self._give_up("refused", connection, word)
+        self.lines[connection], self.brokers[connection] = line, broker
+        self._event("opened", connection)
+        return line
+
+    def _address(self, choice: Any) -> tuple[Address, int | None]:
+        """Where a choice of broker leads, and that broker's id where it is known."""
+        bootstrap, known = self.endpoint.bootstrap, self.endpoint.brokers
+        if choice is None or len(bootstrap) == 1 and self.scenario.brokers == 1:
+            return bootstrap[0], None
+        if isinstance(choice, int):
+            if known:
+                ids = sorted(known)
+                if not -len(ids) <= choice < len(ids):
+                    raise Unresolved(f"broker {choice} of {len(ids)}")
+                return known[ids[choice]], ids[choice]
+            if choice >= len(bootstrap):
+                raise Unresolved(f"broker {choice} of {len(bootstrap)}")
+            return bootstrap[choice], None
+        wanted = self._resolved(choice)
+        node, advertised = lookup(bootstrap[0], wanted, self.deadline_s)
+        return known.get(node, advertised), node
+
+    def _resolved(self, choice: Any) -> Any:
+        """A choice of broker with its topic or key in this run's words."""
+        word = {Leader: "topic", Coordinator: "key"}.get(type(choice))
+        if word is None:
+            return choice
+        return dataclasses.replace(choice, **{word: self.bindings.resolve(getattr(choice, word))})
+
+    # bookkeeping
+
+    def _deadline(self, step: Any) -> float:
+        """An instant: the case's deadline, or longer where the request or the way need it."""
+        line = self.lines.get(connection_of(step))
+        wanted = max(self.deadline_s, ROUND_TRIPS * line.round_trip if line else 0)
+        body = getattr(step, "body", None) or {}
+        own = [body.get(word) for word in OWN_WAITS if isinstance(body.get(word), int)]
+        if own:
+            wanted = max(wanted, max(own) / 1000 + OWN_WAIT_S)
+        return time.perf_counter() + min(wanted, LONGEST_S)
+
+    def _event(
+        self, direction: str, connection: str, *, step: int | None = None, **more: Any
+    ) -> None:
+        at_us = (time.perf_counter_ns() - self.began) // 1000
+        step = self.step if step is None else step
+        broker = self.brokers.get(connection)
+        self.events.append(Event(at_us, connection, direction, step, broker=broker, **more))
+
+    def _lose(self, how: str, connection: str, step: int, raw: bytes, note: str = "") -> None:
+        line = self.lines[connection]
+        line.lost = True
+        line.end()
+        self._event(how, connection, step=step, raw=raw, note=note)
+
+    def _give_up(self, direction: str, connection: str, note: str) -> NoReturn:
+        self._event(direction, connection, note=note)
+        raise Stop
+
+    def _drain(self) -> None:
+        """Records what lies unread at the end, without waiting for it."""
+        for connection, line in self.lines.items():
+            for _ in range(FLOOD):
+                if line.lost:
+                    break
+                how, raw = line.read(0)
+                if how != "received":
+                    break
+                self._received(connection, line, raw)
+
+    def end(self) -> None:
+        for line in self.lines.values():
+            line.end()
+
+
+def _whose(pending: list[Pending], raw: bytes) -> Pending | None:
+    """The request a frame answers: by correlation id, else the oldest that awaits an answer."""
+    if len(raw) >= 4:
+        (correlation_id,) = struct.unpack_from(">i", raw)
+        for one in pending:
+            if not one.answered and one.correlation_id == correlation_id:
+                return one
+    return next((one for one in pending if one.wanted and not one.answered), None)
+
+
+def _walk(value: Any) -> Iterator[Any]:
+    yield value
+    if dataclasses.is_dataclass(value):
+        for spec in dataclasses.fields(value):
+            yield from _walk(getattr(value, spec.name))
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _walk(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _walk(inner)
+
+
+_DO: dict[type, Any] = {
+    Ask: Run._ask,
+    Send: Run._send,
+    Await: Run._await_step,
+    Raw: Run._raw,
+    Until: Run._until,
+    Open: Run._open,
+    Close: Run._close,
+    HalfClose: Run._half_close,
+    Quiet: Run._quiet,
+}

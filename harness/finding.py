@@ -1,0 +1,18 @@
+"""What a passive checker has to say: one sentence about one place in a transcript."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A property of the protocol that did not hold, seen in step `step` at `path`."""
+
+    checker: str
+    step: str
+    path: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.checker}: {self.step}: {self.path}: {self.sentence}"
