@@ -1,0 +1,31 @@
+"""DeleteTopics.
+
+v0  the first version
+v1  response adds throttle_time_ms
+v2  same shape
+v3  same shape
+v4  flexible (KIP-482)
+v5  response adds error_message
+v6  request: topics in place of topic_names; response adds topic_id; response: name may be null
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("DeleteTopicsRequest", "0-6", "4+", [
+    Field("topics", "6+", "[]struct", fields=[
+        Field("name", "6+", "string", nullable="6+", default=None),
+        Field("topic_id", "6+", "uuid"),
+    ]),
+    Field("topic_names", "0-5", "[]string", ignorable=True),
+    Field("timeout_ms", "0+", "int32"),
+])
+
+RESPONSE = Message("DeleteTopicsResponse", "0-6", "4+", [
+    Field("throttle_time_ms", "1+", "int32", ignorable=True),
+    Field("responses", "0+", "[]struct", fields=[
+        Field("name", "0+", "string", nullable="6+"),
+        Field("topic_id", "6+", "uuid", ignorable=True),
+        Field("error_code", "0+", "int16"),
+        Field("error_message", "5+", "string", nullable="5+", default=None, ignorable=True),
+    ]),
+])

@@ -1,0 +1,25 @@
+"""EndTxn.
+
+v0  the first version
+v1  same shape
+v2  same shape
+v3  flexible (KIP-482)
+v4  same shape
+v5  response adds producer_id, producer_epoch
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("EndTxnRequest", "0-5", "3+", [
+    Field("transactional_id", "0+", "string"),
+    Field("producer_id", "0+", "int64"),
+    Field("producer_epoch", "0+", "int16"),
+    Field("committed", "0+", "bool"),
+])
+
+RESPONSE = Message("EndTxnResponse", "0-5", "3+", [
+    Field("throttle_time_ms", "0+", "int32"),
+    Field("error_code", "0+", "int16"),
+    Field("producer_id", "5+", "int64", default=-1, ignorable=True),
+    Field("producer_epoch", "5+", "int16", default=-1, ignorable=True),
+])

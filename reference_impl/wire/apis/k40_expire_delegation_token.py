@@ -1,0 +1,19 @@
+"""ExpireDelegationToken.
+
+v0  the first version
+v1  same shape
+v2  flexible (KIP-482)
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("ExpireDelegationTokenRequest", "0-2", "2+", [
+    Field("hmac", "0+", "bytes"),
+    Field("expiry_time_period_ms", "0+", "int64"),
+])
+
+RESPONSE = Message("ExpireDelegationTokenResponse", "0-2", "2+", [
+    Field("error_code", "0+", "int16"),
+    Field("expiry_timestamp_ms", "0+", "int64"),
+    Field("throttle_time_ms", "0+", "int32"),
+])

@@ -1,0 +1,36 @@
+"""DescribeDelegationToken.
+
+v0  the first version
+v1  same shape
+v2  flexible (KIP-482)
+v3  response adds token_requester_principal_type, token_requester_principal_name
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("DescribeDelegationTokenRequest", "0-3", "2+", [
+    Field("owners", "0+", "[]struct", nullable="0+", fields=[
+        Field("principal_type", "0+", "string"),
+        Field("principal_name", "0+", "string"),
+    ]),
+])
+
+RESPONSE = Message("DescribeDelegationTokenResponse", "0-3", "2+", [
+    Field("error_code", "0+", "int16"),
+    Field("tokens", "0+", "[]struct", fields=[
+        Field("principal_type", "0+", "string"),
+        Field("principal_name", "0+", "string"),
+        Field("token_requester_principal_type", "3+", "string"),
+        Field("token_requester_principal_name", "3+", "string"),
+        Field("issue_timestamp", "0+", "int64"),
+        Field("expiry_timestamp", "0+", "int64"),
+        Field("max_timestamp", "0+", "int64"),
+        Field("token_id", "0+", "string"),
+        Field("hmac", "0+", "bytes"),
+        Field("renewers", "0+", "[]struct", fields=[
+            Field("principal_type", "0+", "string"),
+            Field("principal_name", "0+", "string"),
+        ]),
+    ]),
+    Field("throttle_time_ms", "0+", "int32"),
+])

@@ -1,0 +1,18 @@
+"""RemoveRaftVoter.
+
+v0  the first version
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("RemoveRaftVoterRequest", "0", "0+", [
+    Field("cluster_id", "0+", "string", nullable="0+"),
+    Field("voter_id", "0+", "int32"),
+    Field("voter_directory_id", "0+", "uuid"),
+])
+
+RESPONSE = Message("RemoveRaftVoterResponse", "0", "0+", [
+    Field("throttle_time_ms", "0+", "int32"),
+    Field("error_code", "0+", "int16"),
+    Field("error_message", "0+", "string", nullable="0+", ignorable=True),
+])

@@ -1,0 +1,36 @@
+"""ReadShareGroupState.
+
+v0  the first version
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("ReadShareGroupStateRequest", "0", "0+", [
+    Field("group_id", "0+", "string"),
+    Field("topics", "0+", "[]struct", fields=[
+        Field("topic_id", "0+", "uuid"),
+        Field("partitions", "0+", "[]struct", fields=[
+            Field("partition", "0+", "int32"),
+            Field("leader_epoch", "0+", "int32"),
+        ]),
+    ]),
+])
+
+RESPONSE = Message("ReadShareGroupStateResponse", "0", "0+", [
+    Field("results", "0+", "[]struct", fields=[
+        Field("topic_id", "0+", "uuid"),
+        Field("partitions", "0+", "[]struct", fields=[
+            Field("partition", "0+", "int32"),
+            Field("error_code", "0+", "int16"),
+            Field("error_message", "0+", "string", nullable="0+", default=None),
+            Field("state_epoch", "0+", "int32"),
+            Field("start_offset", "0+", "int64"),
+            Field("state_batches", "0+", "[]struct", fields=[
+                Field("first_offset", "0+", "int64"),
+                Field("last_offset", "0+", "int64"),
+                Field("delivery_state", "0+", "int8"),
+                Field("delivery_count", "0+", "int16"),
+            ]),
+        ]),
+    ]),
+])

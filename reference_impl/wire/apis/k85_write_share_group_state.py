@@ -1,0 +1,38 @@
+"""WriteShareGroupState.
+
+v0  the first version
+v1  request adds delivery_complete_count
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("WriteShareGroupStateRequest", "0-1", "0+", [
+    Field("group_id", "0+", "string"),
+    Field("topics", "0+", "[]struct", fields=[
+        Field("topic_id", "0+", "uuid"),
+        Field("partitions", "0+", "[]struct", fields=[
+            Field("partition", "0+", "int32"),
+            Field("state_epoch", "0+", "int32"),
+            Field("leader_epoch", "0+", "int32"),
+            Field("start_offset", "0+", "int64"),
+            Field("delivery_complete_count", "1+", "int32", default=-1, ignorable=True),
+            Field("state_batches", "0+", "[]struct", fields=[
+                Field("first_offset", "0+", "int64"),
+                Field("last_offset", "0+", "int64"),
+                Field("delivery_state", "0+", "int8"),
+                Field("delivery_count", "0+", "int16"),
+            ]),
+        ]),
+    ]),
+])
+
+RESPONSE = Message("WriteShareGroupStateResponse", "0-1", "0+", [
+    Field("results", "0+", "[]struct", fields=[
+        Field("topic_id", "0+", "uuid"),
+        Field("partitions", "0+", "[]struct", fields=[
+            Field("partition", "0+", "int32"),
+            Field("error_code", "0+", "int16"),
+            Field("error_message", "0+", "string", nullable="0+", default=None),
+        ]),
+    ]),
+])
