@@ -121,6 +121,9 @@ class DecoderWriter(Writer):
     def struct(self, fields: Any) -> str:
         """Reads a struct; the returned name holds its dict."""
         values = {row.name: self.field(row) for row in untagged(fields, self.version)}
+        section = self.variable("t")
+        if self.flexible:
+            self.batch.append((section, "B", "length"))
         self.flush()
         tags = tagged(fields, self.version)
         scope = None if self.fill else self.version
@@ -131,8 +134,7 @@ class DecoderWriter(Writer):
         self.line(f"{result} = {{{', '.join(f'{k!r}: {v}' for k, v in values.items())}}}")
         if self.flexible:
             reader = self.constant("tags", self.tag_reader(fields))
-            self.line(f"if data[i]: i = {reader}(data, i, {result})")
-            self.line("else: i += 1")
+            self.line(f"if {section}: i = {reader}(data, i - 1, {result})")
         return result
 
     def tag_reader(self, fields: Any) -> Callable[[bytes, int, dict], int]:
@@ -152,7 +154,7 @@ class DecoderWriter(Writer):
         codes = "".join(code for _, code, _ in self.batch)
         if codes in ("B", "b"):
             name, _, kind = self.batch[0]
-            table = {"bool": "BOOL[data[i]]", "int8": "SIGNED[data[i]]"}[kind]
+            table = {"bool": "BOOL[data[i]]", "int8": "SIGNED[data[i]]"}.get(kind, "data[i]")
             self.line(f"{name} = {table}; i += 1")
         else:
             names = ", ".join(name for name, _, _ in self.batch)
@@ -196,8 +198,8 @@ class DecoderWriter(Writer):
             self.batch.append((size, "h" if kind == "string" else "i", "length"))
             self.flush()
             return size
+        self.batch.append((size, "B", "length"))
         self.flush()
-        self.line(f"{size} = data[i]; i += 1")
         self.line(f"if {size} > 127:")
         self.line(f"    {size}, i = READ(data, i - 1)")
         if kind == "string":
@@ -219,21 +221,23 @@ class DecoderWriter(Writer):
         return name
 
     def array(self, row: Field, nullable: bool) -> str:
+        """In a flexible version each element takes a byte, so running out ends a lying count."""
         size, name = self.length("array"), self.variable("l")
-        if self.flexible:
-            self.line(f"{size} -= 1")
+        least, bound = (1, "") if self.flexible else (0, f" or {size} > end - i")
         if nullable:
-            self.line(f"if {size} < 0: {name} = None")
-            self.line(f"elif {size} > end - i: raise Bail")
+            self.line(f"if {size} < {least}: {name} = None")
             self.line("else:")
             self.depth += 1
+            if bound:
+                self.line(f"if {size} > end - i: raise Bail")
         else:
-            self.line(f"if {size} < 0 or {size} > end - i: raise Bail")
+            self.line(f"if {size} < {least}{bound}: raise Bail")
+        count = f"{size} - 1" if self.flexible else size
         if row.element in FIXED:
-            self.numbers(row.element, size, name)
+            self.numbers(row.element, size, count, name)
         else:
             self.line(f"{name} = []")
-            self.line(f"for _ in range({size}):")
+            self.line(f"for _ in range({count}):")
             self.depth += 1
             item = self.one(row, row.element, False)
             self.line(f"{name}.append({item})")
@@ -242,21 +246,22 @@ class DecoderWriter(Writer):
             self.depth -= 1
         return name
 
-    def numbers(self, kind: str, size: str, name: str) -> None:
+    def numbers(self, kind: str, size: str, count: str, name: str) -> None:
         if kind == "uuid":
-            self.line(f"j = i + 16 * {size}")
+            self.line(f"j = i + 16 * ({count})")
+            self.line("if j > end: raise Bail")
             self.line(f"{name} = [data[k:k + 16] for k in range(i, j, 16)]; i = j")
-            self.line("if i > end: raise Bail")
             return
         code = FIXED[kind]
-        if code not in SHORT_STRUCTS:
-            self.line(f'{name} = list(UNPACK(f">{{{size}}}{code}", data, i))')
+        unpack = f'list(UNPACK(f">{{{count}}}{code}", data, i))'
+        if code in SHORT_STRUCTS:
+            few = f"[*UNPACK_{code}[{count}](data, i)]"
+            self.line(f"{name} = {few} if {count} < {SHORT} else {unpack}")
         else:
-            self.line(f"if {size} < {SHORT}: {name} = list(UNPACK_{code}[{size}](data, i))")
-            self.line(f'else: {name} = list(UNPACK(f">{{{size}}}{code}", data, i))')
+            self.line(f"{name} = {unpack}")
         if kind == "bool":
             self.line(f"{name} = [BOOL[x] for x in {name}]")
-        self.line(f"i += {struct.calcsize('>' + code)} * {size}")
+        self.line(f"i += {struct.calcsize('>' + code)} * ({count})")
 
 
 def decoder_source(schema: Message, version: int, *, fill: bool = False) -> str:
