@@ -1,8 +1,7 @@
 """Zig-zag varints as Kafka reads them: 1 to 5 bytes for 32 bits, 1 to 10 for 64 (KIP-98).
 
-Kafka accepts a varint that is longer than needed and drops bits past the width (ByteUtils.readVarint
-of every release); so does `read`. A reader that promises to give back the same bytes asks
-`is_minimal` as well.
+Kafka accepts a varint that is longer than needed and drops bits past the width (ByteUtils of every
+release); so does `read`. Who promises to give the same bytes back must compare with `encode`.
 """
 
 from .errors import RecordError

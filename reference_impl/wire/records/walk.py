@@ -18,7 +18,7 @@ _SMALLEST = 14  # a message of magic 0 with neither key nor value
 
 
 def entries(buf: bytes, pos: int = 0) -> Iterator[tuple[int, int, int]]:
-    """(position, size, magic) of each whole entry; RecordError for an impossible length or magic."""
+    """(position, size, magic) of each whole entry; RecordError for impossible lengths or magics."""
     end = len(buf)
     while end - pos >= OVERHEAD:
         (length,) = _LENGTH.unpack_from(buf, pos + 8)
