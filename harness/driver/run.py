@@ -310,7 +310,7 @@ class Run:
         if found is None:
             self._event("received", connection, raw=raw)
             return False
-        found.answered = True
+        again, found.answered = found.answered, True
         version = found.version
         if found.api == 18 and raw[4:6] == b"\0\x23":  # an unsupported version is answered in v0
             version = 0
@@ -323,7 +323,7 @@ class Run:
             version=version,
             correlation_id=found.correlation_id,
         )
-        return found.wanted
+        return found.wanted and not again
 
     def _answer(self, word: str) -> Any:
         """The decoded answer of the step with this label, None when there is none."""
@@ -437,12 +437,16 @@ class Run:
 
 
 def _whose(pending: list[Pending], raw: bytes) -> Pending | None:
-    """The request a frame answers: by correlation id, else the oldest that awaits an answer."""
+    """The request a frame answers: by correlation id, else the oldest that awaits an answer.
+
+    Of several with this id (a step asked again) it is the one that waits, else the last one, whose
+    second answer this is.
+    """
     if len(raw) >= 4:
         (correlation_id,) = struct.unpack_from(">i", raw)
-        for one in pending:
-            if not one.answered and one.correlation_id == correlation_id:
-                return one
+        same = [one for one in pending if one.correlation_id == correlation_id]
+        if same:
+            return next((one for one in same if not one.answered), same[-1])
     return next((one for one in pending if one.wanted and not one.answered), None)
 
 
