@@ -56,8 +56,9 @@ class Watchdog:
         self._say("keep folder\n")
 
     def _say(self, line: str) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._shell.stdin.fileno(), line.encode())
+        if not self._shell.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._shell.stdin.fileno(), line.encode())
 
     def close(self) -> None:
         """Let it do its duty now and wait for it."""
@@ -116,19 +117,25 @@ class Child:
         self.signal(signal.SIGCONT)
         self.paused = False
 
+    def wait(self, seconds: float) -> bool:
+        """Whether it ended by itself in that time."""
+        try:
+            if self._process:
+                self._process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        self._over()
+        return True
+
     def stop(self, seconds: float) -> bool:
         """Ask politely and wait; True if that was enough, else it was killed."""
         if self.paused:
             self.resume()
         self.signal(signal.SIGTERM)
-        try:
-            if self._process:
-                self._process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
+        ended = self.wait(seconds)
+        if not ended:
             self.kill()
-            return False
-        self._over()
-        return True
+        return ended
 
     def kill(self) -> None:
         """End the group at once and reap it."""

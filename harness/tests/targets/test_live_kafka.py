@@ -1,0 +1,107 @@
+"""Real Kafka started and stopped, once per release; it leaves no process, port or folder behind."""
+
+import os
+import re
+
+import pytest
+
+from harness.target import Shape, StartFailed
+from harness.targets import matrix, parse, probe
+from harness.targets.process import KafkaProcess
+
+pytestmark = [pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow]
+RELEASES = [release.name for release in matrix.releases()]
+# How many APIs each release advertises to clients, seen on the brokers themselves.
+ADVERTISED = {"1.0": 38, "2.2": 44, "2.8": 56, "3.9": 61, "4.3": 75}
+
+
+@pytest.fixture
+def target(request):
+    made = parse(f"kafka@{request.param}")
+    reason = made.available()
+    if reason:
+        pytest.skip(f"not run: {reason}")
+    yield made
+    made.stop()
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("target", RELEASES, indirect=True)
+def test_one_broker_comes_and_goes(target):
+    endpoint = target.start(Shape(config={"num.partitions": 4}))
+    pids = [node.child.pid for node in endpoint.nodes.values()]
+    sight = probe.metadata(endpoint.bootstrap[0])
+    assert sight.brokers == dict(endpoint.brokers)
+    assert sight.racks == {0: None}
+    assert len(target.advertised()) == ADVERTISED[target.release]
+    assert target.start(Shape(config={"num.partitions": 4})) is endpoint
+    target.stop()
+    target.stop()
+    assert all(is_gone(pid) for pid in pids)
+    assert not endpoint.logs.parent.exists()
+    with pytest.raises(probe.NotReady):
+        probe.api_versions(endpoint.bootstrap[0])
+
+
+@pytest.mark.parametrize("target", ["1.0", "4.3"], indirect=True)
+def test_three_brokers_have_racks_and_can_be_harmed(target):
+    hurried = {
+        "4.3": {"broker.session.timeout.ms": 1000, "broker.heartbeat.interval.ms": 200},
+        "1.0": {"zookeeper.session.timeout.ms": 1000},
+    }[target.release]
+    shape = Shape(3, ("a", "b", "a"), hurried)
+    endpoint = target.start(shape)
+    assert probe.metadata(endpoint.bootstrap[2]).racks == {0: "a", 1: "b", 2: "a"}
+    endpoint.nodes[1].kill()
+    with pytest.raises(probe.NotReady):
+        probe.metadata(endpoint.bootstrap[1])
+    assert target.start(shape) is endpoint, "a broker killed on purpose does not end the cluster"
+    endpoint.nodes[1].start()
+    assert 1 in probe.metadata(endpoint.bootstrap[1]).brokers
+    endpoint.nodes[2].pause()
+    with pytest.raises(probe.NotReady, match="timed out"):
+        probe.api_versions(endpoint.bootstrap[2], seconds=0.2)
+    endpoint.nodes[2].resume()
+    assert probe.api_versions(endpoint.bootstrap[2])
+    assert endpoint.nodes[0].child.alive
+
+
+@pytest.mark.parametrize("target", ["4.3"], indirect=True)
+def test_a_cluster_that_died_is_replaced(target):
+    first = target.start(Shape())
+    first.nodes[0].child.kill()  # not through the node: nobody wanted this
+    assert target.start(Shape()).bootstrap != first.bootstrap
+
+
+@pytest.mark.parametrize("target", ["4.3", "1.0"], indirect=True)
+def test_a_broker_that_cannot_start_says_why(target):
+    with pytest.raises(StartFailed) as failed:
+        target.start(Shape(config={"log.retention.ms": "soon"}))
+    said = str(failed.value)
+    assert f"{target.name}: broker 0 ended with 1" in said
+    assert "soon" in said
+    kept = re.search(r"logs are in (\S+);", said)[1]
+    assert os.listdir(kept)
+    for name in os.listdir(kept):
+        os.remove(os.path.join(kept, name))
+
+
+def test_only_so_many_processes_live_at_a_time(monkeypatch):
+    target = KafkaProcess("4.3")
+    reason = target.available()
+    if reason:
+        pytest.skip(f"not run: {reason}")
+    monkeypatch.setattr("harness.targets.process.MOST_PROCESSES", 2)
+    try:
+        shapes = [Shape(config={"num.partitions": count}) for count in (1, 2, 3)]
+        endpoints = [target.start(shape) for shape in shapes]
+        assert [endpoint.nodes[0].child.alive for endpoint in endpoints] == [False, True, True]
+    finally:
+        target.stop()

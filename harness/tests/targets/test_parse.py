@@ -1,0 +1,71 @@
+"""The words after `--target`: each names what it should, and a wrong one names its own mistake."""
+
+import pytest
+
+from harness.target import KINDS, Target
+from harness.targets import UnknownTarget, addresses, matrix, parse
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "release", "kind"),
+    [
+        ("kafka@4.3", "kafka@4.3.1", "4.3", "process"),
+        ("kafka@4.3.1", "kafka@4.3.1", "4.3", "process"),
+        ("kafka@1.0", "kafka@1.0.2", "1.0", "process"),
+        ("kafka@latest", "kafka@4.3.1", "4.3", "process"),
+        (" kafka@2.8.2 ", "kafka@2.8.2", "2.8", "process"),
+    ],
+)
+def test_a_word_names_its_release(spec, name, release, kind):
+    target = parse(spec)
+    assert (target.name, target.release, target.kind) == (name, release, kind)
+    assert isinstance(target, Target)
+    assert target.kind in KINDS
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        ("localhost:9092", (("localhost", 9092),)),
+        ("a.example:1, b:65535", (("a.example", 1), ("b", 65535))),
+        ("[::1]:9092,127.0.0.1:9093", (("::1", 9092), ("127.0.0.1", 9093))),
+    ],
+)
+def test_addresses_of_an_external_broker(spec, found):
+    assert addresses(spec) == found
+
+
+@pytest.mark.parametrize(
+    ("spec", "mistake"),
+    [
+        ("kafka", "kafka needs a release"),
+        ("kafka@", "kafka needs a release"),
+        ("kafka@9.9", "'9.9' is not in ci/matrix.toml, which has 1.0 (1.0.2)"),
+        ("recorded", "recorded needs a release"),
+        ("redpanda@24", "'redpanda' is none of reference, recorded, kafka, docker"),
+        ("nonsense", "'nonsense' is neither HOST:PORT"),
+        ("localhost", "'localhost' is neither HOST:PORT"),
+        ("localhost:0", "0 is no port"),
+        ("localhost:70000", "70000 is no port"),
+        ("a:1,,b:2", "'' is neither HOST:PORT"),
+        ("::1:9092", "'::1:9092' is neither HOST:PORT"),
+        ("", "'' is neither HOST:PORT"),
+    ],
+)
+def test_an_error_names_what_was_wrong(spec, mistake):
+    with pytest.raises(UnknownTarget) as error:
+        parse(spec)
+    assert mistake in str(error.value)
+    assert repr(spec) in str(error.value)
+
+
+def test_the_matrix_is_in_order_and_complete():
+    names = [release.name for release in matrix.releases()]
+    assert names == ["1.0", "2.2", "2.8", "3.9", "4.3"]
+    assert matrix.zookeeper().version == "2.8.2"
+    for release in matrix.releases():
+        assert matrix.release(release.name) == matrix.release(release.version) == release
+        assert release.version.startswith(release.name + ".")
+        assert release.persona == f"v{release.name.replace('.', '_')}"
+        assert release.mode in ("zookeeper", "kraft")
+        assert release.tier in ("live", "nightly")

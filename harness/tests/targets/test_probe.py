@@ -1,0 +1,83 @@
+"""The probe believes a whole answer and nothing less."""
+
+import socket
+import struct
+import threading
+
+import pytest
+
+from harness.targets import probe
+
+ID = probe._CORRELATION
+ROWS = struct.pack(">hihhhhhh", 0, 2, 0, 3, 13, 18, 0, 4)
+CLUSTER = (
+    struct.pack(">i", 2)
+    + struct.pack(">ih1sih1s", 0, 1, b"h", 9092, 1, b"a")
+    + struct.pack(">ih1sih", 7, 1, b"h", 9093, -1)
+    + struct.pack(">ii", 7, 0)
+)
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def answering():
+    """A listener that reads one request and says one thing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threads = []
+
+        def serve(data):
+            def once():
+                connection, _ = server.accept()
+                with connection:
+                    (size,) = struct.unpack(">i", connection.recv(4, socket.MSG_WAITALL))
+                    connection.recv(size, socket.MSG_WAITALL)
+                    connection.sendall(data)
+
+            threads.append(threading.Thread(target=once))
+            threads[-1].start()
+            return server.getsockname()
+
+        yield serve
+        for thread in threads:
+            thread.join()
+
+
+def framed(body, correlation=ID):
+    return struct.pack(">ii", len(body) + 4, correlation) + body
+
+
+def test_versions(answering):
+    assert probe.api_versions(answering(framed(ROWS))) == {0: (3, 13), 18: (0, 4)}
+
+
+def test_cluster(answering):
+    sight = probe.metadata(answering(framed(CLUSTER)))
+    assert sight.brokers == {0: ("h", 9092), 7: ("h", 9093)}
+    assert sight.racks == {0: "a", 7: None}
+    assert sight.controller == 7
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "closed before the answer"),
+        (b"\0\0", "closed before the answer"),
+        (framed(ROWS)[:-1], "closed before the answer"),
+        (framed(ROWS, correlation=1), "does not speak Kafka"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "does not speak Kafka"),
+        (framed(struct.pack(">h", 35)), "error 35"),
+        (framed(ROWS[:-3]), "the answer ends at byte"),
+        (framed(b""), "the answer ends at byte 0"),
+    ],
+)
+def test_anything_else_is_not_ready(answering, data, complaint):
+    with pytest.raises(probe.NotReady, match=complaint):
+        probe.api_versions(answering(data))
+
+
+def test_nobody_there_is_not_ready():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        with pytest.raises(probe.NotReady, match="refused"):
+            probe.metadata(held.getsockname())
