@@ -75,6 +75,48 @@ def _readable(reading: Reading) -> str:
 Place = tuple[Step, ...]
 
 
+# Fields that name an element of an array; by them one missing element is one difference.
+IDENTITIES = (
+    "api_key", "partition_index", "partition", "index", "node_id", "broker_id", "topic_id",
+    "topic", "name", "key", "resource_name",
+)  # fmt: skip
+
+
+def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, Any, Any]]:
+    """Element by element: by their identity where they have one, else by their place.
+
+    Paths count as the oracle does; what only the target has comes after. Another order of the same
+    elements is a difference of its own, at the array's path.
+    """
+    word = next((word for word in IDENTITIES if _names(left, word) and _names(right, word)), None)
+    if word is None:
+        longest = max(len(left), len(right))
+        pairs = [
+            [side[index] if index < len(side) else MISSING for side in (left, right)]
+            for index in range(longest)
+        ]
+    else:
+        theirs = {element[word]: element for element in right}
+        pairs = [[element, theirs.pop(element[word], MISSING)] for element in left]
+        pairs += [[MISSING, element] for element in theirs.values()]
+    found = [d for i, pair in enumerate(pairs) for d in _values(*pair, (*path, i))]
+    if word is not None:
+        orders = [[element[word] for element in side] for side in (left, right)]
+        kept = [[name for name in order if name in orders[1 - i]] for i, order in enumerate(orders)]
+        if kept[0] != kept[1]:
+            found.insert(0, (path, *kept))
+    return found
+
+
+def _names(elements: list[Any], word: str) -> bool:
+    """Whether this field tells all elements apart."""
+    if not all(isinstance(element, dict) and word in element for element in elements):
+        return False
+    names = [element[word] for element in elements]
+    plain = not any(isinstance(name, dict | list) for name in names)
+    return plain and len(set(names)) == len(names)
+
+
 def _values(left: Any, right: Any, path: Place) -> list[tuple[Place, Any, Any]]:
     """Differences of two values, depth first, in the order of the oracle's fields."""
     if isinstance(left, dict) and isinstance(right, dict):
@@ -84,10 +126,6 @@ def _values(left: Any, right: Any, path: Place) -> list[tuple[Place, Any, Any]]:
             found += _values(*pair, (*path, key))
         return found
     if isinstance(left, list) and isinstance(right, list):
-        found = []
-        for index in range(max(len(left), len(right))):
-            pair = [side[index] if index < len(side) else MISSING for side in (left, right)]
-            found += _values(*pair, (*path, index))
-        return found
+        return _lists(left, right, path)
     same = left == right and isinstance(left, bool) == isinstance(right, bool)
     return [] if same else [(path, left, right)]

@@ -373,6 +373,12 @@ def find_coordinator(*keys: Any, version: int | None = None, key_type: int = 0, 
     return ask("FindCoordinator", version, body, **how)
 
 
+def producer_ready() -> Until:
+    """Wait until producer ids can be had: KRaft fetches the first block while it answers 14."""
+    question = init_producer_id(name="producer ids")
+    return Until(question, "error_code", "==", NO_ERROR)
+
+
 def coordinator_ready(key: Any, key_type: int = 0) -> Until:
     """Wait until a coordinator is known: the first one makes Kafka create its internal topic."""
     question = find_coordinator(key, key_type=key_type, name=f"coordinator {_word(key)}")

@@ -1,8 +1,8 @@
 """The driver: scenario x endpoint -> transcript. The only place in the harness where time passes.
 
-`line` bounds one connection, `brokers` finds which broker to talk to, `run` walks the steps.
+`line` bounds one connection, `brokers` finds which broker to talk to, `runner` walks the steps.
 """
 
-from harness.driver.run import DEADLINE_S, run
+from harness.driver.runner import DEADLINE_S, run
 
 __all__ = ["DEADLINE_S", "run"]

@@ -1,0 +1,44 @@
+"""`recorded@V`: Kafka's stored answers as a target. Nothing runs, nothing is started.
+
+As a target it is judged like any other (recorded@2.8 against recorded@3.9 shows what changed
+between two releases); as an oracle it is what makes conformance possible without Java. Its verb is
+not `start` but `transcript`, since there is no socket to send to.
+"""
+
+from __future__ import annotations
+
+from harness import advertised
+from harness.claim import CaseId
+from harness.recordings import Store
+from harness.scenario import Scenario
+from harness.target import Endpoint, Shape, Unavailable, Versions
+from harness.targets import matrix
+from harness.transcript import Transcript
+
+
+class RecordedTarget:
+    """A Target (see harness/target.py) of kind "recorded"."""
+
+    kind = "recorded"
+
+    def __init__(self, version: str) -> None:
+        release = matrix.release(version)
+        self.name = f"recorded@{release.name}"
+        self.release: str | None = release.name
+        self.store = Store(release.name)
+
+    def available(self) -> str | None:
+        return None if self.store.exists() else f"no recordings of Kafka {self.release}"
+
+    def start(self, shape: Shape) -> Endpoint:
+        raise Unavailable(f"{self.name} is a recording: there is nothing to send to")
+
+    def advertised(self) -> Versions:
+        return dict(advertised.table(self.store.release))
+
+    def transcript(self, case: CaseId, scenario: Scenario) -> Transcript:
+        """What Kafka answered to this scenario. Raises recordings.Missing."""
+        return self.store.transcript(case.claim.suite, case.id, scenario.fingerprint())
+
+    def stop(self) -> None:
+        return None

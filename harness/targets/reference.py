@@ -1,0 +1,70 @@
+"""`reference@4.3`: our own broker, served in this process and reached over loopback like any other.
+
+Same glass: the harness sees it only through its sockets, so a difference comes from the target and
+not from the instrument. One cluster per shape, started in milliseconds, kept until `stop`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Iterable
+
+from harness.target import Endpoint, Shape, Versions
+from harness.targets import matrix, probe
+from reference_impl.io.server import serve
+
+
+class ReferenceTarget:
+    """A Target (see harness/target.py) of kind "reference"; `switches` are planted defects."""
+
+    kind = "reference"
+
+    def __init__(self, version: str, *, switches: Iterable[str] = (), seed: int = 0) -> None:
+        name = matrix.release(version).name
+        self.release: str | None = name
+        self.switches, self.seed = frozenset(switches), seed
+        self.name = f"reference@{name}" + "".join(f"+{switch}" for switch in sorted(self.switches))
+        self._clusters: dict[Shape, tuple[object, Endpoint]] = {}
+        self._versions: Versions | None = None
+        self._lock = threading.RLock()
+        atexit.register(self.stop)
+
+    def available(self) -> str | None:
+        return None
+
+    def start(self, shape: Shape) -> Endpoint:
+        with self._lock:
+            if shape not in self._clusters:
+                self._clusters[shape] = self._start(shape)
+            return self._clusters[shape][1]
+
+    def advertised(self) -> Versions:
+        with self._lock:
+            if self._versions is None:
+                shape = next(iter(self._clusters), Shape())
+                self._versions = probe.api_versions(self.start(shape).bootstrap[0])
+            return dict(self._versions)
+
+    def stop(self) -> None:
+        with self._lock:
+            while self._clusters:
+                self._clusters.popitem()[1][0].stop()
+
+    def _start(self, shape: Shape) -> tuple[object, Endpoint]:
+        running = serve(
+            brokers=shape.brokers,
+            racks=shape.racks,
+            release=str(self.release),
+            config=shape.settings,
+            switches=tuple(sorted(self.switches)),
+            seed=self.seed,
+        )
+        bootstrap = [_address(word) for word in running.bootstrap]
+        known = probe.metadata(bootstrap[0]).brokers
+        return running, Endpoint(tuple(bootstrap), known)
+
+
+def _address(word: str) -> tuple[str, int]:
+    host, _, port = word.rpartition(":")
+    return host, int(port)
