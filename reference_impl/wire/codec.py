@@ -32,8 +32,9 @@ __all__ = ["DecodeError", "EncodeError", "decode", "encode"]
 
 def encode(schema: Message, version: int, value: dict) -> bytes:
     """The bytes of `value` in this version. Missing keys take the schema's default."""
+    compiled = _encoder(schema, version, False)
     try:
-        return _encoder(schema, version, False)(value)
+        return compiled(value)
     except KeyError:
         pass
     except Exception:  # the interpreter names the place, or copes
