@@ -96,7 +96,7 @@ class BatchHeader(NamedTuple):
     def last_sequence(self) -> int:
         if self.base_sequence < 0:
             return self.base_sequence
-        return (self.base_sequence + self.last_offset_delta) & 0x7FFFFFFF
+        return (self.base_sequence + self.last_offset_delta) & 0x7FFFFFFF  # wraps to 0
 
     def encode(self, payload: bytes, *, crc: int | None = None) -> bytes:
         """The batch of this header and payload; lengths and the CRC are set anew."""
@@ -276,12 +276,12 @@ def decode_records(
                 raise RecordError(pos, "record is not in canonical form (a varint or null length)")
             records.append(record)
             pos = end
-        if pos != len(payload):
-            reason = "Incorrect declared batch size, records still remaining in file"
-            raise RecordError(pos, reason)
     except RecordError as fault:
         reason = f"record {len(records)}: {fault.reason}"
         raise RecordError(origin + fault.offset, reason) from None
+    if pos != len(payload):
+        reason = "Incorrect declared batch size, records still remaining in file"
+        raise RecordError(origin + pos, reason)
     return records
 
 

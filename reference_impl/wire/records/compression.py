@@ -28,6 +28,8 @@ _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL + b"\x00\x00\x00\x01\x00\x00\x00\x01"  # version 1, readable from 1
 _XERIAL_CHUNK = 32 * 1024
 _I32 = Struct(">i")
+_GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # as Java 16 and later write it: no name, no time
+_GZIP_TRAILER = Struct("<II")
 _SNAPPY_EXPANSION = 64  # a two-byte copy can stand for 64 bytes
 
 
@@ -66,8 +68,9 @@ def _stored(data: bytes, limit: int) -> bytes:
 
 
 def _gzip(data: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=31)
-    return packer.compress(data) + packer.flush()
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(data) + packer.flush()
+    return _GZIP_HEADER + packed + _GZIP_TRAILER.pack(zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
@@ -100,6 +103,8 @@ def _snappy(data: bytes) -> bytes:
 
 
 def _unsnappy(data: bytes, limit: int) -> bytes:
+    if not data:
+        raise CompressionError("snappy: Cannot decompress empty stream")
     if data[:8] != _XERIAL:
         return _raw_snappy(data, limit)
     if len(data) < 16:

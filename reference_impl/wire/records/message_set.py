@@ -183,16 +183,13 @@ def encode_set(
 ) -> bytes:
     """Messages (of one magic, with absolute offsets) as a set, wrapped if compressed.
 
-    With `log_append_time` every message says LogAppendTime and has that timestamp; inner messages
-    of a wrapper keep their own, as MemoryRecordsBuilder leaves them.
+    With `log_append_time` every message says LogAppendTime and has that timestamp, the inner ones
+    of a wrapper too, as MemoryRecordsBuilder writes them.
     """
     if log_append_time is not None and messages and messages[0].magic:
-        kept = compression != codecs.NONE
         messages = [
             m._replace(
-                attributes=m.attributes | TIMESTAMP_TYPE,
-                timestamp=m.timestamp if kept else log_append_time,
-                crc=None,
+                attributes=m.attributes | TIMESTAMP_TYPE, timestamp=log_append_time, crc=None
             )
             for m in messages
         ]
