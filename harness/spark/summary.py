@@ -1,0 +1,168 @@
+"""The figures of a report as one dictionary, written as JSON for programs and Markdown for people.
+
+Every list in it is sorted by what it names, so that the same input gives the same bytes. The totals
+of a target are Spark's counts of its rows, which `ingest` has proved equal to the footer's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from harness.spark import plain
+from harness.spark.jobs.codes import LETTERS
+from harness.spark.runs import Run, target_order
+
+SCHEMA = 1
+SLOWEST = 50
+FLAKIEST = 100
+REASONS = 200
+MARKDOWN_ROWS = 30
+FACTS = ("release", "kind", "oracle", "oracle_kind", "commit", "seed", "host", "started")
+Table = Callable[[str], DataFrame]
+
+
+def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict) -> dict:
+    """The whole summary. `trend` maps (run, target) to Spark's counts of that file."""
+    newest = [run for run in runs if run.latest]
+    targets = [target_facts(run, trend) for run in newest]
+    targets.sort(key=lambda t: target_order(t["target"]))
+    return {
+        "schema": SCHEMA,
+        "status": worst([target["status"] for target in targets]),
+        "rows": sum(row["cases"] for row in trend.values()),
+        "files": len(runs),
+        "targets": targets,
+        "nights": nights(runs),
+        "trend": [trend_row(run, trend) for run in runs],
+        "suites": sorted_rows(table("suite_release"), "suite", "family", "release"),
+        "claims": sorted_rows(table("claim_target"), "suite", "claim", "target"),
+        "apis": sorted_rows(table("api_version"), "api", "version", "target"),
+        "changes": step_counts(table("changes"), runs),
+        "releases": pair_counts(table("releases")),
+        "flaky": flaky(table("history")),
+        "slowest": slowest(table("history")),
+        "reasons": reasons(latest),
+    }
+
+
+def target_facts(run: Run, trend: dict) -> dict:
+    header, footer = run.source.header, run.source.footer or {}
+    counts = counts_of(run, trend)
+    planned = header.get("planned") or 0
+    facts = {name: header.get(name) for name in FACTS}
+    return {
+        "target": run.target,
+        "run": header["run"],
+        **facts,
+        "finished": footer.get("finished"),
+        "planned": planned,
+        **counts,
+        "not_run": max(0, planned - counts["cases"]),
+        "incomplete": run.incomplete,
+        "status": plain.status_of(counts, planned, run.incomplete),
+        "runs": run.ordinal + 1,
+    }
+
+
+def counts_of(run: Run, trend: dict) -> dict:
+    row = trend.get((run.source.run, run.target), {})
+    return {name: row.get(name, 0) or 0 for name in ("cases", *LETTERS.values(), "us")}
+
+
+def worst(statuses: Sequence[str]) -> str:
+    return max(statuses, key=plain.STATUSES.index, default="incomplete")
+
+
+def nights(runs: Sequence[Run]) -> list[dict]:
+    found: dict[int, dict] = {}
+    for run in runs:
+        started = str(run.source.header["started"])
+        night = found.setdefault(run.night, {"run": run.source.run, "started": started})
+        night["started"] = min(night["started"], started)
+    return [found[night] for night in sorted(found)]
+
+
+def trend_row(run: Run, trend: dict) -> dict:
+    row = {"night": run.night, "target": run.target, "incomplete": run.incomplete}
+    commit = run.source.header.get("commit")
+    return row | {"commit": commit} | counts_of(run, trend)
+
+
+def sorted_rows(table: DataFrame, *keys: str) -> list[dict]:
+    return [row.asDict() for row in table.orderBy(*keys).collect()]
+
+
+def last_steps(changes: DataFrame, runs: Sequence[Run]) -> DataFrame:
+    """The changes that the newest run of each target brought."""
+    spark = changes.sparkSession
+    newest = [(run.target, run.ordinal) for run in runs if run.latest and run.ordinal]
+    return changes.join(
+        f.broadcast(spark.createDataFrame(newest, "target string, ordinal int")),
+        ["target", "ordinal"],
+    )
+
+
+def step_counts(changes: DataFrame, runs: Sequence[Run]) -> list[dict]:
+    counted = last_steps(changes, runs).groupBy("target", "kind").agg(f.count("*").alias("cases"))
+    return sorted_rows(counted, "target", "kind")
+
+
+def pair_counts(releases: DataFrame) -> list[dict]:
+    counted = releases.groupBy("older", "newer", "kind").agg(f.count("*").alias("cases"))
+    return sorted_rows(counted, "older", "newer", "kind")
+
+
+def flaky(history: DataFrame) -> list[dict]:
+    names = ("target", "case", "track", "changes", "unexplained", "flake_rate")
+    worst_first = [f.desc("unexplained"), f.desc("changes"), "target", "case"]
+    rows = history.where("flaky").orderBy(*worst_first).limit(FLAKIEST).select(*names)
+    return [row.asDict() for row in rows.collect()]
+
+
+def slowest(history: DataFrame) -> list[dict]:
+    """By median over runs: one slow night on a loaded machine is not a slow case."""
+    names = ("target", "case", "median_us", "max_us", "last_us")
+    rows = history.orderBy(f.desc("median_us"), "target", "case").limit(SLOWEST).select(*names)
+    return [row.asDict() for row in rows.collect()]
+
+
+def reasons(latest: DataFrame) -> list[dict]:
+    """Why cases were not judged, or not in favour: every verdict that states a reason."""
+    given = latest.where((f.col("code") != "C") & f.col("reason").isNotNull())
+    counted = given.groupBy("target", "verdict", "reason").agg(f.count("*").alias("cases"))
+    rows = counted.orderBy(f.desc("cases"), "target", "verdict", "reason").limit(REASONS)
+    return [row.asDict() for row in rows.collect()]
+
+
+def write(found: dict, out: Path) -> None:
+    text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
+    (out / "summary.json").write_text(text + "\n", encoding="utf-8")
+    (out / "summary.md").write_text(markdown(found), encoding="utf-8")
+
+
+def markdown(found: dict) -> str:
+    """The figures for a pull request: targets, suites, what changed, what was not judged."""
+    scope = f"{found['rows']:,} rows of {found['files']} runs on {len(found['nights'])} nights"
+    parts = [f"# Touchstone: {found['status']}", scope, plain.markdown(found["targets"])]
+    parts += section("Suites", found["suites"], ("suite", "family", "release", *plain.COLUMNS))
+    parts += section("Since the run before", found["changes"], ("target", "kind", "cases"))
+    between = ("older", "newer", "kind", "cases")
+    parts += section("Between neighbouring releases", found["releases"], between)
+    reasons = ("cases", "target", "verdict", "reason")
+    parts += section("Reasons", found["reasons"][:MARKDOWN_ROWS], reasons)
+    flaky = ("target", "case", "track", "flake_rate")
+    parts += section("Flaky", found["flaky"][:MARKDOWN_ROWS], flaky)
+    return "\n\n".join(parts) + "\n"
+
+
+def section(title: str, rows: Sequence[dict], names: Sequence[str]) -> list[str]:
+    if not rows:
+        return []
+    lines = [names, ["---"] * len(names)]
+    lines += [[plain.escaped(str(row[name])) for name in names] for row in rows]
+    return [f"## {title}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]

@@ -1,0 +1,85 @@
+"""`touchstone report` where Spark is not asked: refusals, and machines without Java."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import report
+from harness.tests.spark import made
+
+CASES = {"topics.refused[v0]": "C", "topics.refused[v1]": "D"}
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(report.command, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+
+
+@pytest.mark.usefixtures("no_java")
+def test_without_java_the_table_is_printed_and_the_dashboard_loudly_not_run(tmp_path: Path) -> None:
+    made.results(tmp_path / "r", "n-01", "reference@4.3", CASES)
+    done = run(tmp_path / "r", "--out", tmp_path / "out")
+    assert done.exit_code == report.NOT_RUN
+    assert "DASHBOARD NOT RUN: no Java" in done.stderr
+    assert "reference@4.3  recorded@4.3" in done.stdout
+    assert "DIVERGES" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("no_java")
+def test_without_java_the_lines_between_the_ends_are_still_checked(tmp_path: Path) -> None:
+    lines = made.result_lines("n-01", "reference@4.3", CASES)
+    lines[1], lines[2] = lines[1], lines[1]
+    path = made.write(tmp_path / "r", lines)
+    done = run(tmp_path / "r", "--out", tmp_path / "out")
+    assert done.exit_code == report.INCOMPLETE
+    assert f"{path}:3: case 'topics.refused[v0]' stands on line 2" in done.stderr
+
+
+def test_a_truncated_file_is_refused_with_its_name_and_line(tmp_path: Path) -> None:
+    path = made.results(tmp_path, "n-01", "reference@4.3", CASES)
+    path.write_bytes(path.read_bytes()[:-30])
+    done = run(path, "--out", tmp_path / "out")
+    assert done.exit_code == report.INCOMPLETE
+    assert f"refused: {path}:4: incomplete: no footer (half a line)" in done.stderr
+    assert "INCOMPLETE" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("no_java")
+def test_what_has_no_header_cannot_be_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "r" / "x.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b'{"row": "hea')
+    done = run(path, "--out", tmp_path / "out", "--allow-incomplete")
+    assert done.exit_code == report.INCOMPLETE
+    assert f"{path}:1: no header: half a line" in done.stderr
+
+
+def test_a_run_that_two_files_claim_is_refused(tmp_path: Path) -> None:
+    made.results(tmp_path / "a", "n-01", "reference@4.3", CASES)
+    made.results(tmp_path / "b", "n-01", "reference@4.3", CASES)
+    done = run(tmp_path, "--out", tmp_path / "out")
+    assert done.exit_code == report.INCOMPLETE
+    assert "run 'n-01' of 'reference@4.3' is in" in done.stderr
+
+
+def test_nothing_to_report_says_where_it_looked(tmp_path: Path) -> None:
+    done = run(tmp_path / "none*", "--out", tmp_path / "out")
+    assert done.exit_code == report.INCOMPLETE
+    assert "none*: no such file or folder" in done.stderr
+
+
+def test_a_long_list_of_refusals_is_cut_and_counted(tmp_path: Path) -> None:
+    for night in range(report.LISTED + 3):
+        made.results(tmp_path, f"n-{night:02}", "x@1", CASES).write_bytes(b"")
+    done = run(tmp_path, "--out", tmp_path / "out")
+    assert done.stderr.count("refused:") == report.LISTED
+    assert "and 3 more" in done.stderr

@@ -1,0 +1,58 @@
+"""Which Java Spark can use, asked without starting Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.spark import session
+
+SAYS = "#!/bin/sh\necho 'openjdk version \"{version}\" 2026-01-01' >&2\n"
+LACKS = "#!/bin/sh\necho 'Error: module jdk.incubator.vector not found' >&2\nexit 1\n"
+
+
+def java_home(folder: Path, script: str) -> str:
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(script)
+    java.chmod(0o755)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (SAYS.format(version="17.0.15"), None),
+        (SAYS.format(version="25"), None),
+        (SAYS.format(version="11.0.2"), "no Java 17 or later"),
+        (SAYS.format(version="1.8.0_392"), "no Java 17 or later"),
+        (LACKS, "lacks the module jdk.incubator.vector"),
+        ("#!/bin/sh\necho nonsense\n", "no Java"),
+    ],
+)
+def test_java_is_judged_by_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str | None
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", java_home(tmp_path, script))
+    said = session.why_not()
+    assert said is None if reason is None else reason in said
+
+
+def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert session.why_not() == "no Java (neither JAVA_HOME nor a `java` on the path)"
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "PACKAGES", ("pyspark", "no_such_package"))
+    assert "no no_such_package (pip install 'kafka-touchstone[spark]')" in session.why_not()
+
+
+def test_everything_spark_writes_is_in_the_scratch_folder(tmp_path: Path) -> None:
+    chosen = session.settings(tmp_path, "local[*]", rows=0)
+    for name in ("spark.sql.warehouse.dir", "spark.local.dir"):
+        assert chosen[name].startswith(str(tmp_path))
+    assert chosen["spark.driver.bindAddress"] == "127.0.0.1"
+    assert "spark.driver.host" not in session.settings(tmp_path, "spark://elsewhere:7077", rows=0)
