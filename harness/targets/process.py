@@ -11,22 +11,21 @@ At most $TOUCHSTONE_JVMS processes (8) live at a time; the cluster unused for lo
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import socket
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable, Versions
+from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
 from harness.targets import jvm, matrix, probe, settings
 from harness.targets.child import Child, Watchdog, remove
 from harness.targets.java import find_java
 from harness.targets.maven import kafka_home
+from harness.targets.per_shape import PerShape
 
 HOST = "127.0.0.1"
 START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))
@@ -39,65 +38,26 @@ _STILL_REGISTERED = ("NodeExists", "already registered")
 _PORT_TAKEN = ("Address already in use", "BindException")
 
 
-class KafkaProcess:
+class KafkaProcess(PerShape):
     """A Target (see harness/target.py) of kind "process"."""
 
     kind = "process"
 
     def __init__(self, version: str, *, profile: str = "test") -> None:
-        self._release = matrix.release(version)
+        release = matrix.release(version)
+        super().__init__(f"kafka@{release.version}", release, most=MOST_PROCESSES)
         self._profile = profile
-        self._clusters: dict[Shape, KafkaCluster] = {}  # the least recently used one first
-        self._versions: Versions | None = None
-        self._lock = threading.RLock()
-        self.name = f"kafka@{self._release.version}"
-        self.release: str | None = self._release.name
-        atexit.register(self.stop)
 
     def available(self) -> str | None:
         try:
             find_java()
-            for release in self._needed():
+            for release in self.needed():
                 kafka_home(release.version)
         except Unavailable as missing:
             return missing.reason
         return None
 
-    def start(self, shape: Shape) -> Endpoint:
-        with self._lock:
-            cluster = self._clusters.pop(shape, None)
-            if cluster is not None and cluster.broken():
-                cluster.close()
-                cluster = None
-            if cluster is None:
-                self._make_room(processes(self._release, shape))
-                cluster = self._start(shape)
-            self._clusters[shape] = cluster
-            return cluster.endpoint
-
-    def advertised(self) -> Versions:
-        with self._lock:
-            if self._versions is None:
-                shape = next(reversed(self._clusters), Shape())
-                self._versions = probe.api_versions(self.start(shape).bootstrap[0])
-            return dict(self._versions)
-
-    def stop(self) -> None:
-        with self._lock:
-            while self._clusters:
-                self._clusters.popitem()[1].close()
-
-    def _needed(self) -> list[matrix.Release]:
-        return [self._release] if self._release.kraft else [self._release, matrix.zookeeper()]
-
-    def _make_room(self, wanted: int) -> None:
-        alive = sum(processes(self._release, shape) for shape in self._clusters)
-        while self._clusters and alive + wanted > MOST_PROCESSES:
-            oldest = next(iter(self._clusters))
-            alive -= processes(self._release, oldest)
-            self._clusters.pop(oldest).close()
-
-    def _start(self, shape: Shape) -> KafkaCluster:
+    def open(self, shape: Shape) -> KafkaCluster:
         for attempt in range(1, ATTEMPTS + 1):
             cluster = KafkaCluster(self._release, shape, self._profile)
             try:
@@ -112,11 +72,6 @@ class KafkaProcess:
                 cluster.close()
                 raise
         raise AssertionError("unreachable")
-
-
-def processes(release: matrix.Release, shape: Shape) -> int:
-    """How many JVMs this shape costs."""
-    return shape.brokers + (not settings.combined(release, shape))
 
 
 class KafkaCluster:

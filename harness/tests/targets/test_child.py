@@ -134,13 +134,13 @@ def test_a_killed_parent_leaves_no_child_and_no_folder(tmp_path):
         sys.stdin.read()
     """
     argv = [sys.executable, "-c", textwrap.dedent(program)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
-        with open(tmp_path / "fifo", "rb") as reader:
-            assert reader.readline() == b"up\n"
-            assert parent.stdout.readline() == b"started\n"
-            assert folder.exists()
-            parent.kill()
-            assert reader.read() == b""
+    parent = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with parent, open(tmp_path / "fifo", "rb") as reader:
+        assert reader.readline() == b"up\n"
+        assert parent.stdout.readline() == b"started\n"
+        assert folder.exists()
+        parent.kill()
+        assert reader.read() == b""
 
 
 @pytest.mark.parametrize(

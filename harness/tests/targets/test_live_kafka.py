@@ -94,11 +94,11 @@ def test_a_broker_that_cannot_start_says_why(target):
 
 
 def test_only_so_many_processes_live_at_a_time(monkeypatch):
+    monkeypatch.setattr("harness.targets.process.MOST_PROCESSES", 2)
     target = KafkaProcess("4.3")
     reason = target.available()
     if reason:
         pytest.skip(f"not run: {reason}")
-    monkeypatch.setattr("harness.targets.process.MOST_PROCESSES", 2)
     try:
         shapes = [Shape(config={"num.partitions": count}) for count in (1, 2, 3)]
         endpoints = [target.start(shape) for shape in shapes]

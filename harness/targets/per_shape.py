@@ -1,0 +1,85 @@
+"""Clusters of real Kafka kept by shape: what processes and containers have in common.
+
+A cluster costs seconds to start and a few hundred megabytes to keep, so the same shape is served by
+the same cluster for as long as it is alive, and the one unused for longest makes room for another.
+A cluster that lost a process nobody stopped is replaced on the next use: a case that kills its
+target must not make every later case fail with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from typing import Protocol
+
+from harness.target import Endpoint, Shape, Versions
+from harness.targets import matrix, probe, settings
+
+
+class Cluster(Protocol):
+    """Something that was opened for one shape."""
+
+    endpoint: Endpoint
+
+    def broken(self) -> bool:
+        """Whether a process is gone that nobody stopped."""
+
+    def close(self) -> None:
+        """End every process and leave nothing."""
+
+
+class PerShape:
+    """The verbs of a Target that do not depend on how a broker is run."""
+
+    def __init__(self, name: str, release: matrix.Release, *, most: int) -> None:
+        self.name = name
+        self.release: str | None = release.name
+        self._release, self._most = release, most
+        self._clusters: dict[Shape, Cluster] = {}  # the least recently used one first
+        self._versions: Versions | None = None
+        self._lock = threading.RLock()
+        atexit.register(self.stop)
+
+    def open(self, shape: Shape) -> Cluster:
+        """A started cluster; what a subclass is for."""
+        raise NotImplementedError
+
+    def start(self, shape: Shape) -> Endpoint:
+        with self._lock:
+            cluster = self._clusters.pop(shape, None)
+            if cluster is not None and cluster.broken():
+                cluster.close()
+                cluster = None
+            if cluster is None:
+                self._make_room(processes(self._release, shape))
+                cluster = self.open(shape)
+            self._clusters[shape] = cluster
+            return cluster.endpoint
+
+    def advertised(self) -> Versions:
+        with self._lock:
+            if self._versions is None:
+                shape = next(reversed(self._clusters), Shape())
+                self._versions = probe.api_versions(self.start(shape).bootstrap[0])
+            return dict(self._versions)
+
+    def stop(self) -> None:
+        with self._lock:
+            while self._clusters:
+                self._clusters.popitem()[1].close()
+
+    def needed(self) -> list[matrix.Release]:
+        """The releases whose jars this one runs on; the old ones need a ZooKeeper."""
+        return [self._release] if self._release.kraft else [self._release, matrix.zookeeper()]
+
+    def _make_room(self, wanted: int) -> None:
+        alive = sum(processes(self._release, shape) for shape in self._clusters)
+        while self._clusters and alive + wanted > self._most:
+            oldest = next(iter(self._clusters))
+            alive -= processes(self._release, oldest)
+            self._clusters.pop(oldest).close()
+
+
+def processes(release: matrix.Release, shape: Shape) -> int:
+    """How many JVMs this shape costs."""
+    return shape.brokers + (not settings.combined(release, shape))
