@@ -1,1 +1,230 @@
-"""The pytest door: `pytest suites/ --target T` (helper D2 fills this in)."""
+"""The pytest door: `pytest suites/ --target T`. The only module outside tests that imports pytest.
+
+Loaded by an entry point in every pytest run of this environment, so importing it costs nothing and
+it does nothing until a claim is collected. A claim's function is parametrised by its cases on
+each target; its verdict, not its assertion, decides what is written down: pytest shows a difference
+as failed, a pinned one as xfailed, an unsupported or undecided one as skipped with the reason, and
+whatever else goes wrong in a claim is BROKEN.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.session import Session
+
+CLAIM = "__touchstone_claim__"
+CASE = "case"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("touchstone", "Kafka conformance")
+    add = group.addoption
+    add("--target", action="append", metavar="T", default=[],
+        help="reference[@V], recorded@V, kafka@V, docker@V or HOST:PORT[,...]; repeatable "
+             "(default: reference)")  # fmt: skip
+    add("--oracle", metavar="T",
+        help="who is right: recorded@V (default: the target's release), a live target, or none")
+    add("--results", metavar="DIR", type=Path,
+        help="write rows, bundles of failures and JUnit XML to DIR/<run>/")
+    add("--record", action="store_true",
+        help="store the target's answers in suites/recordings/; run it through touchstone record")
+    add("--expectations", metavar="FILE", type=Path,
+        help="accepted divergences of this target, beside harness/known/")
+    add("--update-expectations", action="store_true",
+        help="rewrite the file of --expectations so that this run is what it expects")
+    add("--strict-known", action="store_true", help="ignore all accepted divergences")
+    add("--allure", action="store_true", help="with --results: write Allure results too")
+    add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of reference targets (0)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_STATE] = _State()
+
+
+class _State:
+    """What the plugin remembers of one pytest run; `session` stays None without claims."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+        self.deselected: list[Any] = []
+        self.trouble = False
+
+
+_STATE = pytest.StashKey[_State]()
+
+
+def _session(config: pytest.Config) -> Session:
+    """The session, made when the first claim is seen."""
+    state = config.stash[_STATE]
+    if state.session is None:
+        from harness.known import BadPin
+        from harness.session import Options, Session
+
+        asked = config.option
+        if asked.update_expectations and asked.expectations is None:
+            raise pytest.UsageError("--update-expectations needs --expectations FILE")
+        options = Options(
+            targets=tuple(asked.target) or ("reference",),
+            oracle=asked.oracle,
+            results=asked.results,
+            record=asked.record,
+            expectations=asked.expectations,
+            update_expectations=asked.update_expectations,
+            ignore_pins=asked.strict_known,
+            allure=asked.allure,
+            deadline_s=asked.deadline,
+            seed=asked.seed,
+        )
+        try:
+            state.session = Session(options)
+        except (ValueError, BadPin) as error:
+            raise pytest.UsageError(str(error)) from error
+    return state.session
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    claim = getattr(metafunc.function, CLAIM, None)
+    if claim is None:
+        return
+    if CASE not in metafunc.fixturenames:
+        raise pytest.UsageError(f"{claim.where}: a claim's function takes the argument `case`")
+    from harness.case import Case
+
+    cases, names = [], []
+    for docket in _session(metafunc.config).dockets:
+        for one in docket.court.cases(claim):
+            cases.append(Case(one, docket.court))
+            names.append(f"{docket.court.name}-{one.id.removeprefix(claim.id).strip('[]')}")
+    metafunc.parametrize(CASE, cases, ids=[name.rstrip("-") for name in names])
+
+
+def _case(item: pytest.Item) -> Any:
+    """The case of a claim's item, None for every other item."""
+    if getattr(getattr(item, "function", None), CLAIM, None) is None:
+        return None
+    from harness.case import Case
+
+    callspec = getattr(item, "callspec", None)
+    found = None if callspec is None else callspec.params.get(CASE)
+    return found if isinstance(found, Case) else None
+
+
+def _is_empty(item: pytest.Item) -> bool:
+    """A claim without cases on these targets: pytest makes one item that stands for none."""
+    return getattr(getattr(item, "function", None), CLAIM, None) is not None and not _case(item)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not any(getattr(getattr(item, "function", None), CLAIM, None) for item in items):
+        return
+    session = _session(config)
+    items[:] = [item for item in items if not _is_empty(item)]
+    order = {id(docket.court): index for index, docket in enumerate(session.dockets)}
+
+    def place(item: pytest.Item) -> tuple[int, Any]:
+        case = _case(item)
+        if case is None:
+            return -1, ()
+        shape = case.claim.shape  # neighbours share a cluster
+        return order[id(case.court)], (shape.brokers, shape.racks, shape.config)
+
+    items.sort(key=place)
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    if items:
+        items[0].config.stash[_STATE].deselected.extend(items)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    state = session.config.stash[_STATE]
+    if state.session is None:
+        return
+    from harness import ledger
+
+    chosen = [case for item in session.items if (case := _case(item))]
+    others = [case for item in state.deselected if (case := _case(item))]
+    claims = {
+        claim.where: claim
+        for item in [*session.items, *state.deselected]
+        if (claim := getattr(getattr(item, "function", None), CLAIM, None))
+    }
+    whole = not others and ledger.is_whole(claim.where for claim in claims.values())
+    mistakes = ledger.mistakes(list(claims.values()), whole=whole)
+    if mistakes:
+        text = "\n".join(f"  {mistake}" for mistake in mistakes)
+        pytest.exit(f"touchstone: the ledger does not accept these claims:\n{text}", returncode=2)
+    if not session.config.option.collectonly:
+        state.session.plan(chosen, others, whole=whole)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    session = config.stash[_STATE].session
+    return [] if session is None else session.heading()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    report = yield
+    case = _case(item)
+    if case is None or (call.when != "call" and call.excinfo is None):
+        return report
+    from harness.case import Judgement
+    from harness.verdict import broken
+
+    state = item.config.stash[_STATE]
+    if call.when == "teardown" or state.session is None:
+        state.trouble = True
+        return report
+    judgement = case.judgement
+    error = None if call.excinfo is None else call.excinfo.value
+    if isinstance(error, KeyboardInterrupt | pytest.exit.Exception):
+        return report
+    if judgement is None:
+        judgement = Judgement(broken(error or AssertionError("the claim judged nothing")))
+    elif error is not None and judgement.verdict.conforms:
+        judgement = Judgement(broken(error), judgement.scenario, judgement.expectation)
+    verdict = state.session.finish_case(case, judgement, call.duration * 1000)
+    return _shown(report, item, verdict)
+
+
+def _shown(report: pytest.TestReport, item: pytest.Item, verdict: Any) -> pytest.TestReport:
+    """The report as pytest should show this verdict."""
+    path, line, _ = item.location
+    if verdict.kind == "CONFORMS":
+        return report
+    if verdict.known is not None:
+        report.outcome, report.wasxfail = "skipped", f"known: {verdict.known}"
+    elif verdict.kind in ("UNSUPPORTED", "INCONCLUSIVE"):
+        report.outcome = "skipped"
+        report.longrepr = (path, line or 0, f"{verdict.kind}: {verdict.reason}")
+    else:
+        report.outcome, report.longrepr = "failed", f"{item.name}\n{verdict}"
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    state = session.config.stash.get(_STATE, None)
+    if state is None or state.session is None or not state.session.planned:
+        return
+    interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+    uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
+    trouble = state.trouble or uncollected or exitstatus == pytest.ExitCode.INTERNAL_ERROR
+    session.exitstatus = state.session.finish(interrupted=interrupted, trouble=trouble)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    session = config.stash[_STATE].session
+    if session is None or not session.planned:
+        return
+    terminalreporter.section("touchstone")
+    for line in session.summary():
+        terminalreporter.write_line(line)

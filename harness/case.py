@@ -1,0 +1,125 @@
+"""What a claim's function is given: its case's version and parameters, and one verb, `judge`.
+
+A case turns steps into a Scenario (data), hands it to the court where target and oracle stand, and
+remembers what came of it. It judges once: one case has one scenario, one recording, one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from harness.claim import CaseId, Claim
+from harness.expect import Expectation, nothing_expected, steps_named
+from harness.placeholders import Name
+from harness.scenario import Scenario
+from harness.transcript import Transcript
+from harness.verdict import Verdict
+
+TOPIC_LENGTH = 30  # what a case's own topic is called is this long, on every target
+
+
+class Misuse(Exception):
+    """A claim's function uses its case wrongly; the case is BROKEN."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that came of a case; transcripts are None when a side was not run."""
+
+    verdict: Verdict
+    scenario: Scenario | None = None
+    expectation: Expectation | None = None
+    target: Transcript | None = None
+    oracle: Transcript | None = None
+
+
+class Court(Protocol):
+    """Where a case is judged: one target held against one oracle (harness/court.py)."""
+
+    release: str
+
+    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement: ...
+
+
+class Case:
+    """One case of a claim on one target."""
+
+    def __init__(self, case: CaseId, court: Court) -> None:
+        self._case, self._court = case, court
+        self.judgement: Judgement | None = None
+
+    @property
+    def id(self) -> str:
+        return self._case.id
+
+    @property
+    def case(self) -> CaseId:
+        return self._case
+
+    @property
+    def court(self) -> Court:
+        return self._court
+
+    @property
+    def claim(self) -> Claim:
+        return self._case.claim
+
+    @property
+    def release(self) -> str:
+        """The oracle's release ("2.8"): what a claim may split by where steps must differ."""
+        return self._court.release
+
+    @property
+    def version(self) -> int:
+        if self._case.version is None:
+            raise Misuse(f"{self.claim.id} is about no API, so its case has no version")
+        return self._case.version
+
+    def __getattr__(self, name: str) -> Any:
+        """A parameter by the name of its axis: case.compression, case.acks."""
+        params = self.__dict__["_case"].params
+        if name in params:
+            return params[name]
+        raise AttributeError(f"case has no {name!r}; its axes are {', '.join(params) or 'none'}")
+
+    def topic(self, key: str = "topic", *, length: int = TOPIC_LENGTH, **how: Any) -> Name:
+        """A topic's name that no other case has, always of the same length."""
+        return Name(key, length=length, **how)
+
+    def group(self, key: str = "group", *, length: int = TOPIC_LENGTH, **how: Any) -> Name:
+        return Name(key, length=length, **how)
+
+    def transactional_id(
+        self, key: str = "transaction", *, length: int = TOPIC_LENGTH, **how: Any
+    ) -> Name:
+        return Name(key, length=length, **how)
+
+    def judge(
+        self,
+        *steps: Any,
+        expect: Expectation | None = None,
+        brokers: int | None = None,
+        racks: Sequence[str] | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> Verdict:
+        """Run the steps on the target, ask the oracle, compare, check, and say what it comes to.
+
+        The cluster's shape is the claim's unless it is given here.
+        """
+        if self.judgement is not None:
+            raise Misuse(f"{self.id} judges twice: one case is one scenario, split the claim")
+        shape = self.claim.shape
+        scenario = Scenario(
+            steps,
+            brokers=shape.brokers if brokers is None else brokers,
+            racks=shape.racks if racks is None else tuple(racks),
+            config=shape.settings if config is None else dict(config),
+        )
+        expectation = nothing_expected() if expect is None else expect
+        unknown = steps_named(expectation) - set(scenario.labels)
+        if unknown:
+            raise Misuse(f"{self.id} expects something of {', '.join(sorted(unknown))}: no step")
+        self.judgement = self._court.judge(self._case, scenario, expectation)
+        return self.judgement.verdict

@@ -1,0 +1,245 @@
+"""Where cases are judged: one target held against one oracle, for as long as a run lasts.
+
+The court decides what a claim's cases are (the versions of the oracle's release), brings scenario
+and target together, asks the oracle, and lets `verdict` judge. Three promises. A target that cannot
+be reached, or stops answering, costs one deadline and one restart, then the rest is INCONCLUSIVE
+and the report is whole. UNSUPPORTED is proved by a probe, once per API and version. Whatever goes
+wrong in here is BROKEN, with the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harness import advertised, driver
+from harness.advertised import Table
+from harness.case import Judgement
+from harness.claim import CaseId, Claim
+from harness.expect import Expectation
+from harness.oracles import Live, Nobody, Oracle, Recorded
+from harness.recordings import Missing, Store
+from harness.scenario import Ask, Scenario
+from harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
+from harness.targets import parse, probe
+from harness.targets.recorded import RecordedTarget
+from harness.transcript import Transcript
+from harness.verdict import Verdict, broken, inconclusive, judge, reached, unsupported
+from reference_impl.wire.apis import by_name
+
+SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions
+RESTARTS = 2  # of a target of ours that stopped answering; then the rest is not run
+OWNED = ("reference", "process", "container")
+
+
+@dataclass
+class StandingTarget:
+    """A target as a run sees it: alive, or given up with a reason."""
+
+    target: Target
+    release: str | None
+    gone: str | None = None
+    restarts: int = 0
+    shapes: dict[Shape, Endpoint] = field(default_factory=dict)
+
+    def sane(self, endpoint: Endpoint) -> bool:
+        try:
+            probe.api_versions(endpoint.bootstrap[0], SANE_S)
+        except (probe.NotReady, Unavailable):
+            return False
+        return True
+
+    def after_a_loss(self, endpoint: Endpoint) -> None:
+        """Nobody answered: is it the case or the target? Ours are started again, twice."""
+        if self.sane(endpoint):
+            return
+        if self.target.kind in OWNED and self.restarts < RESTARTS:
+            self.restarts += 1
+            self.target.stop()
+            return
+        self.gone = "the target stopped answering ApiVersions"
+
+
+class Court:
+    """One target, one oracle."""
+
+    def __init__(
+        self,
+        target: Target,
+        oracle: Oracle,
+        release: str,
+        *,
+        nonce: str,
+        seed: int = 0,
+        deadline_s: float = driver.DEADLINE_S,
+        strict_oracle: bool = False,
+    ) -> None:
+        self.target, self.oracle, self.release = target, oracle, release
+        self.nonce, self.seed, self.deadline_s = nonce, seed, deadline_s
+        self.strict_oracle = strict_oracle
+        self.table: Table = advertised.table(release)
+        self.standing = StandingTarget(target, target.release)
+        self._probes: dict[tuple[int, int], Verdict | None] = {}
+        self._opened = False
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    def cases(self, claim: Claim) -> list[CaseId]:
+        return claim.cases(self.release, self.table)
+
+    def open(self) -> str | None:
+        """Look at the target once before the first case; the reason when it cannot be judged."""
+        if not self._opened:
+            self._opened = True
+            self.standing.gone = self.target.available()
+            if self.standing.gone is None and self.target.kind == "external":
+                endpoint = self.target.start(Shape())
+                if not self.standing.sane(endpoint):
+                    self.standing.gone = "the target does not answer ApiVersions"
+        return self.standing.gone
+
+    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+        """The case's verdict and everything it rests on. Never raises for what a target does."""
+        try:
+            return self._judge(case, scenario, expectation)
+        except Exception as error:
+            return Judgement(broken(error), scenario, expectation)
+
+    def _judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+        def without(verdict: Verdict) -> Judgement:
+            return Judgement(verdict, scenario, expectation)
+
+        reason = self.open()
+        if reason:
+            return without(inconclusive(f"not run: {reason}"))
+        try:
+            found = self._unsupported(case)
+            if found is not None:
+                return without(found)
+            seen = self._run(case, scenario)
+            kafkas = self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
+        except Unavailable as missing:
+            return without(inconclusive(f"not run: {missing.reason}"))
+        except StartFailed as failed:
+            return without(inconclusive(f"not run: it did not start: {failed}"))
+        except Missing as missing:
+            return without(inconclusive(f"not run: {missing}"))
+        verdict = judge(
+            expectation, seen, kafkas, release=self.release, watch_oracle=self.strict_oracle
+        )
+        return Judgement(verdict, scenario, expectation, seen, kafkas)
+
+    def _run(self, case: CaseId, scenario: Scenario) -> Transcript:
+        if isinstance(self.target, RecordedTarget):
+            return self.target.transcript(case, scenario)
+        if isinstance(self.oracle, Recorded):  # do not trouble the target when nobody can judge
+            self.oracle.transcript(case, scenario, "")
+        endpoint = self.target.start(scenario.shape)
+        _capable(case.claim, endpoint)
+        seen = self._drive(scenario, endpoint, f"{self.nonce}/{case.id}")
+        if not reached(seen) or "hung" in seen.connections.values():
+            self.standing.after_a_loss(endpoint)
+        return seen
+
+    def _drive(self, scenario: Scenario, endpoint: Endpoint, nonce: str) -> Transcript:
+        return driver.run(
+            scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s, target=self.name,
+            release=self.standing.release, seed=self.seed,
+        )  # fmt: skip
+
+    def _unsupported(self, case: CaseId) -> Verdict | None:
+        """UNSUPPORTED, proved once per API and version; None when the case must be run."""
+        if case.claim.api is None or case.version is None or self.target.kind == "recorded":
+            return None
+        asked = by_name(case.claim.api).key, case.version
+        if asked not in self._probes:
+            self._probes[asked] = self._probe(case.claim.api, *asked)
+        return self._probes[asked]
+
+    def _probe(self, api: str, key: int, version: int) -> Verdict | None:
+        try:
+            offered = self.target.advertised()
+        except (probe.NotReady, OSError):
+            return None  # whoever does not even answer ApiVersions is judged by its cases
+        low, high = offered.get(key, (0, -1))
+        if low <= version <= high:
+            return None
+        scenario = Scenario((Ask(api, version, {}, name="probe"),))
+        endpoint = self.target.start(scenario.shape)
+        seen = self._drive(scenario, endpoint, f"{self.nonce}/probe")
+        return unsupported(key, version, offered, seen)
+
+    def close(self) -> None:
+        self.target.stop()
+        self.oracle.stop()
+
+
+CAPABILITIES: dict[str, Callable[[Endpoint], bool]] = {
+    "harm": lambda endpoint: bool(endpoint.nodes),  # its brokers can be killed and paused
+    "logs": lambda endpoint: endpoint.logs is not None,
+}
+
+
+def _capable(claim: Claim, endpoint: Endpoint) -> None:
+    for word in claim.capabilities:
+        if word not in CAPABILITIES:
+            raise ValueError(f"{claim.id} needs {word!r}: no such capability")
+        if not CAPABILITIES[word](endpoint):
+            raise Unavailable(f"the target has no capability {word!r}")
+
+
+def convene(
+    target_word: str,
+    oracle_word: str | None = None,
+    *,
+    nonce: str,
+    seed: int = 0,
+    deadline_s: float = driver.DEADLINE_S,
+    record: bool = False,
+) -> Court:
+    """The court for the words a user typed. Raises UnknownTarget, ValueError.
+
+    Without an oracle's word it is the recording of the target's release, or of the release whose
+    versions are nearest to what a stranger advertises. To record, a target is its own oracle, so
+    that an answer which changes from run to run is noticed before it is kept.
+    """
+    target = parse(target_word)
+    if record:
+        if target.kind in ("recorded", "reference"):
+            raise ValueError(f"only real Kafka is recorded, {target.name} is not")
+        if target.release is None:
+            raise ValueError(f"{target.name} advertises what no known release does")
+        oracle: Oracle = Live(target, target.release, deadline_s)
+        release = target.release
+    else:
+        oracle, release = _oracle(oracle_word, target, deadline_s)
+    return Court(
+        target, oracle, release, nonce=nonce, seed=seed, deadline_s=deadline_s,
+        strict_oracle=record or oracle.kind == "live",
+    )  # fmt: skip
+
+
+def _oracle(word: str | None, target: Target, deadline_s: float) -> tuple[Oracle, str]:
+    if word is None:
+        release = _release_of(target)
+        return Recorded(Store(release)), release
+    if word == "none":
+        release = _release_of(target)
+        return Nobody(release), release
+    other = target if word == target.name else parse(word)
+    if isinstance(other, RecordedTarget):
+        return Recorded(other.store), other.store.release
+    release = _release_of(other)
+    return Live(other, release, deadline_s), release
+
+
+def _release_of(target: Target) -> str:
+    """Its release; for a stranger the nearest one, for one that is silent the newest."""
+    if target.release is not None:
+        return target.release
+    try:
+        return advertised.nearest(target.advertised())
+    except (probe.NotReady, Unavailable, OSError):
+        return list(advertised.tables())[-1]

@@ -1,0 +1,102 @@
+"""Allure results from rows: one JSON file per case. The only door to Allure.
+
+Written by hand and without its packages: the format is a folder of small files, and a run on a bare
+machine should leave one too. Differences are "failed" (the product), our mistakes "broken" (the
+test), which are Allure's own words for the distinction this house makes. `historyId` is the case on
+its target, so Allure's trends follow a case through the runs.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.results.rows import summarise
+from harness.verdict import BROKEN, CONFORMS, DIVERGES
+
+Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
+SEVERITY = {"MUST": "critical", "SHOULD": "normal", "MAY": "minor", "OBSERVED": "minor"}
+_STATUS = {CONFORMS: "passed", DIVERGES: "failed", BROKEN: "broken"}
+_SPACE = uuid.UUID("9f0c3c2e-6f0b-5d0e-9c1d-7a5d3d1f6a11")
+
+
+def write(runs: Iterable[Run], folder: Path) -> list[Path]:
+    """One `*-result.json` per row, and the environment of the first run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    environment: dict[str, str] = {}
+    for header, rows in runs:
+        start = _milliseconds(header["started"])
+        for row in rows:
+            result = _result(header, row, start)
+            start = result["stop"]
+            path = folder / f"{result['uuid']}-result.json"
+            path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            written.append(path)
+        environment |= {
+            f"{header['target']}.{name}": str(header[name])
+            for name in ("release", "oracle", "oracle_kind", "commit", "seed")
+        }
+    lines = [f"{_key(name)}={value}\n" for name, value in environment.items()]
+    (folder / "environment.properties").write_text("".join(lines), encoding="utf-8")
+    return written
+
+
+def status(row: Mapping[str, Any]) -> str:
+    """passed, failed, broken or skipped. An accepted divergence is skipped, with its pin's id."""
+    if row["verdict"] == DIVERGES and row["known"]:
+        return "skipped"
+    return _STATUS.get(row["verdict"], "skipped")
+
+
+def _result(header: Mapping[str, Any], row: Mapping[str, Any], start: int) -> dict[str, Any]:
+    identity = f"{row['target']} {row['case']}"
+    result: dict[str, Any] = {
+        "uuid": str(uuid.uuid5(_SPACE, f"{header['run']} {identity}")),
+        "historyId": hashlib.sha256(identity.encode()).hexdigest()[:32],
+        "testCaseId": hashlib.sha256(row["case"].encode()).hexdigest()[:32],
+        "fullName": f"{row['suite']}.{row['case']}",
+        "name": row["case"],
+        "description": row["sentence"],
+        "status": status(row),
+        "stage": "finished",
+        "start": start,
+        "stop": start + round(row["duration_ms"]),
+        "labels": [
+            {"name": name, "value": str(value)} for name, value in _labels(row) if value is not None
+        ],
+        "parameters": [
+            {"name": name, "value": str(value)}
+            for name, value in [("version", row["version"]), *row["params"].items()]
+            if value is not None
+        ],
+    }
+    if result["status"] != "passed":
+        message = f"known: {row['known']}" if row["known"] else row["reason"]
+        result["statusDetails"] = {"message": message, "trace": summarise(row)}
+    return result
+
+
+def _labels(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [
+        ("parentSuite", row["target"]),
+        ("suite", row["suite"]),
+        ("subSuite", row["claim"]),
+        ("severity", SEVERITY[row["level"]]),
+        ("framework", "touchstone"),
+        ("feature", row["api"]),
+        *(("tag", word) for word in row["evidence"]),
+    ]
+
+
+def _key(name: str) -> str:
+    return name.replace(" ", "_").replace(":", "_").replace("=", "_")
+
+
+def _milliseconds(started: str) -> int:
+    return round(datetime.datetime.fromisoformat(started).timestamp() * 1000)

@@ -1,0 +1,154 @@
+"""Result files: JSON Lines that only grow, with a header and a footer.
+
+A run that dies leaves a file without a footer. Such a file is *incomplete*, never green: reading it
+raises and names the line. Each row is flushed as it is written, so what was judged before a crash
+can still be looked at (`incomplete=True`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+from harness.results import rows
+
+
+class BadResults(ValueError):
+    """A result file that cannot be believed; the message is FILE:LINE: reason."""
+
+    def __init__(self, path: Path, line: int, reason: str) -> None:
+        super().__init__(f"{path}:{line}: {reason}")
+        self.path, self.line, self.reason = path, line, reason
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """One whole file. `footer` is None only when incomplete files were asked for."""
+
+    path: Path
+    header: dict[str, Any]
+    cases: tuple[dict[str, Any], ...]
+    footer: dict[str, Any] | None
+
+
+class Writer:
+    """Writes one target's file of one run. Leaving the block without `finish` leaves no footer."""
+
+    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: TextIO | None = path.open("x", encoding="utf-8")
+        self._rows: list[Mapping[str, Any]] = []
+        self._line(header)
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        return list(self._rows)
+
+    def case(self, row: Mapping[str, Any]) -> None:
+        self._line(row)
+        self._rows.append(row)
+
+    def finish(self, *, finished: str, exit_code: int) -> dict[str, Any]:
+        footer = rows.footer(self._rows, finished=finished, exit_code=exit_code)
+        self._line(footer)
+        self.close()
+        return footer
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _line(self, row: Mapping[str, Any]) -> None:
+        if self._file is None:
+            raise ValueError(f"{self.path} is closed")
+        self._file.write(json.dumps(row, separators=(",", ":")) + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.close()
+
+
+def read(path: Path, *, incomplete: bool = False) -> Results:
+    """The whole file, proved against its footer. Raises BadResults."""
+    head: dict[str, Any] | None = None
+    foot: dict[str, Any] | None = None
+    cases: list[dict[str, Any]] = []
+    seen: dict[str, int] = {}
+    number = 0
+    for number, row in _lines(path, incomplete):
+        if foot is not None:
+            raise BadResults(path, number, "a line behind the footer")
+        if head is None:
+            head = _head(path, row)
+        elif row["row"] == "footer":
+            foot = row
+        elif row["row"] == "case":
+            _check_case(path, number, row, head, seen)
+            cases.append(row)
+        else:
+            raise BadResults(path, number, f"a {row['row']!r} row among the cases")
+    if head is None:
+        raise BadResults(path, 1, "incomplete: no header")
+    if foot is None and not incomplete:
+        raise BadResults(path, max(number, 1), "incomplete: no footer")
+    if foot is not None and {k: n for k, n in foot["by_verdict"].items() if n} != {
+        kind: n for kind, n in rows.totals(cases).items() if n
+    }:
+        text = f"the footer counts {foot['by_verdict']}, the rows {rows.totals(cases)}"
+        raise BadResults(path, number, text)
+    return Results(path, head, tuple(cases), foot)
+
+
+def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+    with path.open(encoding="utf-8", errors="surrogateescape") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                row = json.loads(line)
+                whole = line.endswith("\n")
+            except ValueError as error:
+                row, whole, why = None, False, f"not JSON: {error}"
+            else:
+                why = "half a line"
+            if not whole:
+                if incomplete:
+                    return
+                raise BadResults(path, number, f"incomplete: {why}")
+            if not isinstance(row, dict) or "row" not in row:
+                raise BadResults(path, number, "not a row")
+            yield number, row
+
+
+def _head(path: Path, row: dict[str, Any]) -> dict[str, Any]:
+    if row["row"] != "header":
+        raise BadResults(path, 1, f"no header: the first line is a {row['row']!r} row")
+    if row.get("schema") != rows.SCHEMA:
+        text = f"schema {row.get('schema')!r}; this reads schema {rows.SCHEMA}"
+        raise BadResults(path, 1, text)
+    return row
+
+
+def _check_case(
+    path: Path, number: int, row: dict[str, Any], head: dict[str, Any], seen: dict[str, int]
+) -> None:
+    missing = [name for name in rows.REQUIRED if not isinstance(row.get(name), str)]
+    if missing:
+        raise BadResults(path, number, f"a case without {missing[0]!r}")
+    if row["verdict"] not in rows.VERDICTS:
+        raise BadResults(path, number, f"no such verdict: {row['verdict']!r}")
+    if row["target"] != head.get("target"):
+        raise BadResults(path, number, f"a row of {row['target']!r} in a file of {head['target']!r}")
+    if row["case"] in seen:
+        raise BadResults(path, number, f"case {row['case']!r} stands on line {seen[row['case']]}")
+    seen[row["case"]] = number

@@ -1,0 +1,142 @@
+"""The row: everything a report may know about one judged case, flat and versioned.
+
+Reports, JUnit, Allure and Spark all read these rows and nothing else, so their totals cannot
+disagree. A file is a header, one row per case, and a footer that counts them. Adding a field is a
+compatible change; renaming one or changing its meaning raises SCHEMA.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from harness.claim import CaseId
+from harness.verdict import KINDS, Verdict
+
+SCHEMA = 1
+VERDICTS = KINDS
+REQUIRED = ("claim", "case", "suite", "verdict", "target")
+
+# Every field of a case row and what kind of value it holds.
+CASE: dict[str, str] = {
+    "row": "text",  # "case"
+    "claim": "text",  # the claim's id
+    "case": "text",  # the claim's id with version and parameters
+    "suite": "text",
+    "sentence": "text",
+    "level": "text",
+    "evidence": "texts",
+    "api": "text",
+    "version": "whole",
+    "params": "map",
+    "verdict": "text",
+    "connection": "text",
+    "reason": "text",
+    "differences": "differences",
+    "findings": "findings",
+    "known": "text",  # the id of the accepted divergence that explains it, or null
+    "duration_ms": "number",
+    "transcript": "text",  # the bundle beside the result file, or null
+    "target": "text",
+    "release": "text",
+    "signature": "text",  # what a pin would name
+}
+
+
+def header(
+    *, run: str, started: str, target: str, release: str | None, kind: str, oracle: str,
+    oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
+) -> dict[str, Any]:  # fmt: skip
+    """The first line of a file: who was judged, by whom, from which commit."""
+    return {
+        "row": "header", "schema": SCHEMA, "run": run, "started": started, "target": target,
+        "release": release, "kind": kind, "oracle": oracle, "oracle_kind": oracle_kind,
+        "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
+    }  # fmt: skip
+
+
+def case(
+    one: CaseId, verdict: Verdict, *, target: str, release: str | None, duration_ms: float,
+    transcript: str | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """The row of one judged case."""
+    claim = one.claim
+    return {
+        "row": "case",
+        "claim": claim.id,
+        "case": one.id,
+        "suite": claim.suite,
+        "sentence": claim.sentence,
+        "level": claim.level,
+        "evidence": list(claim.evidence),
+        "api": claim.api,
+        "version": one.version,
+        "params": {name: str(value) for name, value in one.params.items()},
+        "verdict": verdict.kind,
+        "connection": verdict.connection,
+        "reason": verdict.reason,
+        "differences": [
+            {"step": d.step, "path": d.path, "oracle": plain(d.oracle), "target": plain(d.target)}
+            for d in verdict.differences
+        ],
+        "findings": [
+            {"checker": f.checker, "step": f.step, "path": f.path, "sentence": f.sentence}
+            for f in verdict.findings
+        ],
+        "known": verdict.known,
+        "duration_ms": round(duration_ms, 3),
+        "transcript": transcript,
+        "target": target,
+        "release": release,
+        "signature": verdict.signature,
+    }
+
+
+def footer(rows: Iterable[Mapping[str, Any]], *, finished: str, exit_code: int) -> dict[str, Any]:
+    """The last line: without it a file is incomplete."""
+    counted = totals(rows)
+    return {
+        "row": "footer",
+        "cases": sum(counted.values()),
+        "by_verdict": counted,
+        "finished": finished,
+        "exit": exit_code,
+    }
+
+
+def totals(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Verdict -> number of cases; every verdict is there, in order from best to worst."""
+    counted = Counter(row["verdict"] for row in rows)
+    return {kind: counted.get(kind, 0) for kind in KINDS}
+
+
+def plain(value: Any) -> Any:
+    """Any decoded value as JSON: bytes as hex with 0x in front, what JSON lacks as text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"0x{bytes(value).hex()}"
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, int | float) else str(value)
+
+
+def summarise(row: Mapping[str, Any]) -> str:
+    """A non-conforming row in one paragraph, for JUnit, Allure and the terminal."""
+    lines = [f"{row['verdict']} (connection {row['connection']}): {row['reason']}"]
+    lines += [
+        f"differs {d['step']}: {d['path']}: oracle {d['oracle']!r}, target {d['target']!r}"
+        for d in row["differences"]
+    ]
+    lines += [
+        f"found {f['checker']}: {f['step']}: {f['path']}: {f['sentence']}" for f in row["findings"]
+    ]
+    if row.get("transcript"):
+        lines.append(f"bundle {row['transcript']}")
+    return "\n".join(lines)

@@ -1,0 +1,302 @@
+"""One run of the suites: its courts, its files, its exit code. No pytest in here.
+
+The plugin feeds it claims, cases and what became of them; it keeps the books. The exit code is the
+worst thing that is true: 2 we broke, 1 a difference nobody accepted (or a pin that no longer says
+the truth), 3 not everything could be judged, 0 the targets conform. A run that was interrupted
+leaves files without a footer, which every reader refuses.
+
+Wall time is read here and in the driver, nowhere else: a row says when and how long.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import platform
+import secrets
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness import bundle, known
+from harness.case import Case, Judgement
+from harness.claim import CaseId
+from harness.court import Court, convene
+from harness.known import Pin, Surprise
+from harness.recordings import Store
+from harness.results import allure, junit, rows
+from harness.results.jsonl import Writer
+from harness.transcript import Transcript
+from harness.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE, Verdict
+
+CONFORMED, DIFFERENT, BROKE, INCOMPLETE = 0, 1, 2, 3
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    targets: tuple[str, ...] = ("reference",)
+    oracle: str | None = None
+    results: Path | None = None
+    record: bool = False
+    expectations: Path | None = None
+    update_expectations: bool = False
+    ignore_pins: bool = False
+    allure: bool = False
+    deadline_s: float = 10.0
+    seed: int = 0
+
+
+@dataclass
+class Docket:
+    """One court's books: what is planned, the rows so far, what was recorded."""
+
+    court: Court
+    pins: list[Pin]
+    planned: list[CaseId] = field(default_factory=list)
+    deselected: list[CaseId] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
+    writer: Writer | None = None
+    surprises: list[Surprise] = field(default_factory=list)
+
+
+class Session:
+    """A run from its first case to its exit code."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.nonce = secrets.token_hex(4)
+        self.started = _now()
+        self.run = f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
+        pins = [] if options.ignore_pins else known.load()
+        if options.expectations is not None and options.expectations.exists():
+            pins += [] if options.ignore_pins else known.load([options.expectations])
+        self.dockets: list[Docket] = []
+        for index, word in enumerate(options.targets):
+            court = convene(
+                word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
+                deadline_s=options.deadline_s, record=options.record,
+            )  # fmt: skip
+            self.dockets.append(Docket(court, pins))
+        self.whole = False
+        self.planned = False
+        self.exit = INCOMPLETE
+
+    @property
+    def judged(self) -> int:
+        return sum(len(docket.rows) for docket in self.dockets)
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.options.results is None else self.options.results / self.run
+
+    # the life of a run
+
+    def plan(self, cases: Iterable[Case], deselected: Iterable[Case], *, whole: bool) -> None:
+        """What is going to run; opens the files."""
+        self.whole, self.planned = whole, True
+        by_court = {id(docket.court): docket for docket in self.dockets}
+        for case in cases:
+            by_court[id(case.court)].planned.append(case.case)
+        for case in deselected:
+            by_court[id(case.court)].deselected.append(case.case)
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True)
+        for docket in self.dockets:
+            path = self.folder / f"{file_word(docket.court.name)}.jsonl"
+            docket.writer = Writer(path, self._header(docket))
+        text = json.dumps(self._manifest(), indent=1) + "\n"
+        (self.folder / "manifest.json").write_text(text, encoding="utf-8")
+
+    def finish_case(self, case: Case, judgement: Judgement, duration_ms: float) -> Verdict:
+        """Books one judged case; the verdict with its pin, if it has one."""
+        docket = next(one for one in self.dockets if one.court is case.court)
+        row = rows.case(
+            case.case, judgement.verdict, target=docket.court.name, release=docket.court.release,
+            duration_ms=duration_ms,
+        )  # fmt: skip
+        row["known"] = known.explain(row, docket.pins, self.started.date())
+        row["transcript"] = self._bundle(docket, case, judgement)
+        docket.rows.append(row)
+        if docket.writer is not None:
+            docket.writer.case(row)
+        if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
+            docket.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
+        return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
+
+    def finish(self, *, interrupted: bool = False, trouble: bool = False) -> int:
+        """Closes the books; the exit code. `trouble` is an error outside every case."""
+        for docket in self.dockets:
+            docket.surprises = self._surprises(docket)
+        self.exit = self._exit_code(interrupted, trouble)
+        finished = _now().isoformat(timespec="seconds")
+        for docket in self.dockets:
+            if docket.writer is not None:
+                if interrupted:
+                    docket.writer.close()
+                else:
+                    docket.writer.finish(finished=finished, exit_code=self.exit)
+            docket.court.close()
+        if self.folder is not None and not interrupted:
+            everything = [(self._header(docket), docket.rows) for docket in self.dockets]
+            junit.write(everything, self.folder / "junit.xml")
+            if self.options.allure:
+                allure.write(everything, self.folder / "allure")
+        if self.options.record:
+            self._keep_recordings()
+        if self.options.update_expectations and self.options.expectations is not None:
+            self._update_expectations(self.options.expectations)
+        return self.exit
+
+    def _exit_code(self, interrupted: bool, trouble: bool) -> int:
+        verdicts = Counter(row["verdict"] for docket in self.dockets for row in docket.rows)
+        if verdicts[BROKEN] or trouble:
+            return BROKE
+        if any(docket.surprises for docket in self.dockets):
+            return DIFFERENT
+        missing = any(len(docket.rows) < len(docket.planned) for docket in self.dockets)
+        if interrupted or missing or verdicts[INCONCLUSIVE]:
+            return INCOMPLETE
+        return CONFORMED
+
+    def _surprises(self, docket: Docket) -> list[Surprise]:
+        return known.surprises(
+            docket.rows, docket.pins, self.started.date(), whole=self.whole
+        )
+
+    def _bundle(self, docket: Docket, case: Case, judgement: Judgement) -> str | None:
+        if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
+            return None
+        made = bundle.of(case.case, judgement, docket.court.release)
+        if made is None:
+            return None
+        path = bundle.write(made, self.folder / "bundles" / file_word(docket.court.name))
+        return str(path.relative_to(self.folder))
+
+    def _keep_recordings(self) -> None:
+        for docket in self.dockets:
+            collected: dict[str, set[str]] = {}
+            for case in (*docket.planned, *docket.deselected):
+                collected.setdefault(case.claim.suite, set()).add(case.id)
+            store = Store(docket.court.release)
+            for suite, found in docket.recorded.items():
+                store.update(suite, found, collected[suite] if self.whole else None)
+
+    def _update_expectations(self, path: Path) -> None:
+        own = known.load([path]) if path.exists() else []
+        everything = [row for docket in self.dockets for row in docket.rows]
+        made = known.updated(everything, own, self.started.date())
+        path.write_text(known.dumps(made), encoding="utf-8")
+
+    # what is told
+
+    def _header(self, docket: Docket) -> dict[str, Any]:
+        court = docket.court
+        return rows.header(
+            run=self.run, started=self.started.isoformat(timespec="seconds"), target=court.name,
+            release=court.release, kind=court.target.kind, oracle=court.oracle.name,
+            oracle_kind=court.oracle.kind, commit=commit(), seed=self.options.seed,
+            host={"python": platform.python_version(), "platform": platform.platform()},
+            planned=len(docket.planned),
+        )  # fmt: skip
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "whole": self.whole,
+            "targets": {
+                docket.court.name: {
+                    "planned": [case.id for case in docket.planned],
+                    "deselected": [case.id for case in docket.deselected],
+                }
+                for docket in self.dockets
+            },
+        }
+
+    def heading(self) -> list[str]:
+        """The lines before the first case."""
+        lines = []
+        for docket in self.dockets:
+            court = docket.court
+            lines.append(
+                f"target {court.name} ({court.target.kind}) against oracle {court.oracle.name} "
+                f"({court.oracle.kind}), cases of Kafka {court.release}: {len(docket.planned)}"
+            )
+        lines.append(f"run {self.run}, seed {self.options.seed}, nonce {self.nonce}")
+        return lines
+
+    def summary(self) -> list[str]:
+        """The table after the last case, surprises, and what was not run."""
+        return [line for docket in self.dockets for line in _summary(docket)] + [
+            *([f"results in {self.folder}"] if self.folder else []),
+            f"exit {self.exit}: {EXITS[self.exit]}",
+        ]
+
+
+EXITS = {
+    CONFORMED: "conforms",
+    DIFFERENT: "a new difference, or a pin that is no longer true",
+    BROKE: "the harness broke: no verdict of this run can be relied on",
+    INCOMPLETE: "incomplete: not everything could be judged",
+}
+
+
+def _summary(docket: Docket) -> list[str]:
+    suites: dict[str, Counter[str]] = {}
+    for row in docket.rows:
+        word = "known" if row["known"] else row["verdict"]
+        suites.setdefault(row["suite"], Counter())[word] += 1
+    columns = [CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN]
+    lines = ["", f"{docket.court.name:<24}" + "".join(f"{word:>14}" for word in columns)]
+    total: Counter[str] = sum(suites.values(), Counter())
+    for suite, counted in [*sorted(suites.items()), ("total", total)]:
+        cells = "".join(f"{counted[word] or '.':>14}" for word in columns)
+        lines.append(f"{suite:<24}{cells}")
+    reasons = Counter(r["reason"] for r in docket.rows if r["verdict"] == INCONCLUSIVE)
+    lines += [f"{count} of {reason}" for reason, count in _grouped(reasons)]
+    left = len(docket.planned) - len(docket.rows)
+    if left:
+        lines.append(f"not run: {left} planned cases were never started")
+    if docket.deselected:
+        lines.append(f"deselected: {len(docket.deselected)} cases (listed in the manifest)")
+    lines += [str(surprise) for surprise in docket.surprises[:20]]
+    if len(docket.surprises) > 20:
+        lines.append(f"... and {len(docket.surprises) - 20} more surprises")
+    return lines
+
+
+def _grouped(reasons: Mapping[str, int]) -> Sequence[tuple[str, int]]:
+    """Reasons that differ only by the case they name are one reason; the commonest first."""
+    merged: Counter[str] = Counter()
+    for reason, count in reasons.items():
+        head, _, _ = reason.partition(" was not recorded for ")
+        changed = " has changed since " in reason
+        merged["not run: changed since it was recorded" if changed else head] += count
+    return merged.most_common()
+
+
+def file_word(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "@.+-" else "_" for letter in name)
+
+
+def commit() -> str:
+    """The commit of this checkout, "+" when it has local changes, "unknown" outside of git."""
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
+            cwd=ROOT, capture_output=True, text=True, timeout=10, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
