@@ -6,6 +6,7 @@ of a transcript. An answer that is not there yet is asked for again until the de
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -14,12 +15,14 @@ from typing import Any
 from harness.driver.line import Line
 from harness.placeholders import Coordinator, Leader, Unresolved
 from harness.target import Address
+from harness.transcript import Event
 from reference_impl.wire import headers
 from reference_impl.wire.apis import by_name
 
 BACKOFF_S = (0.01, 1.6, 0.25)  # the first pause, its growth, the longest pause
 WITHOUT_AUTO_CREATION = 4  # the first Metadata version that can forbid it; all releases serve it
 WITH_TOPIC_IDS = 10
+TELL_IDS = (3, 19)  # Metadata, CreateTopics
 NO_ID = bytes(16)
 
 
@@ -33,6 +36,18 @@ def lookup(address: Address, choice: Any, deadline_s: float) -> tuple[int, Addre
 def topic_id(address: Address, topic: str, deadline_s: float) -> bytes:
     """The topic's id by Metadata. Raises Unresolved."""
     return _until_found(address, deadline_s, f"id of {topic}", _topic_id, topic)
+
+
+def told_ids(events: list[Event]) -> dict[str, bytes]:
+    """The ids that answers of this run have given, by topic name; the newest counts."""
+    told = {}
+    for event in events:
+        if event.direction != "received" or event.api not in TELL_IDS:
+            continue
+        with contextlib.suppress(ValueError):
+            body = headers.decode_response(event.api, event.version, event.raw).body
+            told |= {topic["name"]: topic.get("topic_id", NO_ID) for topic in body["topics"] or ()}
+    return {name: found for name, found in told.items() if found != NO_ID}
 
 
 def _until_found(

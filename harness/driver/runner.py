@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from harness import path as paths
-from harness.driver.brokers import lookup, pauses, topic_id
+from harness.driver.brokers import lookup, pauses, told_ids, topic_id
 from harness.driver.line import Line, Pending
 from harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
 from harness.scenario import (
@@ -338,9 +338,13 @@ class Run:
         return self.bodies.get(word)
 
     def _topic_id(self, topic: str) -> bytes:
-        """A topic's id: asked for once, and remembered, as a client would."""
+        """A topic's id, as an answer told it, else asked for; and remembered, as a client would."""
         if topic not in self.topic_ids:
-            self.topic_ids[topic] = topic_id(self.endpoint.bootstrap[0], topic, self.deadline_s)
+            told = told_ids(self.events)
+            if topic in told:
+                self.topic_ids[topic] = told[topic]
+            else:
+                self.topic_ids[topic] = topic_id(self.endpoint.bootstrap[0], topic, self.deadline_s)
         return self.topic_ids[topic]
 
     # connections
@@ -439,14 +443,17 @@ class Run:
 def _whose(pending: list[Pending], raw: bytes) -> Pending | None:
     """The request a frame answers: by correlation id, else the oldest that awaits an answer.
 
-    Of several with this id (a step asked again) it is the one that waits, else the last one, whose
-    second answer this is.
+    Of several with this id (a step asked again) it is the one that waits, else raw bytes whose id
+    we do not know, else the last one, whose second answer this is.
     """
     if len(raw) >= 4:
         (correlation_id,) = struct.unpack_from(">i", raw)
         same = [one for one in pending if one.correlation_id == correlation_id]
+        waiting = [one for one in same if not one.answered]
+        unknown = [one for one in pending if one.correlation_id is None and not one.answered]
+        unknown.sort(key=lambda one: not one.wanted)
         if same:
-            return next((one for one in same if not one.answered), same[-1])
+            return next(iter((*waiting, *unknown)), same[-1])
     return next((one for one in pending if one.wanted and not one.answered), None)
 
 

@@ -35,7 +35,7 @@ VERSIONS = {
     "2.2": {"CreateTopics": 3, "Metadata": 7, "Produce": 7, "Fetch": 10, "ListOffsets": 5},
     "2.8": {"CreateTopics": 7, "Metadata": 11, "Produce": 9, "Fetch": 12, "ListOffsets": 6},
     "3.9": {"CreateTopics": 7, "Metadata": 12, "Produce": 11, "Fetch": 16, "ListOffsets": 8},
-    "4.3": {"CreateTopics": 7, "Metadata": 13, "Produce": 12, "Fetch": 12, "ListOffsets": 10},
+    "4.3": {"CreateTopics": 7, "Metadata": 13, "Produce": 13, "Fetch": 17, "ListOffsets": 10},
 }
 API_VERSIONS = {"1.0": 1, "2.2": 2, "2.8": 3, "3.9": 4, "4.3": 4}
 RELEASES = tuple(VERSIONS)

@@ -1,0 +1,106 @@
+"""Every checker catches its liar and is silent on what real Kafka answered.
+
+The liars speak from 4.3.1's golden answers; the goldens of all five releases must be silent.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import checkers
+from harness.checkers import walks
+from harness.compare import compare
+from harness.driver import run, runner
+from harness.targets.liars import LIARS, LyingServer, stored
+from harness.tests.conversations import conversation
+from harness.tests.witness import RELEASES, golden, witness
+from harness.transcript import OUTCOMES
+
+LAST = "4.3"
+SOON = 0.25
+
+
+@pytest.fixture(autouse=True)
+def _short_silences(monkeypatch):
+    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02))
+
+
+def replayed(liar, release=LAST):
+    honest = golden(release)
+    with LyingServer(liar, stored(honest)) as server:
+        nonce = honest.header.nonce
+        return run(witness(release), server.endpoint, nonce=nonce, deadline_s=SOON)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_real_kafka_breaks_no_property(release):
+    assert checkers.check_all(golden(release)) == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_honest_replay_breaks_none_and_differs_in_nothing(release):
+    found = replayed(None, release)
+    assert checkers.check_all(found) == []
+    assert compare(golden(release), found) == []
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_the_liar_is_caught(name):
+    liar = LIARS[name]
+    found = replayed(liar)
+    caught = {finding.checker for finding in checkers.check_all(found)}
+    assert liar.caught_by in caught | {found.connection}
+
+
+def test_every_checker_has_a_liar():
+    caught = {liar.caught_by for liar in LIARS.values()}
+    assert checkers.checkers().keys() <= caught
+    assert caught - checkers.checkers().keys() <= set(OUTCOMES)
+
+
+def test_findings_carry_their_checkers_name():
+    """A finding under another name would hide a checker that cannot find anything."""
+    for liar in LIARS.values():
+        if liar.caught_by in checkers.checkers():
+            check = checkers.checkers()[liar.caught_by]
+            assert {finding.checker for finding in check(replayed(liar))} == {liar.caught_by}
+
+
+def test_liars_and_checkers_explain_themselves():
+    for liar in LIARS.values():
+        assert liar.sentence.endswith("."), liar.name
+    for name, check in checkers.checkers().items():
+        assert (check.__globals__["__doc__"] or "").strip(), name
+
+
+def test_a_checker_that_raises_is_named(monkeypatch):
+    def broken(transcript):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(checkers, "checkers", lambda: {"broken": broken})
+    with pytest.raises(checkers.CheckerFailed, match="checker broken raised KeyError: 'oops'"):
+        checkers.check_all(golden(LAST))
+
+
+@pytest.mark.parametrize("name", sorted(checkers.checkers()))
+def test_an_answer_to_a_request_that_does_not_decode_is_no_crash(name):
+    """Checkers see whatever a target sent, also beside requests that nobody can read."""
+    check = checkers.checkers()[name]
+    for release in RELEASES:
+        bare = golden(release)
+        events = tuple(event for event in bare.events if event.direction != "sent")
+        check(type(bare)(bare.header, events))
+
+
+def test_partitions_are_found_by_id_and_by_name():
+    part = {"partition_index": 0, "error_code": 0, "high_watermark": 5}
+    asked = {"partition": 0, "fetch_offset": 3, "partition_max_bytes": 9}
+    by_id = conversation(
+        (
+            "asked", "Fetch", 13,
+            {"topics": [{"topic_id": b"\1" * 16, "partitions": [asked]}]},
+            {"responses": [{"topic_id": b"\1" * 16, "partitions": [part]}]},
+        )
+    )  # fmt: skip
+    (found,) = walks.partitions(by_id, "Fetch")
+    assert (found.topic, found.index, found.asked["fetch_offset"]) == (b"\1" * 16, 0, 3)

@@ -1,0 +1,96 @@
+"""Differences are found where they are, and only there."""
+
+from __future__ import annotations
+
+from harness.compare import MISSING, Difference, compare
+from harness.tests.conversations import conversation, doctored
+from harness.tests.witness import RELEASES, golden
+
+TABLE = [{"api_key": key, "min_version": 0, "max_version": key} for key in range(5)]
+
+
+def versions(table):
+    return conversation(("asked", "ApiVersions", 0, {}, {"error_code": 0, "api_keys": table}))
+
+
+def test_a_transcript_does_not_differ_from_itself():
+    for release in RELEASES:
+        assert compare(golden(release), golden(release)) == []
+
+
+def test_a_changed_value_is_one_difference_with_its_path():
+    table = [dict(row) for row in TABLE]
+    table[3]["max_version"] = 9
+    assert compare(versions(TABLE), versions(table)) == [
+        Difference("asked", "api_keys[3].max_version", 3, 9)
+    ]
+
+
+def test_a_missing_element_is_one_difference():
+    assert compare(versions(TABLE), versions(TABLE[:1] + TABLE[2:])) == [
+        Difference("asked", "api_keys[1]", TABLE[1], MISSING)
+    ]
+
+
+def test_an_element_too_many_comes_after_the_oracles():
+    assert compare(versions(TABLE[:4]), versions(TABLE)) == [
+        Difference("asked", "api_keys[4]", MISSING, TABLE[4])
+    ]
+
+
+def test_another_order_is_one_difference():
+    turned = [TABLE[1], TABLE[0], *TABLE[2:]]
+    assert compare(versions(TABLE), versions(turned)) == [
+        Difference("asked", "api_keys", [0, 1, 2, 3, 4], [1, 0, 2, 3, 4])
+    ]
+
+
+def test_elements_without_identity_are_compared_by_place():
+    twice = [TABLE[0], TABLE[0]]
+    assert compare(versions(twice), versions([TABLE[0]])) == [
+        Difference("asked", "api_keys[1]", TABLE[0], MISSING)
+    ]
+
+
+def test_the_first_difference_comes_first():
+    honest = golden("4.3")
+
+    def change(body):
+        body["responses"][0]["partitions"][0]["high_watermark"] = 0
+
+    later = doctored(honest, "out of range", change)
+    both = doctored(later, "fetched", change)
+    assert [found.step for found in compare(honest, both)] == ["fetched", "out of range"]
+
+
+def test_how_a_step_ended_is_compared():
+    answered = versions(TABLE)
+    closed = conversation(("asked", "ApiVersions", 0, {}, "closed"))
+    hung = conversation(("asked", "ApiVersions", 0, {}, "timeout"))
+    assert compare(answered, closed)[0] == Difference("asked", "connection", "answered", "closed")
+    assert compare(closed, hung)[0] == Difference("asked", "connection", "closed", "hung")
+
+
+def test_a_step_that_was_not_attempted_is_a_difference():
+    line = ("first", "ApiVersions", 0, {}, {"error_code": 0, "api_keys": []})
+    both = conversation(line, ("second", *line[1:]))
+    assert compare(both, conversation(line)) == [
+        Difference("second", "connection", "answered", "not attempted")
+    ]
+
+
+def test_an_answer_that_does_not_decode_differs_from_one_that_does():
+    broken = conversation(("asked", "ApiVersions", 0, {}, b"\0\0\0\1\0\0\0\0\0\7"))
+    (found,) = compare(versions(TABLE), broken)
+    assert (found.path, found.oracle) == ("answer", "decodes")
+    assert "api_keys" in found.target
+
+
+def test_an_odd_boolean_is_a_difference():
+    assert compare(*(_internal(value) for value in (1, 2)))
+
+
+def _internal(value):
+    topic = {"error_code": 0, "name": "t", "is_internal": value, "partitions": []}
+    answer = {"brokers": [], "controller_id": 0, "topics": [topic]}
+    return conversation(("asked", "Metadata", 1, {"topics": [{"name": "t"}]}, answer))

@@ -1,0 +1,331 @@
+"""Each legal difference is hidden, and its doctored neighbour is not.
+
+For every reason there is one honest conversation, a change that the reason allows (compare must
+find nothing) and a change that looks like it and is a fault (compare must find it). A reason that
+is missing from the table below fails a test, so no freedom is added without its limit.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import normalize
+from harness.compare import compare
+from harness.tests.conversations import CLOCK, conversation
+from reference_impl.wire.records.batch import Record, encode_batch
+from reference_impl.wire.records.crc import crc32c
+
+ID, OTHER_ID = bytes(range(16)), bytes(range(16, 32))
+NAME, OTHER = "topic-aaaaaaaaaa", "topic-bbbbbbbbbb"
+
+
+def broker(node=0, port=9092):
+    return {"node_id": node, "host": "127.0.0.1", "port": port, "rack": None}
+
+
+def partition(index=0, replicas=(0,), leader=None, isr=None):
+    return {
+        "error_code": 0,
+        "partition_index": index,
+        "leader_id": replicas[0] if leader is None else leader,
+        "replica_nodes": list(replicas),
+        "isr_nodes": list(replicas if isr is None else isr),
+    }
+
+
+def topic(name=NAME, *partitions, topic_id=ID):
+    return {
+        "error_code": 0,
+        "name": name,
+        "topic_id": topic_id,
+        "is_internal": False,
+        "partitions": list(partitions) or [partition()],
+    }
+
+
+def metadata(label="asked", *, brokers=(), topics=(), asked=(), cluster="c-1", controller=0):
+    answer = {
+        "brokers": list(brokers) or [broker()],
+        "cluster_id": cluster,
+        "controller_id": controller,
+        "topics": list(topics),
+    }
+    request = {"topics": None if asked is None else [{"name": name} for name in asked]}
+    return (label, "Metadata", 10, request, answer)
+
+
+def one(api, version, answer, request=None, label="asked"):
+    return (label, api, version, request or {}, answer)
+
+
+def records(*, compression=0, value=b"v", stamp=1, append_time=None, producer_id=-1, crc=None):
+    data = encode_batch(
+        [Record(0, 0, b"k", value)],
+        base_timestamp=stamp,
+        compression=compression,
+        timestamp_type=append_time is not None,
+        max_timestamp=append_time,
+        producer_id=producer_id,
+    )
+    if crc is not None:
+        data = data[:17] + crc.to_bytes(4, "big") + data[21:]
+    return data
+
+
+def fetch(data=b"", *, session=0, label="asked"):
+    part = {"partition_index": 0, "error_code": 0, "high_watermark": 1, "records": data}
+    answer = {"session_id": session, "responses": [{"topic": NAME, "partitions": [part]}]}
+    return (label, "Fetch", 7, {"topics": []}, answer)
+
+
+def longer(data):
+    """The same compressed records as another codec would write them: gzip with an empty member."""
+    payload = data[61:] + bytes.fromhex("1f8b08000000000000ff03000000000000000000")
+    covered = data[21:61] + payload
+    return (
+        data[:8] + (49 + len(payload)).to_bytes(4, "big") + data[12:17]
+        + crc32c(covered).to_bytes(4, "big") + covered
+    )  # fmt: skip
+
+
+def produced(time):
+    part = {"index": 0, "error_code": 0, "base_offset": 0, "log_append_time_ms": time}
+    answer = {"responses": [{"name": NAME, "partition_responses": [part]}]}
+    return one("Produce", 3, answer, {"topic_data": []})
+
+
+def listed(stamp):
+    part = {"partition_index": 0, "error_code": 0, "timestamp": stamp, "offset": 3}
+    answer = {"topics": [{"name": "t", "partitions": [part]}]}
+    return one("ListOffsets", 1, answer, {"replica_id": -1, "topics": []})
+
+
+def producer(pid, label="asked"):
+    return one("InitProducerId", 0, {"error_code": 0, "producer_id": pid}, label=label)
+
+
+def features(epoch):
+    answer = {"error_code": 0, "api_keys": [], "finalized_features_epoch": epoch}
+    return one("ApiVersions", 3, answer)
+
+
+def config(name, value):
+    row = {"name": name, "value": value}
+    answer = {"results": [{"resource_type": 4, "resource_name": "0", "configs": [row]}]}
+    return one("DescribeConfigs", 1, answer, {"resources": []})
+
+
+def coordinator(node):
+    answer = {"error_code": 0, "node_id": node, "host": "h", "port": 1}
+    return one("FindCoordinator", 1, answer, {"key": "g"})
+
+
+def created(assignments=()):
+    entry = {"name": NAME, "assignments": list(assignments)}
+    return one("CreateTopics", 2, {"topics": []}, {"topics": [entry]}, label="created")
+
+
+def talk(*lines, **header):
+    return conversation(*lines, **{"names": {"topic": NAME}} | header)
+
+
+TWICE = ("first", "second")
+ASSIGNED = [{"partition_index": 0, "broker_ids": [0, 1, 2]}]
+PLACED = {"brokers": 3}
+
+# reason -> (honest, a legal change, faults that look like it)
+CASES = {
+    "addresses": (
+        talk(*(metadata(label) for label in TWICE)),
+        talk(*(metadata(label, brokers=[broker(port=19092)]) for label in TWICE)),
+        [talk(metadata("first"), metadata("second", brokers=[broker(port=19092)]))],
+    ),
+    "cluster-id": (
+        talk(*(metadata(label) for label in TWICE)),
+        talk(*(metadata(label, cluster="c-2") for label in TWICE)),
+        [
+            talk(*(metadata(label, cluster=None) for label in TWICE)),
+            talk(metadata("first"), metadata("second", cluster="c-2")),
+        ],
+    ),
+    "topic-ids": (
+        talk(*(metadata(label, topics=[topic()], asked=[NAME]) for label in TWICE)),
+        talk(
+            *(metadata(label, topics=[topic(topic_id=OTHER_ID)], asked=[NAME]) for label in TWICE)
+        ),
+        [
+            talk(
+                metadata("first", topics=[topic()], asked=[NAME]),
+                metadata("second", topics=[topic(topic_id=OTHER_ID)], asked=[NAME]),
+            ),
+            talk(
+                *(
+                    metadata(label, topics=[topic(topic_id=bytes(16))], asked=[NAME])
+                    for label in TWICE
+                )
+            ),
+        ],
+    ),
+    "producer-ids": (
+        talk(producer(4000, "first"), producer(4001, "second")),
+        talk(producer(1, "first"), producer(2, "second")),
+        [
+            talk(producer(4000, "first"), producer(4000, "second")),
+            talk(producer(-1, "first"), producer(4001, "second")),
+        ],
+    ),
+    "sessions": (
+        talk(fetch(session=11), fetch(session=11, label="again")),
+        talk(fetch(session=7), fetch(session=7, label="again")),
+        [
+            talk(fetch(session=0), fetch(session=11, label="again")),
+            talk(fetch(session=11), fetch(session=12, label="again")),
+        ],
+    ),
+    "append-times": (
+        talk(produced(CLOCK + 5)),
+        talk(produced(CLOCK + 900), clock_ms=CLOCK + 800),
+        [talk(produced(-1)), talk(produced(CLOCK - 10_000_000)), talk(produced(0))],
+    ),
+    "run-times": (
+        talk(listed(CLOCK), times={"$now": CLOCK}),
+        talk(listed(CLOCK + 77), times={"$now": CLOCK + 77}, clock_ms=CLOCK + 77),
+        [talk(listed(CLOCK + 1), times={"$now": CLOCK}), talk(listed(-1), times={"$now": CLOCK})],
+    ),
+    "feature-epoch": (talk(features(100)), talk(features(7)), [talk(features(-1))]),
+    "deployment": (
+        talk(config("log.dirs", "/a")),
+        talk(config("log.dirs", "/b/c")),
+        [
+            talk(config("log.dirs", None)),
+            talk(config("log.dir", "/a")),
+        ],
+    ),
+    "placement": (
+        talk(metadata(topics=[topic(NAME, partition(0, (0, 1, 2)))], asked=[NAME]), **PLACED),
+        talk(metadata(topics=[topic(NAME, partition(0, (2, 0, 1)))], asked=[NAME]), **PLACED),
+        [
+            talk(
+                metadata(topics=[topic(NAME, partition(0, (2, 0, 1), leader=0))], asked=[NAME]),
+                **PLACED,
+            ),
+            talk(
+                metadata(topics=[topic(NAME, partition(0, (2, 0, 1), isr=(2, 0)))], asked=[NAME]),
+                **PLACED,
+            ),
+            talk(metadata(topics=[topic(NAME, partition(0, (2, 0)))], asked=[NAME]), **PLACED),
+        ],
+    ),
+    "controller": (
+        talk(metadata(controller=0), metadata("again", controller=0), **PLACED),
+        talk(metadata(controller=2), metadata("again", controller=2), **PLACED),
+        [
+            talk(metadata(controller=-1), metadata("again", controller=0), **PLACED),
+            talk(metadata(controller=2), metadata("again", controller=1), **PLACED),
+        ],
+    ),
+    "coordinator": (
+        talk(coordinator(1), **PLACED),
+        talk(coordinator(0), **PLACED),
+        [talk(coordinator(-1), **PLACED)],
+    ),
+    "names": (
+        talk(metadata(topics=[topic()], asked=[NAME])),
+        talk(metadata(topics=[topic(OTHER)], asked=[OTHER]), names={"topic": OTHER}),
+        [talk(metadata(topics=[topic("topic-aaaaaaaaab")], asked=[NAME]))],
+    ),
+    "order": (
+        talk(metadata(topics=[topic("a"), topic("b")], asked=["a", "b"])),
+        talk(metadata(topics=[topic("b"), topic("a")], asked=["a", "b"])),
+        [
+            talk(metadata(topics=[topic("b"), topic("b")], asked=["a", "b"])),
+            talk(metadata(topics=[topic("b")], asked=["a", "b"])),
+        ],
+    ),
+    "crc": (
+        talk(producer(5), fetch(records(producer_id=5), label="f")),
+        talk(producer(6), fetch(records(producer_id=6), label="f")),
+        [talk(producer(5), fetch(records(producer_id=5, crc=1), label="f"))],
+    ),
+    "compressed-size": (
+        talk(fetch(records(compression=1))),
+        talk(fetch(longer(records(compression=1)))),
+        [
+            talk(fetch(records(compression=1, value=b"w"))),
+            talk(fetch(records(compression=0))),
+            talk(fetch(records(compression=1)[:-1])),
+        ],
+    ),
+    "times": (
+        talk(fetch(records(append_time=CLOCK + 3))),
+        talk(fetch(records(append_time=CLOCK + 99))),
+        [
+            talk(fetch(records(append_time=CLOCK - 10_000_000))),
+            talk(fetch(records(stamp=CLOCK + 3))),
+            talk(fetch(records(append_time=CLOCK + 3, stamp=2))),
+        ],
+    ),
+    "other-topics": (
+        talk(metadata(topics=[topic(), topic("theirs")], asked=None)),
+        talk(metadata(topics=[topic("more"), topic()], asked=None)),
+        [
+            talk(metadata(topics=[topic("theirs")], asked=None)),
+            talk(metadata(topics=[topic(), topic()], asked=None)),
+        ],
+    ),
+    "reset-or-closed": (
+        talk(one("ApiVersions", 0, "closed")),
+        talk(one("ApiVersions", 0, "reset")),
+        [talk(one("ApiVersions", 0, "timeout")), talk(one("ApiVersions", 0, None))],
+    ),
+}
+
+
+def test_every_reason_has_its_limit_here():
+    named = {reason.name for reason in normalize.REASONS} | normalize.WALKED.keys()
+    assert CASES.keys() == named
+
+
+@pytest.mark.parametrize("reason", CASES)
+def test_the_legal_difference_is_hidden(reason):
+    honest, legal, _ = CASES[reason]
+    assert compare(honest, legal) == []
+
+
+@pytest.mark.parametrize(
+    "reason, number", [(reason, n) for reason, case in CASES.items() for n in range(len(case[2]))]
+)
+def test_a_fault_that_looks_like_it_is_not_hidden(reason, number):
+    honest, _, faults = CASES[reason]
+    assert compare(honest, faults[number]) != []
+
+
+@pytest.mark.parametrize("reason", sorted(CASES.keys() - {"reset-or-closed"}))
+def test_the_reason_is_counted_where_it_was_used(reason):
+    used = normalize.readings(CASES[reason][1])[1]
+    used += normalize.readings(CASES[reason][0])[1]
+    assert used[reason] > 0
+
+
+def test_assigned_replicas_are_compared_as_they_are():
+    def placed(replicas):
+        described = metadata(topics=[topic(NAME, partition(0, replicas))], asked=[NAME])
+        return talk(created(ASSIGNED), described, **PLACED)
+
+    assert compare(placed((0, 1, 2)), placed((0, 1, 2))) == []
+    assert compare(placed((0, 1, 2)), placed((1, 2, 0))) != []
+
+
+def test_with_one_broker_ids_are_compared_as_they_are():
+    honest = talk(metadata(topics=[topic()], asked=[NAME]))
+    other = talk(metadata(topics=[topic(NAME, partition(0, (1,)))], asked=[NAME]))
+    assert compare(honest, other) != []
+
+
+def test_an_id_that_was_asked_for_must_be_the_one_that_is_answered():
+    def echoed(topic_id):
+        answer = {"responses": [{"topic_id": topic_id, "partitions": []}]}
+        request = {"topics": [{"topic_id": ID, "partitions": []}]}
+        return talk(("asked", "Fetch", 13, request, answer))
+
+    assert compare(echoed(ID), echoed(OTHER_ID)) != []
