@@ -1,11 +1,12 @@
 """The five codecs of record batches. `decompress` never makes more than `limit` bytes.
 
 What Kafka accepts, and therefore what is accepted here (CompressionType / compress.* of the five
-releases, tried on running brokers):
+releases; each line tried on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1, which agree):
 
 - gzip: one or more members; what follows the last one is ignored, as java.util.zip does;
 - snappy: xerial's stream (a 16-byte header, then chunks, each with its length) or, when that header
-  is missing, one raw block. Kafka writes the stream in chunks of 32 KiB;
+  is missing, one raw block. Kafka writes the stream in chunks of 32 KiB and ignores what is left
+  at its end if that is too short for a chunk's length;
 - lz4: see `lz4_frame`; the frame of magic 0 has its own checksum;
 - zstd: one or more frames (KIP-110), never in magic 0 or 1.
 
@@ -113,12 +114,10 @@ def _unsnappy(data: bytes, limit: int) -> bytes:
         raise CompressionError("snappy: compressed with an incompatible codec version")
     out: list[bytes] = []
     pos = 16
-    while pos < len(data):
+    while len(data) - pos >= 4:
         if data[pos : pos + 8] == _XERIAL and len(data) - pos >= 16:
             pos += 16  # streams may be concatenated
             continue
-        if len(data) - pos < 4:
-            raise CompressionError("snappy: chunk length is cut short")
         (size,) = _I32.unpack_from(data, pos)
         pos += 4
         if size < 0 or size > len(data) - pos:
