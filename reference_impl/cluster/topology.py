@@ -21,6 +21,7 @@ from reference_impl.cluster.topic_config import TopicConfig
 NO_LEADER = -1
 NO_TOPIC_ID = bytes(16)
 METADATA_TOPIC_ID = bytes(15) + b"\x01"  # Kafka reserves the id of its own metadata log
+METADATA_TOPIC = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
@@ -104,6 +105,7 @@ class Cluster:
         self.switches = frozenset(switches)
         self.topics: dict[str, Topic] = {}
         self.by_id: dict[bytes, Topic] = {}
+        self.next_producer_id = 0
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self._resolved: dict[str, TopicConfig] = {}
 
@@ -134,7 +136,7 @@ class Cluster:
         """Store a topic whose partition i has the replicas `assignment[i]`; they lead at once."""
         if name in self.topics:
             raise ValueError(f"topic {name!r} exists")
-        topic = Topic(name, self._fresh_id(), configs=dict(configs or {}))
+        topic = Topic(name, self.fresh_id(), configs=dict(configs or {}))
         self.topics[name] = topic
         if self.topic_ids:
             self.by_id[topic.id] = topic
@@ -178,12 +180,18 @@ class Cluster:
             self._resolved[name] = resolved
         return resolved
 
+    def allocate_producer_ids(self, count: int) -> int:
+        """First id of a block that no other broker gets (KIP-98)."""
+        first = self.next_producer_id
+        self.next_producer_id += count
+        return first
+
     def offline(self, partition: Partition) -> list[int]:
         """Replicas on brokers that are not there (KIP-112), in replica order."""
         nodes = self.brokers
         return [r for r in partition.replicas if r not in nodes or not nodes[r].alive]
 
-    def _fresh_id(self) -> bytes:
+    def fresh_id(self) -> bytes:
         if not self.topic_ids:
             return NO_TOPIC_ID
         while True:

@@ -20,12 +20,11 @@ Ranges = Mapping[int, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature the release knows, the level a fresh cluster has, and who hears of it."""
+    """A feature the release knows, and the levels it can run at."""
 
     name: str
     min_supported: int
     max_supported: int
-    finalized: int = 0  # 0: not finalized
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,8 @@ class Persona:
     kraft: bool
     broker_listener: Ranges  # as ApiVersions lists them
     controller_listener: Ranges
-    features: tuple[Feature, ...] = ()
+    features: tuple[Feature, ...] = ()  # in the order in which they are listed
+    finalized: Mapping[str, int] = field(default_factory=dict)  # what a fresh cluster runs at
     listed_but_refused: frozenset[tuple[int, int]] = frozenset()
     quirks: Mapping[str, Any] = field(default_factory=dict)  # name -> value
     evidence: Mapping[str, str] = field(default_factory=dict)  # name -> where it was seen

@@ -3,6 +3,7 @@
 Ranges as a real 2.2.1 lists them in ApiVersions.
 """
 
+from reference_impl.broker.personas import data_path
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -15,6 +16,7 @@ BROKER_LISTENER = ranges(
 )
 
 QUIRKS = {
+    **data_path.column("2.2"),
     "api-versions.fallback-lists-itself": (False, "observed on 2.2.1"),
 }
 

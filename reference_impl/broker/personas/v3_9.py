@@ -3,6 +3,7 @@
 Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners.
 """
 
+from reference_impl.broker.personas import data_path
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -24,6 +25,7 @@ CONTROLLER_LISTENER = ranges(
 )
 
 QUIRKS = {
+    **data_path.column("3.9"),
     "api-versions.fallback-lists-itself": (True, "observed on 3.9.2"),
 }
 
@@ -35,7 +37,8 @@ PERSONA = Persona(
     controller_listener=CONTROLLER_LISTENER,
     features=(
         Feature("kraft.version", 0, 1),
-        Feature("metadata.version", 1, 21, finalized=21),
+        Feature("metadata.version", 1, 21),
     ),
+    finalized={"metadata.version": 21},
     **values(QUIRKS),
 )

@@ -3,6 +3,7 @@
 Ranges as a real 4.3.1 lists them in ApiVersions, on both listeners.
 """
 
+from reference_impl.broker.personas import data_path
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -25,6 +26,7 @@ CONTROLLER_LISTENER = ranges(
 )
 
 QUIRKS = {
+    **data_path.column("4.3"),
     "api-versions.fallback-lists-itself": (True, "observed on 4.3.1"),
 }
 
@@ -37,13 +39,21 @@ PERSONA = Persona(
     # Versions 0 to 2 are listed for the sake of an old librdkafka, and close the connection.
     listed_but_refused=frozenset({(0, 0), (0, 1), (0, 2)}),
     features=(
-        Feature("group.version", 0, 1, finalized=1),
+        Feature("group.version", 0, 1),
         Feature("kraft.version", 0, 1),
-        Feature("metadata.version", 7, 30, finalized=30),
-        Feature("share.version", 0, 1, finalized=1),
-        Feature("streams.version", 0, 1, finalized=1),
-        Feature("transaction.version", 0, 2, finalized=2),
-        Feature("eligible.leader.replicas.version", 0, 1, finalized=1),
+        Feature("metadata.version", 7, 30),
+        Feature("share.version", 0, 1),
+        Feature("streams.version", 0, 1),
+        Feature("transaction.version", 0, 2),
+        Feature("eligible.leader.replicas.version", 0, 1),
     ),
+    finalized={
+        "group.version": 1,
+        "streams.version": 1,
+        "transaction.version": 2,
+        "eligible.leader.replicas.version": 1,
+        "share.version": 1,
+        "metadata.version": 30,
+    },
     **values(QUIRKS),
 )

@@ -1,0 +1,57 @@
+"""`touchstone broker`: the reference broker in the foreground, for any client in any language.
+
+Its contract with whoever starts it: one line `ready HOST:PORT[,HOST:PORT...]` on stdout once all
+listeners accept, nothing else there ever; logs on stderr; SIGTERM and SIGINT end it with exit 0.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import click
+
+from reference_impl.broker.switches import SWITCHES
+from reference_impl.io.server import build
+
+
+def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{text!r} is not k=v")
+        pairs[name.strip()] = value
+    return pairs
+
+
+@click.command("broker", epilog="Switches: " + ", ".join(sorted(SWITCHES)) + ".")
+@click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on and to advertise.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i uses P+i; 0: free.")
+@click.option("--racks", default="", help="Rack of each broker, comma separated.")
+@click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
+@click.option("--data", metavar="DIR", help="Not yet: logs are kept in memory.")
+@click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
+@click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
+@click.option("--seed", default=0, help="Where ids and placements are drawn from.")
+@click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
+def command(brokers, host, port, racks, release, data, config, switch, seed, verbose) -> None:
+    """Serve the reference broker until SIGTERM or SIGINT."""
+    if data:
+        raise click.UsageError("--data is not there yet: this broker keeps its logs in memory only")
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    names = [rack.strip() or None for rack in racks.split(",")] if racks else []
+    try:
+        cluster = build(brokers, host, port, names, release, config, switch, seed)
+    except (KeyError, ValueError) as fault:
+        raise click.UsageError(str(fault.args[0])) from None
+    except OSError as fault:
+        raise click.ClickException(f"cannot listen on {host}:{port}: {fault.strerror}") from None
+    click.echo("ready " + ",".join(cluster.bootstrap))
+    sys.stdout.flush()
+    cluster.run_forever()

@@ -1,0 +1,25 @@
+"""What a controller does with topics, once in ZooKeeper's words and once in KRaft's.
+
+The two modes differ in the order of checks, in their messages, in who places replicas and in what
+a timeout of zero means, so each has its own file of whole sentences instead of branches in common
+ones. `of(broker)` picks. Handlers of CreateTopics, DeleteTopics and CreatePartitions turn
+`Outcome`s into answers; auto-creation and internal topics come in by `auto_create`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference_impl.broker.controller import kraft, zookeeper
+from reference_impl.broker.controller.outcome import NewTopic, Outcome
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from reference_impl.broker.broker import Broker
+
+__all__ = ["NewTopic", "Outcome", "of"]
+
+
+def of(broker: Broker) -> ModuleType:
+    return kraft if broker.persona.kraft else zookeeper

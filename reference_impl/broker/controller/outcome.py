@@ -1,0 +1,76 @@
+"""What was asked of a controller, and what became of it, one topic at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.refused import Refused
+from reference_impl.cluster.racks import Seat
+from reference_impl.cluster.topology import NO_TOPIC_ID, Cluster
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+
+UNSET = -1  # partitions or replication factor: use the broker's default (KIP-464)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """An entry of CreateTopics; a config or a partition that comes twice keeps its last value."""
+
+    name: str
+    partitions: int
+    replication: int
+    assignments: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    configs: tuple[tuple[str, str | None], ...] = ()
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> NewTopic:
+        return cls(
+            row["name"],
+            row["num_partitions"],
+            row["replication_factor"],
+            tuple((a["partition_index"], tuple(a["broker_ids"])) for a in row["assignments"]),
+            tuple((c["name"], c["value"]) for c in row["configs"]),
+        )
+
+
+@dataclass(slots=True)
+class Outcome:
+    name: str | None
+    code: int = ErrorCode.NONE
+    message: str | None = None
+    topic_id: bytes = NO_TOPIC_ID
+    partitions: int = -1
+    replication: int = -1
+    configs: Mapping[str, str] | None = None  # the overrides, where the topic was made
+
+    @classmethod
+    def refused(cls, name: str | None, refusal: Refused, topic_id: bytes = NO_TOPIC_ID) -> Outcome:
+        return cls(name, refusal.code, refusal.message, topic_id)
+
+    def timed_out(self) -> Outcome:
+        """It is being done, but nobody waited for it (TOPIC-34)."""
+        return Outcome(self.name, ErrorCode.REQUEST_TIMED_OUT, None, self.topic_id)
+
+
+def seats(cluster: Cluster) -> list[Seat]:
+    """The live brokers, as placement sees them."""
+    return [Seat(node.id, node.rack) for node in cluster.alive]
+
+
+def has_leaders(broker: Broker, name: str | None) -> bool:
+    """Whether every partition of a topic that was just made has somebody to lead it."""
+    topic = broker.cluster.topics.get(name or "")
+    return topic is None or all(p.leader >= 0 for p in topic.partitions)
+
+
+def default_partitions(broker: Broker) -> int:
+    return broker.number("num.partitions", 1)
+
+
+def default_replication(broker: Broker) -> int:
+    return broker.number("default.replication.factor", 1)

@@ -1,0 +1,86 @@
+"""What the broker's core gives back instead of doing it: values that the rim carries out.
+
+A handler answers with a dict (the response body), or with one of the three other things a Kafka
+broker can do with a request: keep it for later (`Wait`), say nothing and read on (`NoReply`, the
+answer to acks=0), or hang up (`Hangup`). The core turns those into effects for one connection:
+`Reply`, `Unmute`, `Close`. A connection has one request in work; each of the three effects ends
+that work (WIRE-10, WIRE-17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Connection:
+    """A peer as handlers see it; the rim derives its own class and adds the socket."""
+
+    __slots__ = ("controller", "id", "peer_host", "software", "__weakref__")
+
+    def __init__(self, id: int, peer_host: str = "127.0.0.1", *, controller: bool = False) -> None:
+        self.id = id
+        self.peer_host = peer_host
+        self.controller = controller  # arrived through the controller listener
+        self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so
+
+
+class Reply(NamedTuple):
+    """Send these parts as one frame (the rim puts the size in front), then read on."""
+
+    connection: Connection
+    parts: tuple[bytes, ...]
+
+
+class Unmute(NamedTuple):
+    """Nothing to send; read the next request."""
+
+    connection: Connection
+
+
+class Close(NamedTuple):
+    connection: Connection
+    reason: str = ""
+
+
+Effect = Reply | Unmute | Close
+
+
+class NoReply:
+    """A handler's answer when there is none (acks=0)."""
+
+
+class Hangup(NamedTuple):
+    """A handler's answer when Kafka closes the connection instead of answering."""
+
+    reason: str = ""
+
+
+Key = Hashable
+Attempt = Callable[[int], Any]
+
+
+@dataclass(slots=True)
+class Wait:
+    """A request that cannot be answered yet.
+
+    `attempt(now)` gives the answer once it can be given, else None; it is asked whenever something
+    under one of the `watch` keys changed. At `deadline` (ms) `expire(now)` gives the answer.
+    Either may give anything a handler may give, except another Wait.
+    """
+
+    deadline: int
+    watch: Iterable[Key]
+    attempt: Attempt
+    expire: Attempt
+    order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request as a handler sees it: decoded, and with the connection it came by."""
+
+    header: Any  # wire.headers.RequestHeader
+    body: dict[str, Any]
+    connection: Connection

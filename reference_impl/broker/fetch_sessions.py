@@ -1,0 +1,197 @@
+"""Fetch sessions (KIP-227): what a consumer asked for last time, so that it need not say it again.
+
+A request of epoch 0 opens a session when there is room and gets its id; later epochs say only what
+changed and are answered only with partitions that have news: records, an error, a moved high
+watermark or log start (FETCH-19). Epoch -1 closes. An id that is not there is
+FETCH_SESSION_ID_NOT_FOUND, an epoch out of turn INVALID_FETCH_SESSION_EPOCH (FETCH-20). Ids are
+drawn from the cluster's chance and are never 0, which means no session. A full cache makes room by
+evicting a session idle for two minutes, else it answers without one.
+
+Source: FetchManager, FetchSessionCache and the contexts in kafka.server.FetchSession at 2.2.1, 3.9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.wire.errors import ErrorCode
+
+NO_SESSION = INITIAL_EPOCH = 0
+FINAL_EPOCH = -1
+EVICTION_MS = 120_000
+DEFAULT_SLOTS = 1000
+_LAST_EPOCH = 2**31 - 1
+Key = tuple[bytes, str, int]
+
+
+@dataclass(slots=True)
+class Wanted:
+    """One partition of a request; `topic` is its resolved name, None for an unknown id."""
+
+    name: str  # as the request said it, empty from v13 on
+    topic_id: bytes
+    topic: str | None
+    index: int
+    offset: int
+    max_bytes: int
+    leader_epoch: int
+    last_fetched_epoch: int
+
+    @property
+    def key(self) -> Key:
+        return self.topic_id, self.name, self.index
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the client was told last about a partition of its session."""
+
+    want: Wanted
+    high_watermark: int = -1
+    log_start_offset: int = -1
+
+
+@dataclass(slots=True)
+class Session:
+    id: int
+    last_used: int
+    next_epoch: int = 1
+    partitions: dict[Key, _Known] = field(default_factory=dict)
+    by_ids: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """How one request relates to sessions: its id in the answer, and which rows to leave out."""
+
+    id: int = NO_SESSION
+    wanted: list[Wanted] = field(default_factory=list)
+    error: int = ErrorCode.NONE
+    session: Session | None = None
+    incremental: bool = False
+
+    def select(
+        self, pairs: list[tuple[Wanted, dict[str, Any]]]
+    ) -> list[tuple[Wanted, dict[str, Any]]]:
+        """The rows that go out; the session remembers what they say."""
+        if self.session is None:
+            return pairs
+        news = []
+        for want, row in pairs:
+            known = self.session.partitions.get(want.key)
+            if known is None:
+                continue
+            changed = _note(known, row)
+            if changed or not self.incremental:
+                news.append((want, row))
+                if self.incremental and row["records"]:
+                    # A partition that had records goes to the back, so that others get a turn.
+                    self.session.partitions[want.key] = self.session.partitions.pop(want.key)
+        return news
+
+
+def _note(known: _Known, row: dict[str, Any]) -> bool:
+    """Whether a row says something new; it is remembered as said."""
+    start = row.get("log_start_offset", -1)
+    changed = bool(
+        row["records"]
+        or known.high_watermark != row["high_watermark"]
+        or known.log_start_offset != start
+        or "diverging_epoch" in row
+    )
+    known.high_watermark, known.log_start_offset = row["high_watermark"], start
+    if row["error_code"]:
+        known.high_watermark = -1  # so that the recovery is news
+        return True
+    return changed
+
+
+def open_context(request: Request, broker: Broker, now: int) -> Context:
+    body = request.body
+    wanted = _wanted(request, broker)
+    if request.header.version < 7:
+        return Context(wanted=wanted)
+    sessions = broker.state.setdefault("fetch sessions", {})
+    number, epoch = body["session_id"], body["session_epoch"]
+    if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+        sessions.pop(number, None)
+        if epoch == FINAL_EPOCH or not wanted:
+            return Context(wanted=wanted)
+        session = _new(sessions, broker, now)
+        if session is None:
+            return Context(wanted=wanted)
+        session.by_ids = request.header.version >= 13
+        session.partitions = {want.key: _Known(want) for want in wanted}
+        wanted = [known.want for known in session.partitions.values()]
+        return Context(session.id, wanted, session=session)
+    return _continue(sessions, request, wanted, now)
+
+
+def _continue(
+    sessions: dict[int, Session], request: Request, wanted: list[Wanted], now: int
+) -> Context:
+    session = sessions.get(request.body["session_id"])
+    if session is None:
+        return Context(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    if session.by_ids != (request.header.version >= 13):
+        return Context(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+    if session.next_epoch != request.body["session_epoch"]:
+        return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    for want in wanted:
+        known = session.partitions.get(want.key)
+        if known is None:
+            session.partitions[want.key] = _Known(want)
+        else:
+            known.want = want
+    for topic in request.body["forgotten_topics_data"]:
+        for index in topic["partitions"]:
+            session.partitions.pop((topic["topic_id"], topic["topic"], index), None)
+    if not session.partitions:
+        del sessions[session.id]
+        return Context()
+    session.next_epoch = 1 if session.next_epoch == _LAST_EPOCH else session.next_epoch + 1
+    session.last_used = now
+    everything = [known.want for known in session.partitions.values()]
+    return Context(session.id, everything, session=session, incremental=True)
+
+
+def _new(sessions: dict[int, Session], broker: Broker, now: int) -> Session | None:
+    slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
+    if len(sessions) >= slots:
+        oldest = min(sessions.values(), key=lambda session: session.last_used, default=None)
+        if oldest is None or now - oldest.last_used <= EVICTION_MS:
+            return None
+        del sessions[oldest.id]
+    while True:
+        number = 1 + broker.cluster.random.randrange(2**31 - 2)
+        if number not in sessions:
+            break
+    session = sessions[number] = Session(number, now)
+    return session
+
+
+def _wanted(request: Request, broker: Broker) -> list[Wanted]:
+    by_id, cluster = request.header.version >= 13, broker.cluster
+    rows: dict[Key, Wanted] = {}
+    for topic in request.body["topics"]:
+        name, number = topic["topic"], topic["topic_id"]
+        resolved = name
+        if by_id:
+            known = cluster.by_id.get(number)
+            resolved = known.name if known else None
+        for row in topic["partitions"]:
+            want = Wanted(
+                name,
+                number,
+                resolved,
+                row["partition"],
+                row["fetch_offset"],
+                row["partition_max_bytes"],
+                row["current_leader_epoch"],
+                row["last_fetched_epoch"],
+            )
+            rows[want.key] = want
+    return list(rows.values())

@@ -1,0 +1,283 @@
+"""Fetch (key 1): bytes from the logs this broker leads, now or when there are enough of them.
+
+Answered at once when the client will not wait, when the bytes reach its minimum, when a partition
+failed or when none was named; otherwise it waits in the purgatory until enough was appended or its
+time is up (FETCH-04 to FETCH-08). Reads start at the batch that holds the offset and end anywhere;
+from v3 the first batch comes whole however large (KIP-74, FETCH-14, FETCH-15). Older versions get
+older formats (FETCH-18).
+
+v3 whole-answer limit (KIP-74); v4 isolation (KIP-98); v5 log start (KIP-107); v7 sessions (KIP-227);
+v9 leader epochs (KIP-320); v10 zstd (KIP-110); v11 racks (KIP-392); v12 diverging epochs (KIP-595);
+v13 topic ids (KIP-516); v15 replica state (KIP-903); v16 new leaders (KIP-951).
+
+Sources: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages and readFromLog, DelayedFetch at
+1.0.2, 2.2.1, 2.8.2, 3.9; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reference_impl.broker import fetch_sessions
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.partitions import leader_of, locate, log_key
+from reference_impl.cluster.topology import Partition
+from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
+from reference_impl.log.rules import LogError
+from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.records import RecordError, UnsupportedCompression, down_convert
+
+INT_MAX = 2**31 - 1
+READ_COMMITTED = 1
+UNDEFINED = -1
+_NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
+
+
+@dataclass(slots=True)
+class _Query:
+    """What one Fetch asks for, with its limits resolved."""
+
+    request: Request
+    wanted: list[fetch_sessions.Wanted]
+    session: fetch_sessions.Context
+    version: int
+    isolation: str
+    max_bytes: int
+    min_bytes: int
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    body, version = request.body, request.header.version
+    session = fetch_sessions.open_context(request, broker, now)
+    if session.error:
+        return {"error_code": session.error, "session_id": 0, "responses": []}
+    query = _query(request, broker, session, version)
+    named = [want for want in query.wanted if not _unknown(broker, want)]
+    results = _read_all(query, broker, named)
+    size = sum(len(row["records"]) for row in results)
+    if (
+        body["max_wait_ms"] <= 0
+        or not named
+        or size >= query.min_bytes
+        or any(row["error_code"] or "diverging_epoch" in row for row in results)
+        or _ready(query, broker, named)
+    ):
+        return _answer(query, broker, named, results)
+
+    def attempt(at: int) -> dict[str, Any] | None:
+        return expire(at) if _ready(query, broker, named) else None
+
+    def expire(at: int) -> dict[str, Any]:
+        return _answer(query, broker, named, _read_all(query, broker, named))
+
+    keys = [log_key(want.topic, want.index) for want in named]
+    return Wait(now + body["max_wait_ms"], keys, attempt, expire)
+
+
+def fail(request: Request, code: int) -> dict[str, Any] | None:
+    if request.header.version >= 7:
+        return {"error_code": code, "session_id": 0, "responses": []}
+    rows = [
+        {
+            "topic": topic["topic"],
+            "partitions": [_error(row["partition"], code) for row in topic["partitions"]],
+        }
+        for topic in request.body["topics"]
+    ]
+    return {"responses": rows}
+
+
+def _query(
+    request: Request, broker: Broker, session: fetch_sessions.Context, version: int
+) -> _Query:
+    body = request.body
+    replica = body["replica_state"]["replica_id"] if version >= 15 else body["replica_id"]
+    isolation = LOG_END
+    if replica < 0 and "hw-ignored" not in broker.switches:
+        committed = body["isolation_level"] == READ_COMMITTED
+        isolation = LAST_STABLE if committed else HIGH_WATERMARK
+    limit = broker.number("fetch.max.bytes", broker.persona.quirk("fetch.max-bytes"))
+    max_bytes = min(body["max_bytes"], limit)
+    return _Query(
+        request,
+        session.wanted,
+        session,
+        version,
+        isolation,
+        max_bytes,
+        min(body["min_bytes"], max_bytes),
+    )
+
+
+def _unknown(broker: Broker, want: fetch_sessions.Wanted) -> int:
+    """Why a partition cannot even be looked for; such rows come last in the answer."""
+    if want.topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID
+    if broker.cluster.partition(want.topic, want.index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.NONE
+
+
+def _read_all(
+    query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]
+) -> list[dict[str, Any]]:
+    """A row per partition, in request order, until the answer's bytes are used up."""
+    left, min_one, rows = query.max_bytes, query.version >= 3, []
+    for want in named:
+        row = _read(query, broker, want, min(want.max_bytes, left), min_one)
+        size = len(row["records"])
+        if size:
+            min_one = False
+        left = max(0, left - size)
+        rows.append(row)
+    return rows
+
+
+def _read(
+    query: _Query, broker: Broker, want: fetch_sessions.Wanted, max_bytes: int, min_one: bool
+) -> dict[str, Any]:
+    located = locate(broker, want.topic, want.index, epoch=want.leader_epoch)
+    partition = located.partition
+    if partition is None:
+        return _error(want.index, located.error)
+    offset, log = want.offset, partition.log
+    try:
+        diverging = _diverging(partition, want)
+        if diverging is not None:
+            row = _row(query, want, log.read(offset, 0, isolation=LOG_END), b"")
+            row["diverging_epoch"] = diverging
+            return row
+        read = log.read(offset, max(0, max_bytes), min_one=min_one, isolation=query.isolation)
+    except LogError as refusal:
+        return _error(want.index, refusal.code)
+    records = read.records
+    if query.version >= 3 and read.first_incomplete:
+        records = b""
+    if "fetch-skips-mid-batch" in broker.switches and records:
+        if int.from_bytes(records[:8], "big") < offset:
+            records = records[12 + int.from_bytes(records[8:12], "big") :]
+    return _row(query, want, read, records)
+
+
+def _diverging(partition: Partition, want: fetch_sessions.Wanted) -> dict[str, int] | None:
+    """Where the reader's log left ours, if it did (KIP-595)."""
+    if want.last_fetched_epoch < 0:
+        return None
+    log = partition.log
+    epoch, end = log.epochs.end_offset(want.last_fetched_epoch, log.log_end_offset)
+    if UNDEFINED in (epoch, end):
+        raise LogError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            "Could not determine the end offset of the last fetched epoch"
+            f" {want.last_fetched_epoch}",
+        )
+    if epoch < want.last_fetched_epoch or end < want.offset:
+        return {"epoch": epoch, "end_offset": end}
+    return None
+
+
+def _row(query: _Query, want: fetch_sessions.Wanted, read: Read, records: bytes) -> dict[str, Any]:
+    committed = query.isolation == LAST_STABLE
+    return {
+        "partition_index": want.index,
+        "error_code": ErrorCode.NONE,
+        "high_watermark": read.high_watermark,
+        "last_stable_offset": read.last_stable_offset,
+        "log_start_offset": read.log_start_offset,
+        "aborted_transactions": [] if committed else None,
+        "records": records,
+    }
+
+
+def _error(index: int, code: int) -> dict[str, Any]:
+    return {
+        "partition_index": index,
+        "error_code": code,
+        "high_watermark": -1,
+        "aborted_transactions": None,
+        "records": b"",
+    }
+
+
+def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]) -> bool:
+    """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
+    total = 0
+    for want in named:
+        located = locate(broker, want.topic, want.index, epoch=want.leader_epoch)
+        if located.partition is None:
+            return True
+        log = located.partition.log
+        if want.offset > log.log_end_offset or want.offset < log.log_start_offset:
+            return True
+        readable, older = log.readable(want.offset, query.isolation)
+        if older:
+            return True
+        total += min(readable, want.max_bytes)
+    return total >= query.min_bytes
+
+
+def _answer(
+    query: _Query,
+    broker: Broker,
+    named: list[fetch_sessions.Wanted],
+    rows: list[dict[str, Any]],
+) -> dict[str, Any]:
+    pairs = list(zip(named, rows, strict=True))
+    pairs += [
+        (want, _error(want.index, _unknown(broker, want)))
+        for want in query.wanted
+        if _unknown(broker, want)
+    ]
+    endpoints = {}
+    for want, row in pairs:
+        moved = row["error_code"] in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+        if moved and query.version >= 16:
+            row["current_leader"], node = leader_of(broker, want.topic, want.index)
+            if node:
+                endpoints[node["node_id"]] = node
+    pairs = query.session.select(pairs)
+    if query.version <= 9:
+        pairs = [(want, _converted(query, broker, want, row)) for want, row in pairs]
+    return {
+        "session_id": query.session.id,
+        "responses": _grouped(pairs),
+        "node_endpoints": list(endpoints.values()),
+    }
+
+
+def _grouped(pairs: list[tuple[fetch_sessions.Wanted, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Rows of neighbouring partitions of one topic share a topic entry."""
+    topics: list[dict[str, Any]] = []
+    last = None
+    for want, row in pairs:
+        key = (want.topic_id, want.name)
+        if key != last:
+            topics.append({"topic": want.name, "topic_id": want.topic_id, "partitions": []})
+            last = key
+        topics[-1]["partitions"].append(row)
+    return topics
+
+
+def _converted(
+    query: _Query, broker: Broker, want: fetch_sessions.Wanted, row: dict[str, Any]
+) -> dict[str, Any]:
+    """The row in a format its version can carry (KIP-110, KIP-283)."""
+    if want.topic not in broker.cluster.topics:
+        return row
+    config = broker.cluster.config_of(want.topic)
+    if config.compression_type == "zstd":
+        return _error(want.index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    newest = _NEWEST_OF.get(query.version)
+    if newest is None or not row["records"]:
+        return row
+    if not config.message_downconversion_enable:
+        return _error(want.index, ErrorCode.UNSUPPORTED_VERSION)
+    try:
+        records = down_convert(row["records"], newest, first_offset=want.offset)
+    except UnsupportedCompression:
+        return _error(want.index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    except RecordError:
+        return _error(want.index, ErrorCode.CORRUPT_MESSAGE)
+    return {**row, "records": records}

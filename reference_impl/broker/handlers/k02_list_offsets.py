@@ -1,0 +1,148 @@
+"""ListOffsets (key 2): offsets by meaning or by time (META-01 to META-05).
+
+Timestamp -1 is the latest offset a reader of this isolation may see, -2 the log start, -3 the
+record with the largest timestamp (v7, KIP-734), -4 the earliest local offset (v8, KIP-405), -5 the
+latest tiered one (v9, KIP-1005), -6 the earliest not yet tiered (v11, KIP-1023); anything else is
+looked up by record time. v0 lists segment base offsets instead, newest first, by the time a segment
+was written last. A partition asked for twice is INVALID_REQUEST from v1 on.
+
+Sources: KafkaApis.handleListOffsetRequest at 1.0.2, 2.2.1, 2.8.2, 3.9; 4.3.1 observed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.partitions import locate
+from reference_impl.cluster.topology import Partition
+from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
+from reference_impl.wire.errors import ErrorCode
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
+SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
+CONSUMER, DEBUGGING = -1, -2
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    counts = Counter(
+        (topic["name"], row["partition_index"])
+        for topic in body["topics"]
+        for row in topic["partitions"]
+    )
+    return {
+        "topics": [
+            {
+                "name": topic["name"],
+                "partitions": [
+                    _answer(request, broker, topic["name"], row, counts, now)
+                    for row in topic["partitions"]
+                ],
+            }
+            for topic in body["topics"]
+        ]
+    }
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "topics": [
+            {
+                "name": topic["name"],
+                "partitions": [_error(row, code) for row in topic["partitions"]],
+            }
+            for topic in request.body["topics"]
+        ]
+    }
+
+
+def _answer(
+    request: Request, broker: Broker, topic: str, row: dict[str, Any], counts: Counter, now: int
+) -> dict[str, Any]:
+    version, index = request.header.version, row["partition_index"]
+    if version and counts[topic, index] > 1:
+        return _error(row, ErrorCode.INVALID_REQUEST)
+    replica = request.body["replica_id"]
+    located = locate(
+        broker,
+        topic,
+        index,
+        epoch=row["current_leader_epoch"],
+        any_replica=replica == DEBUGGING,
+    )
+    if located.partition is None:
+        return _error(row, located.error)
+    if version == 0:
+        return _old_style(located.partition, row, replica, now)
+    isolation = LOG_END
+    if replica == CONSUMER:
+        isolation = LAST_STABLE if request.body["isolation_level"] else HIGH_WATERMARK
+    if row["timestamp"] < LATEST and SINCE.get(row["timestamp"], 0) > version:
+        return _error(row, ErrorCode.UNSUPPORTED_VERSION)
+    return _find(broker, located.partition, row, isolation)
+
+
+def _find(
+    broker: Broker, partition: Partition, row: dict[str, Any], isolation: str
+) -> dict[str, Any]:
+    log, timestamp = partition.log, row["timestamp"]
+    index, limit = row["partition_index"], log.limit(isolation)
+    if timestamp == LATEST:
+        return _found(index, -1, limit, partition.leader_epoch)
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        start = log.log_start_offset
+        return _found(index, -1, start, log.epochs.epoch_at(start))
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
+        return _found(index, -1, -1, -1)
+    if timestamp == MAX_TIMESTAMP:
+        found = log.newest()
+    elif timestamp < 0:
+        return _found(index, -1, -1, -1)
+    else:
+        found = log.first_offset_at(timestamp)
+    if found.offset < 0 or found.offset >= limit:
+        return _found(index, -1, -1, -1)
+    offset = found.offset
+    if "list-offsets-by-time-off" in broker.switches and timestamp >= 0:
+        offset += 1
+    return _found(index, found.timestamp, offset, found.leader_epoch)
+
+
+def _found(index: int, timestamp: int, offset: int, epoch: int) -> dict[str, Any]:
+    return {
+        "partition_index": index,
+        "timestamp": timestamp,
+        "offset": offset,
+        "leader_epoch": epoch,
+    }
+
+
+def _error(row: dict[str, Any], code: int) -> dict[str, Any]:
+    return {"partition_index": row["partition_index"], "error_code": code}
+
+
+def _old_style(
+    partition: Partition, row: dict[str, Any], replica: int, now: int
+) -> dict[str, Any]:
+    """Base offsets of segments written before a time, newest first (META-04)."""
+    log, wanted, most = partition.log, row["timestamp"], row["max_num_offsets"]
+    views = log.segment_views()
+    rows = [(view.base_offset, view.modified) for view in views]
+    rows[0] = (max(rows[0][0], log.log_start_offset), rows[0][1])
+    if views[-1].size:
+        rows.append((log.log_end_offset, now))
+    if wanted == EARLIEST:
+        last = 0
+    elif wanted == LATEST:
+        last = len(rows) - 1
+    else:
+        last = max((i for i, (_, at) in enumerate(rows) if at <= wanted), default=-1)
+    offsets = [rows[i][0] for i in range(last, -1, -1)][: max(0, most)]
+    if replica == CONSUMER:
+        high = log.high_watermark
+        if any(offset > high for offset in offsets):
+            offsets = [high, *(offset for offset in offsets if offset < high)]
+    return {"partition_index": row["partition_index"], "old_style_offsets": offsets}

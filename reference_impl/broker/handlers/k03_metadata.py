@@ -1,0 +1,151 @@
+"""Metadata: brokers, controller, and topics with their leaders, replicas and in-sync replicas.
+
+Which topics: all of them for a null list (in v0, which cannot say null, for an empty one), else
+those named, each once. A name nobody knows is created where the broker and the request allow it,
+and the answer is still "not there yet": LEADER_NOT_AVAILABLE from ZooKeeper's releases,
+UNKNOWN_TOPIC_OR_PARTITION from KRaft's, whose broker has only asked the controller (TOPIC-01). From
+v12 a topic can be asked by its id (KIP-516); v10 and v11 have the field and refuse its use.
+A leader that is gone shows as -1 with LEADER_NOT_AVAILABLE per partition (META-10).
+
+Sources: TOPIC-01..03, META-08..11; KafkaApis.handleTopicMetadataRequest@1.0.2, 2.2.1, 2.8.2;
+observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from reference_impl.broker.controller import auto_create
+from reference_impl.broker.refused import Refused
+from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Partition, Topic
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+FIRST_BY_ID = 12
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    version, body, cluster = request.header.version, request.body, broker.cluster
+    asked = body["topics"]
+    if version < FIRST_BY_ID and any(_by_id(row) for row in asked or ()):
+        return fail(request, ErrorCode.INVALID_REQUEST)
+    if asked is None or (version == 0 and not asked):
+        rows = [_known(broker, topic, version) for topic in cluster.topics.values()]
+    elif version >= FIRST_BY_ID and any(row["topic_id"] != NO_TOPIC_ID for row in asked):
+        rows = _rows_by_id(broker, asked, version)
+    elif any(row["name"] is None for row in asked):
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+    else:
+        create = body["allow_auto_topic_creation"]
+        rows = _rows_by_name(broker, [row["name"] for row in asked], version, create=create)
+    if body["include_topic_authorized_operations"]:
+        for row in rows:
+            row["topic_authorized_operations"] = TOPIC_OPERATIONS
+    answer: dict[str, Any] = {
+        "brokers": [
+            {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+            for node in cluster.alive
+        ],
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller_id,
+        "topics": rows,
+        "error_code": ErrorCode.NONE,
+    }
+    if body["include_cluster_authorized_operations"]:
+        answer["cluster_authorized_operations"] = CLUSTER_OPERATIONS
+    return answer
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    """The whole request refused: nothing but the topics it named, each with the code."""
+    names = [(row["name"] or "", row["topic_id"]) for row in request.body["topics"] or ()]
+    rows = {
+        name: {"error_code": code, "name": name, "topic_id": topic_id, "partitions": []}
+        for name, topic_id in reversed(names)  # one row a name: the first stays
+    }
+    return {
+        "brokers": [],
+        "cluster_id": None,
+        "controller_id": -1,
+        "topics": list(reversed(rows.values())),
+        "error_code": code,
+    }
+
+
+def _by_id(row: dict[str, Any]) -> bool:
+    return row["name"] is None or row["topic_id"] != NO_TOPIC_ID
+
+
+def _rows_by_id(broker: Broker, asked: list[dict[str, Any]], version: int) -> list[dict[str, Any]]:
+    """Where one entry has an id, the entries that have only a name are left out."""
+    by_id = broker.cluster.by_id
+    ids = list(dict.fromkeys(row["topic_id"] for row in asked))
+    ids = [topic_id for topic_id in ids if topic_id != NO_TOPIC_ID]
+    known = [_known(broker, by_id[i], version) for i in ids if i in by_id]
+    unknown = [
+        {
+            "error_code": ErrorCode.UNKNOWN_TOPIC_ID,
+            "name": None,
+            "topic_id": topic_id,
+            "partitions": [],
+        }
+        for topic_id in ids
+        if topic_id not in by_id
+    ]
+    return known + unknown
+
+
+def _rows_by_name(
+    broker: Broker, names: list[str], version: int, *, create: bool
+) -> list[dict[str, Any]]:
+    """Topics that exist first, then what became of the others."""
+    topics = broker.cluster.topics
+    distinct = list(dict.fromkeys(names))
+    existing = [_known(broker, topics[name], version) for name in distinct if name in topics]
+    missing = [_missing(broker, n, create=create) for n in distinct if n not in topics]
+    return existing + missing
+
+
+def _missing(broker: Broker, name: str, *, create: bool) -> dict[str, Any]:
+    try:
+        internal, code = auto_create.missing_topic(broker, name, allowed=create)
+    except Refused as refused:
+        internal, code = False, refused.code
+    return {"error_code": code, "name": name, "is_internal": internal, "partitions": []}
+
+
+def _known(broker: Broker, topic: Topic, version: int) -> dict[str, Any]:
+    return {
+        "error_code": ErrorCode.NONE,
+        "name": topic.name,
+        "topic_id": topic.id,
+        "is_internal": topic.internal,
+        "partitions": [_partition(broker, p, version) for p in topic.partitions],
+    }
+
+
+def _partition(broker: Broker, partition: Partition, version: int) -> dict[str, Any]:
+    """Up to v0 replicas that are gone are left out and make the row an error (META-08)."""
+    cluster = broker.cluster
+    offline = cluster.offline(partition)
+    leaderless = partition.leader == NO_LEADER or partition.leader in offline
+    code = ErrorCode.LEADER_NOT_AVAILABLE if leaderless else ErrorCode.NONE
+    replicas, isr = partition.replicas, partition.isr
+    if version == 0 and offline:
+        replicas = [r for r in replicas if r not in offline]
+        isr = [r for r in isr if r not in offline]
+        if not leaderless:
+            code = ErrorCode.REPLICA_NOT_AVAILABLE
+    return {
+        "error_code": code,
+        "partition_index": partition.index,
+        "leader_id": NO_LEADER if leaderless else partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "replica_nodes": replicas,
+        "isr_nodes": isr,
+        "offline_replicas": offline,
+    }

@@ -1,0 +1,62 @@
+"""DescribeCluster: who is there, who controls, under which cluster id.
+
+From v1 on a client says whether it wants brokers (1) or controllers (2) and must ask the right
+listener; v2 can show fenced brokers, of which this cluster has none.
+
+Sources: KIP-700 (v0), KIP-919 (v1), KIP-1073 (v2); observed on 2.8.2, 3.9.2 and 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.authorized import CLUSTER_OPERATIONS
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+BROKERS, CONTROLLERS = 1, 2
+NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body, cluster = request.body, broker.cluster
+    if request.header.version >= 1:
+        wanted = body["endpoint_type"]
+        here = CONTROLLERS if request.connection.controller else BROKERS
+        if wanted not in NAMES:
+            return _refusal(
+                broker, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {wanted}"
+            )
+        if wanted != here:
+            return _refusal(
+                broker,
+                ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+                f"The request was sent to an endpoint of type {NAMES[here]}, "
+                f"but we wanted an endpoint of type {NAMES[wanted]}",
+            )
+    answer: dict[str, Any] = {
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "cluster_id": cluster.cluster_id,
+        "controller_id": cluster.controller_id,
+        "brokers": [
+            {"broker_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+            for node in cluster.alive
+        ],
+    }
+    if body["include_cluster_authorized_operations"]:
+        answer["cluster_authorized_operations"] = CLUSTER_OPERATIONS
+    return answer
+
+
+def _refusal(broker: Broker, code: int, message: str) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": message,
+        "cluster_id": broker.cluster.cluster_id,
+        "controller_id": -1,
+        "brokers": [],
+    }

@@ -1,0 +1,15 @@
+"""The quirks of a persona that its logs have to know, as the log's own `Rules`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from reference_impl.broker.personas.persona import Persona
+from reference_impl.log.rules import Rules
+
+
+def rules_of(persona: Persona) -> Rules:
+    """Every field of `Rules` is the quirk `append.` + its name in kebab case."""
+    names = {field.name: "append." + field.name.replace("_", "-") for field in fields(Rules)}
+    names["invalid_record"] = "append.invalid-record-code"
+    return Rules(**{field: persona.quirk(name) for field, name in names.items()})

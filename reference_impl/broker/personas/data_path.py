@@ -1,0 +1,97 @@
+"""Where releases differ in what Produce, Fetch, ListOffsets and their kin do: one row a behaviour.
+
+A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.wire.errors import ErrorCode as E
+
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+INT_MAX = 2**31 - 1
+_LOG_VALIDATOR = "LogValidator at 1.0.2, 2.2.1, 2.8.2, 3.9; observed"
+_PRODUCER_STATE = "ProducerAppendInfo at 1.0.2, 2.2.1, 2.8.2, 3.9; observed"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "append.invalid-record-code": (
+        "The code of an InvalidRecordException: CORRUPT_MESSAGE before KIP-467.",
+        (E.CORRUPT_MESSAGE, E.CORRUPT_MESSAGE, *[E.INVALID_RECORD] * 3),
+        _LOG_VALIDATOR,
+    ),
+    "append.names-records": (
+        "A refusal lists every refused record with its reason (KIP-467).",
+        (False, False, True, True, True),
+        _LOG_VALIDATOR,
+    ),
+    "append.counts-offsets": (
+        "The offset range of a batch must equal its record count.",
+        (False, True, True, True, True),
+        _LOG_VALIDATOR,
+    ),
+    "append.skims-compressed": (
+        "Of a compressed batch that stays as it is, records are walked but not proved.",
+        (False, False, False, True, True),
+        "observed",
+    ),
+    "append.append-time-needs-stamp": (
+        "A batch that claims LogAppendTime is refused only where timestamps are not checked.",
+        (False, False, False, True, True),
+        _LOG_VALIDATOR,
+    ),
+    "append.one-stamp-bound": (
+        "message.timestamp.difference.max.ms bounds both sides (before KIP-937).",
+        (True, True, True, False, False),
+        _LOG_VALIDATOR,
+    ),
+    "append.ends-sentences": (
+        "The message of a record without key on a compacted topic ends in a full stop.",
+        (True, True, True, False, False),
+        _LOG_VALIDATOR,
+    ),
+    "append.old-formats": (
+        "message.format.version chooses the stored format.",
+        (True, True, True, False, False),
+        "KIP-724; LogConfig at 2.8.2, 3.9",
+    ),
+    "append.unknown-producer": (
+        "The code for an unknown producer id whose first sequence is not 0, or None: accepted.",
+        (E.UNKNOWN_PRODUCER_ID, E.UNKNOWN_PRODUCER_ID, None, None, None),
+        _PRODUCER_STATE,
+    ),
+    "append.unknown-sequence": (
+        "The same where only the epoch of the producer is known.",
+        (E.OUT_OF_ORDER_SEQUENCE_NUMBER, E.UNKNOWN_PRODUCER_ID, None, None, None),
+        _PRODUCER_STATE,
+    ),
+    "produce.shape-errors-close": (
+        "Records of the wrong shape for the version fail the parsing and close the connection.",
+        (True, False, False, False, False),
+        "ProduceRequest at 1.0.2, 2.2.1; observed",
+    ),
+    "partition.elsewhere": (
+        "The code for a partition that exists but has no replica on the broker asked.",
+        (E.UNKNOWN_TOPIC_OR_PARTITION, *[E.NOT_LEADER_OR_FOLLOWER] * 4),
+        "ReplicaManager.getPartitionOrException at 1.0.2, 2.2.1, 2.8.2, 3.9",
+    ),
+    "fetch.max-bytes": (
+        "The default of fetch.max.bytes, the broker's own limit of an answer (KIP-541, 2.4).",
+        (INT_MAX, INT_MAX, 57_671_680, 57_671_680, 57_671_680),
+        "KafkaConfig at 2.8.2, 3.9",
+    ),
+    "topics.have-ids": (
+        "Topics have ids (KIP-516).",
+        (False, False, True, True, True),
+        "observed",
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """`{name: (value, evidence)}` of one release."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

@@ -1,0 +1,100 @@
+"""Requests that wait: for bytes, for replicas, for time. One purgatory for all of a process.
+
+Kafka keeps a purgatory per kind of request and per broker; ours is one table, because an answer
+says itself to which connection it goes. A waiting request is watched under keys; `touch(key)`
+marks it for another attempt, `settle(now)` attempts what was marked, `expire(now)` gives up on
+what is late. Each is answered exactly once (APPEND-24): it leaves the table before its answer is
+made. Nothing here knows what is waited for.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from reference_impl.broker.effects import Connection, Key, Wait
+
+
+class Purgatory:
+    def __init__(self) -> None:
+        self._waiting: dict[int, tuple[Wait, Any]] = {}  # by order; insertion order is age
+        self._watched: dict[Key, set[int]] = {}
+        self._keys: dict[int, tuple[Key, ...]] = {}
+        self._by_connection: dict[Connection, int] = {}
+        self._deadlines: list[tuple[int, int]] = []
+        self._touched: set[int] = set()
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def park(self, wait: Wait, request: Any) -> None:
+        """Keep `request` (any value with a `connection`) until `wait` has an answer for it."""
+        self._next += 1
+        wait.order = order = self._next
+        keys = tuple(wait.watch)
+        self._waiting[order] = (wait, request)
+        self._keys[order] = keys
+        for key in keys:
+            self._watched.setdefault(key, set()).add(order)
+        self._by_connection[request.connection] = order
+        heapq.heappush(self._deadlines, (wait.deadline, order))
+
+    def touch(self, key: Key) -> None:
+        """Something under `key` changed."""
+        watching = self._watched.get(key)
+        if watching:
+            self._touched |= watching
+
+    def settle(self, now: int) -> Iterator[tuple[Any, Any]]:
+        """(request, answer) of everything that can be answered by now, oldest first."""
+        while self._touched:
+            orders = sorted(self._touched)
+            self._touched.clear()
+            for order in orders:
+                entry = self._waiting.get(order)
+                if entry is None:
+                    continue
+                yield from self._try(order, entry, entry[0].attempt, now)
+
+    def expire(self, now: int) -> Iterator[tuple[Any, Any]]:
+        """(request, answer) of everything whose time is up."""
+        while self._deadlines and self._deadlines[0][0] <= now:
+            _, order = heapq.heappop(self._deadlines)
+            entry = self._waiting.get(order)
+            if entry is not None:
+                yield from self._try(order, entry, entry[0].expire, now)
+
+    def _try(
+        self, order: int, entry: tuple[Wait, Any], ask: Callable[[int], Any], now: int
+    ) -> Iterator[tuple[Any, Any]]:
+        try:
+            answer = ask(now)
+        except Exception as fault:  # the broker turns it into the request's error answer
+            answer = fault
+        if answer is not None:
+            self._forget(order)
+            yield entry[1], answer
+
+    def deadline(self) -> int | None:
+        """When `expire` has something to do next."""
+        while self._deadlines and self._deadlines[0][1] not in self._waiting:
+            heapq.heappop(self._deadlines)
+        return self._deadlines[0][0] if self._deadlines else None
+
+    def drop(self, connection: Connection) -> None:
+        """The peer is gone; nobody wants the answer (WIRE-17)."""
+        order = self._by_connection.get(connection)
+        if order is not None:
+            self._forget(order)
+
+    def _forget(self, order: int) -> None:
+        _, request = self._waiting.pop(order)
+        self._by_connection.pop(request.connection, None)
+        for key in self._keys.pop(order):
+            watching = self._watched.get(key)
+            if watching is not None:
+                watching.discard(order)
+                if not watching:
+                    del self._watched[key]

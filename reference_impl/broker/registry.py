@@ -1,0 +1,29 @@
+"""Which handler serves which API key: the folder `handlers/` is the table.
+
+A file `handlers/kNN_name.py` serves key NN; its stem is the schema's stem. It is imported when the
+first such request arrives, so that a broker that is asked little loads little (start-up is a
+promise: design.md section 5). Adding an API is adding a file.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+_FOLDER = Path(__file__).parent / "handlers"
+
+
+@cache
+def stems() -> dict[int, str]:
+    """API key -> module name, for every handler there is."""
+    names = sorted(path.stem for path in _FOLDER.glob("k[0-9][0-9]_*.py"))
+    return {int(name[1:3]): name for name in names}
+
+
+@cache
+def handler(key: int) -> ModuleType | None:
+    """The module that serves `key`, or None when it is not served yet."""
+    stem = stems().get(key)
+    return import_module(f"reference_impl.broker.handlers.{stem}") if stem else None

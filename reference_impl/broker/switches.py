@@ -1,0 +1,117 @@
+"""Defects that can be planted in the broker on purpose: the suites must notice each one.
+
+A switch names a mistake that real brokers have made. It is read in one place of the code, changes
+one behaviour, and says which claim must fail when it is on (`touchstone broker --switch NAME`). A
+suite that stays green with a switch on does not test what it claims to test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Switch(NamedTuple):
+    name: str
+    sentence: str
+    caught_by: str  # claim id
+
+
+_ALL = (
+    Switch(
+        "offset-off-by-one",
+        "Produce answers the base offset plus one.",
+        "produce.base-offsets-count-up",
+    ),
+    Switch(
+        "crc-not-checked",
+        "A batch is stored whatever its CRC says.",
+        "records.wrong-crc-is-refused",
+    ),
+    Switch(
+        "acks-zero-answered",
+        "Produce with acks=0 gets a response.",
+        "produce.acks-zero-has-no-answer",
+    ),
+    Switch(
+        "hw-ignored",
+        "Consumers read up to the log end and past open transactions.",
+        "fetch.read-committed-stops-at-the-last-stable-offset",
+    ),
+    Switch(
+        "duplicate-appended",
+        "A repeated batch of an idempotent producer is not recognised.",
+        "produce.duplicates-answer-with-their-first-offsets",
+    ),
+    Switch(
+        "sequence-gap-accepted",
+        "A gap in an idempotent producer's sequence is accepted.",
+        "produce.sequence-gaps-are-refused",
+    ),
+    Switch(
+        "producer-epoch-not-checked",
+        "A batch of an older producer epoch is accepted.",
+        "produce.older-producer-epochs-are-refused",
+    ),
+    Switch(
+        "fetch-skips-mid-batch",
+        "A fetch from the middle of a batch begins at the next batch.",
+        "fetch.begins-with-the-batch-that-holds-the-offset",
+    ),
+    Switch(
+        "max-message-bytes-ignored",
+        "Batches above max.message.bytes are stored.",
+        "produce.batches-above-max-message-bytes-are-refused",
+    ),
+    Switch(
+        "list-offsets-by-time-off",
+        "A lookup by time gives the offset after the right one.",
+        "offsets.by-time-is-the-first-record-not-older",
+    ),
+    Switch(
+        "log-append-time-ignored",
+        "A LogAppendTime topic keeps the producer's timestamps.",
+        "records.log-append-time-replaces-timestamps",
+    ),
+    Switch(
+        "keyless-on-compacted-accepted",
+        "A compacted topic stores records without a key.",
+        "records.compacted-topics-refuse-records-without-key",
+    ),
+    Switch(
+        "record-count-not-checked",
+        "A batch whose record count disagrees with its offsets is stored.",
+        "records.count-must-equal-the-offset-range",
+    ),
+    Switch(
+        "leader-epoch-not-checked",
+        "Fetch and ListOffsets do not compare the client's leader epoch.",
+        "fetch.wrong-leader-epochs-are-fenced",
+    ),
+    Switch(
+        "min-isr-ignored",
+        "acks=-1 is accepted with fewer in-sync replicas than min.insync.replicas.",
+        "produce.too-few-in-sync-replicas-refuse-acks-all",
+    ),
+    Switch(
+        "unknown-version-answered",
+        "A request of a version that is not served is answered as if it were the newest.",
+        "versions.unserved-versions-close-the-connection",
+    ),
+    Switch(
+        "topic-created-without-validation",
+        "CreateTopics does not look at the topic's name.",
+        "topics.illegal-names-are-refused",
+    ),
+)
+
+SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}
+
+
+def known(names: Iterable[str]) -> frozenset[str]:
+    """The names as a set; an unknown one is a mistake of the caller's."""
+    wanted = frozenset(names)
+    if unknown := wanted - SWITCHES.keys():
+        there = ", ".join(sorted(SWITCHES))
+        raise ValueError(f"no switch {', '.join(sorted(unknown))}; there are {there}")
+    return wanted

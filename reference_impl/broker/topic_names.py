@@ -1,0 +1,65 @@
+"""Which topic names are legal, which collide, and how each release says so.
+
+A name is one to 249 of ASCII letters, digits, ".", "_" and "-", and neither "." nor "..". Two
+names collide when they differ only in "." against "_", because metric names map one to the other
+(TOPIC-07).
+
+Source: org.apache.kafka.common.internals.Topic@1.0.2, 2.8.2 and 4.3.1; messages observed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+LONGEST = 249
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+
+# quirk "topics.name-refusals" -> what is wrong -> what is said
+REFUSALS: dict[str, dict[str, str]] = {
+    "illegal": {
+        "empty": "Topic name is illegal, it can't be empty",
+        "dots": 'Topic name cannot be "." or ".."',
+        "long": "Topic name is illegal, it can't be longer than {max} characters, "
+        "topic name: {name}",
+        "characters": 'Topic name "{name}" is illegal, it contains a character other than '
+        "ASCII alphanumerics, '.', '_' and '-'",
+    },
+    "invalid": {
+        "empty": "Topic name is invalid: the empty string is not allowed",
+        "dots": "Topic name is invalid: '{name}' is not allowed",
+        "long": "Topic name is invalid: the length of '{name}' is longer than the max allowed "
+        "length {max}",
+        "characters": "Topic name is invalid: '{name}' contains one or more characters other "
+        "than ASCII alphanumerics, '.', '_' and '-'",
+    },
+}
+
+
+def fault(name: str) -> str | None:
+    """What is wrong with a name, as a key of REFUSALS, in the order in which Kafka looks."""
+    if not name:
+        return "empty"
+    if name in (".", ".."):
+        return "dots"
+    if len(name) > LONGEST:
+        return "long"
+    return None if _LEGAL.fullmatch(name) else "characters"
+
+
+def refusal(name: str, words: str) -> str | None:
+    """The message for an illegal name in these words, None for a legal one."""
+    wrong = fault(name)
+    return REFUSALS[words][wrong].format(name=name, max=LONGEST) if wrong else None
+
+
+def unified(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def colliding(name: str, others: Iterable[str]) -> list[str]:
+    """Those of `others` that `name` collides with; a name does not collide with itself."""
+    if "." not in name and "_" not in name:
+        return []
+    target = unified(name)
+    return [other for other in others if other != name and unified(other) == target]

@@ -1,0 +1,316 @@
+"""The log of one partition: offsets given, batches kept, everything a reader may ask.
+
+Holds the three marks in their order, log start <= last stable <= high watermark <= log end
+(LOG-27), the producers it has seen, the leader epochs, and segments. An append either happens
+whole or leaves nothing behind (APPEND-19). `now` comes in with every call that needs it. Memory is
+the first store behind `segment.Segment`; a log on disk keeps this class.
+
+Sources: kafka.log.Log at 1.0.2, 2.2.1 and 2.8.2, UnifiedLog and LocalLog at 3.9; 4.3.1 observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reference_impl.log import segment as segments
+from reference_impl.log.epochs import LeaderEpochs
+from reference_impl.log.producer_state import BatchOfProducer, ProducerState
+from reference_impl.log.rules import CLIENT, LogConfig, LogError, Rules
+from reference_impl.log.segment import Segment
+from reference_impl.log.validation import Entry, Place, Validator
+from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.records import batch as v2
+from reference_impl.wire.records import convert
+
+NO_OFFSET = NO_TIMESTAMP = -1
+LOG_END, HIGH_WATERMARK, LAST_STABLE = "log end", "high watermark", "last stable offset"
+_MOST_OFFSETS = 2**31 - 1  # a segment's offsets are relative to its base, in 32 bits
+
+
+class AppendResult(NamedTuple):
+    base_offset: int
+    last_offset: int
+    log_append_time: int
+    log_start_offset: int
+    duplicate: bool = False
+
+
+class Read(NamedTuple):
+    """What a reader gets, and the marks at that moment."""
+
+    records: bytes
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    log_end_offset: int
+    first_incomplete: bool = False  # the first entry did not fit into max_bytes
+    segment: int = NO_OFFSET  # base offset of the segment that was read
+    position: int = 0
+
+
+class Found(NamedTuple):
+    """An offset found by time."""
+
+    timestamp: int
+    offset: int
+    leader_epoch: int
+
+
+NOTHING_FOUND = Found(NO_TIMESTAMP, NO_OFFSET, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentView:
+    base_offset: int
+    size: int
+    modified: int
+
+
+class PartitionLog:
+    def __init__(
+        self,
+        topic: str,
+        partition: int,
+        config: Callable[[], LogConfig],
+        *,
+        rules: Rules | None = None,
+        switches: frozenset[str] = frozenset(),
+        now: int = 0,
+    ) -> None:
+        self.name = f"{topic}-{partition}"
+        self._config = config
+        self._rules = rules or Rules()
+        self._switches = switches
+        self._validator = Validator(self._rules, switches=switches)
+        self.producers = ProducerState(self.name, self._rules, switches=switches)
+        self.epochs = LeaderEpochs()
+        self._segments = [Segment(0, now)]
+        self.log_start_offset = 0
+        self.log_end_offset = 0
+        self.high_watermark = 0
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def become_leader(self, epoch: int) -> None:
+        self.epochs.assign(epoch, self.log_end_offset)
+
+    def append(
+        self, records: bytes, *, now: int, leader_epoch: int = 0, origin: str = CLIENT
+    ) -> AppendResult:
+        """Give offsets to `records` and keep them; LogError when Kafka would refuse any of it."""
+        config = self._config()
+        place = Place(self.name, self.log_end_offset, leader_epoch, now, origin)
+        entries = self._fast(records, config, place)
+        if entries is None:
+            analysis = self._validator.analyze(records, config, place)
+            if not analysis.valid_bytes:
+                return AppendResult(NO_OFFSET, NO_OFFSET, NO_TIMESTAMP, self.log_start_offset)
+            entries = self._validator.assign(records, analysis, config, place)
+        size = sum(len(entry.data) for entry in entries)
+        if size > config.segment_bytes:
+            raise LogError(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"Message batch size is {size} bytes in append to partition {self.name}, which"
+                f" exceeds the maximum configured segment size of {config.segment_bytes}.",
+            )
+        duplicate = self._check_producers(entries, origin)
+        if duplicate is not None:
+            return AppendResult(
+                duplicate.first_offset,
+                duplicate.last_offset,
+                duplicate.timestamp,
+                self.log_start_offset,
+                True,
+            )
+        self._store(entries, size, config, now)
+        stamp = now if config.log_append_time else NO_TIMESTAMP
+        return AppendResult(
+            entries[0].first_offset, self.log_end_offset - 1, stamp, self.log_start_offset
+        )
+
+    def _fast(self, records: bytes, config: LogConfig, place: Place) -> list[Entry] | None:
+        """The one entry of a plain single-batch append, or None for the long way round."""
+        size = len(records)
+        if size < v2.HEADER_SIZE or records[v2.MAGIC_AT] != 2 or size > config.max_message_bytes:
+            return None
+        header = v2.BatchHeader._make(v2.HEADER.unpack_from(records))
+        if (
+            header.batch_length + v2.LOG_OVERHEAD != size
+            or header.base_offset
+            or header.compression
+            or config.compression_type != "producer"
+            or self._rules.old_formats
+        ):
+            return None
+        if not self._validator.checksum_ok(records, header):
+            return None
+        return [self._validator.one_batch(records, header, 0, config, place)]
+
+    def _check_producers(self, entries: list[Entry], origin: str) -> BatchOfProducer | None:
+        """The batch that is repeated, if one is; LogError for one that may not be appended."""
+        for entry in entries:
+            header = entry.header
+            if header is None or header.producer_id < 0:
+                continue
+            if origin == CLIENT:
+                duplicate = self.producers.duplicate(header)
+                if duplicate is not None:
+                    return duplicate
+            self.producers.check(header, entry.first_offset, origin=origin)
+        return None
+
+    def _store(self, entries: list[Entry], size: int, config: LogConfig, now: int) -> None:
+        active = self._roll_if_due(entries, size, config, now)
+        for entry in entries:
+            header = entry.header
+            if header is not None:
+                self.epochs.assign(header.partition_leader_epoch, entry.first_offset)
+                if header.producer_id >= 0:
+                    self.producers.update(header, entry.first_offset, entry.last_offset)
+            active.append(entry.data, entry.last_offset, entry.max_timestamp, now)
+        if active.since_index > config.index_interval_bytes:
+            active.index_entries += 1
+            active.since_index = 0
+        self.log_end_offset = entries[-1].last_offset + 1
+        self.high_watermark = self.log_end_offset
+
+    def _roll_if_due(
+        self, entries: list[Entry], size: int, config: LogConfig, now: int
+    ) -> Segment:
+        """The segment to write to: a new one when Kafka would begin one (LOG-10)."""
+        active = self._segments[-1]
+        if not len(active):
+            return active
+        newest = max(entry.max_timestamp for entry in entries)
+        first = active.first_timestamp
+        age = (newest if newest > -1 and first > -1 else now) - (first if first > -1 else now)
+        if (
+            active.size > config.segment_bytes - size
+            or age > config.segment_ms
+            or active.index_entries >= config.segment_index_bytes // 12 - 1
+            or entries[-1].last_offset - active.base_offset > _MOST_OFFSETS
+        ):
+            active = Segment(self.log_end_offset, now)
+            self._segments.append(active)
+        return active
+
+    # --- reading -----------------------------------------------------------------------------
+
+    @property
+    def last_stable_offset(self) -> int:
+        unstable = self.producers.first_unstable_offset()
+        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+
+    def limit(self, isolation: str) -> int:
+        """The offset a reader of this isolation may not reach."""
+        if isolation == LAST_STABLE:
+            return self.last_stable_offset
+        return self.high_watermark if isolation == HIGH_WATERMARK else self.log_end_offset
+
+    def read(
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        min_one: bool = False,
+        isolation: str = HIGH_WATERMARK,
+    ) -> Read:
+        """Stored bytes from the entry that holds `offset`, from one segment only.
+
+        LogError (OFFSET_OUT_OF_RANGE) outside of log start and log end.
+        """
+        if offset > self.log_end_offset or offset < self.log_start_offset:
+            raise LogError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Received request for offset {offset} for partition {self.name}, but we only have"
+                f" log segments in the range {self.log_start_offset} to {self.log_end_offset}.",
+            )
+        limit = self.limit(isolation)
+        index = segments.floor(self._segments, offset)
+        records, incomplete, at = b"", False, self._segments[index]
+        if offset < limit:
+            for at in self._segments[index:]:
+                found = at.read(offset, max_bytes, self._position(at, limit), min_one)
+                if found is not None:
+                    records = found
+                    incomplete = not min_one and max_bytes < at.first_size(offset)
+                    break
+        return Read(
+            records,
+            self.high_watermark,
+            self.last_stable_offset,
+            self.log_start_offset,
+            self.log_end_offset,
+            incomplete,
+            at.base_offset,
+            at.position_of(offset),
+        )
+
+    def readable(self, offset: int, isolation: str) -> tuple[int, bool]:
+        """(bytes from `offset` to the reader's limit, whether the limit is on a newer segment)."""
+        limit = self.limit(isolation)
+        if offset >= limit:
+            return 0, False
+        at = self._segments[segments.floor(self._segments, offset)]
+        end = self._segments[segments.floor(self._segments, limit)]
+        if end is not at:
+            return 0, True
+        return self._position(at, limit) - at.position_of(offset), False
+
+    def _position(self, segment: Segment, limit: int) -> int:
+        """How far into `segment` a reader with this limit may read."""
+        if segment is self._segments[-1] and limit >= self.log_end_offset:
+            return segment.size
+        return segment.position_of(limit)
+
+    def first_offset_at(self, timestamp: int) -> Found:
+        """The first record (by offset) that is as new as `timestamp` (META-02, META-03)."""
+        for segment in self._segments:
+            if segment.largest_timestamp >= timestamp:
+                for entry in segment.since(timestamp):
+                    found = self._first_in(entry, timestamp)
+                    if found is not None:
+                        return found
+        return NOTHING_FOUND
+
+    def newest(self) -> Found:
+        """The record with the largest timestamp, the first of them (KIP-734)."""
+        best: Segment | None = None
+        for segment in self._segments:
+            if len(segment) and (best is None or segment.largest_timestamp > best.largest_timestamp):
+                best = segment
+        if best is None or best.largest_timestamp == NO_TIMESTAMP:
+            return NOTHING_FOUND
+        found = self._first_in(best.newest(), best.largest_timestamp)
+        return found or NOTHING_FOUND
+
+    def _first_in(self, entry: segments.Stored, timestamp: int) -> Found | None:
+        data = bytes(entry)
+        magic = data[v2.MAGIC_AT]
+        epoch = -1
+        if magic == 2:
+            epoch = int.from_bytes(data[12:16], "big", signed=True)
+        for record in convert.records_of(data, 0, magic):
+            if record.timestamp >= timestamp and record.offset >= self.log_start_offset:
+                return Found(record.timestamp, record.offset, epoch)
+        return None
+
+    def segment_views(self) -> list[SegmentView]:
+        return [SegmentView(s.base_offset, s.size, s.modified) for s in self._segments]
+
+    @property
+    def size(self) -> int:
+        return sum(segment.size for segment in self._segments)
+
+    # --- removing ----------------------------------------------------------------------------
+
+    def delete_to(self, offset: int) -> int:
+        """Move the log start up to `offset` and drop whole segments below it (FETCH-23)."""
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            self.epochs.truncate_start(offset)
+            while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
+                del self._segments[0]
+        return self.log_start_offset

@@ -1,0 +1,164 @@
+"""What a log remembers of each idempotent producer: epoch, last five batches, open transaction.
+
+Rules (ProducerAppendInfo, ProducerStateEntry; APPEND-17, APPEND-18):
+
+- a batch with the epoch and exact sequence range of one of the last five is a duplicate; the log
+  answers with the offsets it gave then;
+- a smaller epoch than the last is refused; a larger one must start at sequence 0;
+- within an epoch the next sequence is last + 1, and 2147483647 is followed by 0;
+- a producer nobody knows may start anywhere since 2.5; before, only at 0 (`Rules`).
+
+The log asks `check` before it writes and calls `update` after, so that a refusal leaves no trace
+(APPEND-19).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from reference_impl.log.rules import CLIENT, REPLICATION, LogError, Rules
+from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.records.batch import BatchHeader
+
+NO_EPOCH = NO_SEQUENCE = -1
+KEPT_BATCHES = 5
+_LAST_SEQUENCE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOfProducer:
+    first_sequence: int
+    last_sequence: int
+    first_offset: int
+    last_offset: int
+    timestamp: int
+
+
+@dataclass(slots=True)
+class Producer:
+    """The state of one producer id in one partition."""
+
+    id: int
+    epoch: int = NO_EPOCH
+    coordinator_epoch: int = -1
+    last_timestamp: int = -1
+    transaction_start: int | None = None  # offset of the open transaction's first record
+    batches: deque[BatchOfProducer] = field(default_factory=lambda: deque(maxlen=KEPT_BATCHES))
+
+    @property
+    def last_sequence(self) -> int:
+        return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+
+
+class ProducerState:
+    def __init__(self, name: str, rules: Rules, *, switches: frozenset[str] = frozenset()) -> None:
+        self._name = name  # "topic-partition", for messages
+        self._rules = rules
+        self._switches = switches
+        self.producers: dict[int, Producer] = {}
+
+    def duplicate(self, batch: BatchHeader) -> BatchOfProducer | None:
+        """The batch this one repeats, if it is among the last five of its producer."""
+        producer = self.producers.get(batch.producer_id)
+        if producer is None or producer.epoch != batch.producer_epoch:
+            return None
+        if "duplicate-appended" in self._switches:
+            return None
+        first, last = batch.base_sequence, batch.last_sequence
+        for known in producer.batches:
+            if known.first_sequence == first and known.last_sequence == last:
+                return known
+        return None
+
+    def check(self, batch: BatchHeader, offset: int, *, origin: str = CLIENT) -> None:
+        """LogError unless this producer may append this batch at `offset`."""
+        producer = self.producers.get(batch.producer_id)
+        if producer is None:
+            producer = Producer(batch.producer_id)
+        if (
+            batch.producer_epoch < producer.epoch
+            and origin != REPLICATION
+            and "producer-epoch-not-checked" not in self._switches
+        ):
+            raise LogError(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"Epoch of producer {producer.id} at offset {offset} in {self._name} is"
+                f" {batch.producer_epoch}, which is smaller than the last seen epoch"
+                f" {producer.epoch}",
+            )
+        if origin == CLIENT:
+            self._check_sequence(producer, batch, offset)
+        if producer.transaction_start is not None and not batch.transactional:
+            raise LogError(
+                ErrorCode.INVALID_TXN_STATE,
+                f"Expected transactional write from producer {producer.id} at offset {offset} in"
+                f" partition {self._name}",
+            )
+
+    def _check_sequence(self, producer: Producer, batch: BatchHeader, offset: int) -> None:
+        first, place = batch.base_sequence, f"at offset {offset} in partition {self._name}"
+        if batch.producer_epoch != producer.epoch:
+            if first == 0:
+                return
+            if producer.epoch != NO_EPOCH:
+                raise LogError(
+                    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                    f"Invalid sequence number for new epoch of producer {producer.id} {place}:"
+                    f" {batch.producer_epoch} (request epoch), {first} (seq. number),"
+                    f" {producer.epoch} (current producer epoch)",
+                )
+            if self._rules.unknown_producer is not None:
+                raise LogError(
+                    self._rules.unknown_producer,
+                    f"Found no record of producerId={producer.id} on the broker {place}",
+                )
+            return
+        last = producer.last_sequence
+        if last == NO_SEQUENCE and first != 0 and self._rules.unknown_sequence is not None:
+            raise LogError(
+                self._rules.unknown_sequence,
+                f"The next sequence number of producer {producer.id} {place} is not known",
+            )
+        follows = first == last + 1 or (first == 0 and last == _LAST_SEQUENCE)
+        if not follows and "sequence-gap-accepted" not in self._switches:
+            raise LogError(
+                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"Out of order sequence number for producer {producer.id} {place}: {first}"
+                f" (incoming seq. number), {last} (current end sequence number)",
+            )
+
+    def update(self, batch: BatchHeader, first_offset: int, last_offset: int) -> None:
+        """Remember a batch that was written."""
+        producer = self.producers.get(batch.producer_id)
+        if producer is None:
+            producer = self.producers[batch.producer_id] = Producer(batch.producer_id)
+        if batch.producer_epoch != producer.epoch:
+            producer.epoch = batch.producer_epoch
+            producer.batches.clear()
+        if batch.control:
+            producer.transaction_start = None
+            return
+        producer.last_timestamp = batch.max_timestamp
+        producer.batches.append(
+            BatchOfProducer(
+                batch.base_sequence,
+                batch.last_sequence,
+                first_offset,
+                last_offset,
+                batch.max_timestamp,
+            )
+        )
+        if batch.transactional and producer.transaction_start is None:
+            producer.transaction_start = first_offset
+
+    def first_unstable_offset(self) -> int | None:
+        """Start of the earliest open transaction (LOG-28)."""
+        starts = [p.transaction_start for p in self.producers.values()]
+        return min((start for start in starts if start is not None), default=None)
+
+    def forget_before(self, offset: int) -> None:
+        """Drop producers whose last batch lies below a log start that moved up."""
+        for pid, producer in list(self.producers.items()):
+            if producer.batches and producer.batches[-1].last_offset < offset:
+                del self.producers[pid]

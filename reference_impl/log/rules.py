@@ -1,0 +1,84 @@
+"""What a log is told about its topic and release, and how it complains.
+
+A log knows no personas and no requests: who opens it hands it a `Rules` (which checks this release
+makes) and a way to ask for the topic's config. A refusal is a `LogError` with Kafka's code; its
+message and record errors are what Produce v8+ carries to the producer (KIP-467).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from reference_impl.wire.errors import ErrorCode
+
+CLIENT, COORDINATOR, REPLICATION = "client", "coordinator", "replication"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Where releases differ in what they accept; the defaults are those of 4.3."""
+
+    invalid_record: int = ErrorCode.INVALID_RECORD  # CORRUPT_MESSAGE before KIP-467 (2.4)
+    names_records: bool = True  # record_errors and a message, not the first fault alone
+    counts_offsets: bool = True  # last offset delta + 1 must equal the record count (2.0)
+    skims_compressed: bool = True  # of a compressed batch only its shape is read (3.0)
+    append_time_needs_stamp: bool = True  # LogAppendTime is refused on records without a timestamp
+    one_stamp_bound: bool = False  # message.timestamp.difference.max.ms alone counts (until 3.5)
+    ends_sentences: bool = False  # record errors end in a full stop (2.4 to 3.0)
+    old_formats: bool = False  # message.format.version still chooses what is stored (until 3.0)
+    unknown_producer: int | None = None  # code for a first sequence other than 0, or accepted
+    unknown_sequence: int | None = None  # the same after a marker told only the epoch
+
+
+class LogConfig(Protocol):
+    """The part of a topic's settings that its logs ask for (`cluster.topic_config`)."""
+
+    compression_type: str
+    index_interval_bytes: int
+    max_message_bytes: int
+    message_format_version: str
+    message_timestamp_after_max_ms: int
+    message_timestamp_before_max_ms: int
+    message_timestamp_difference_max_ms: int
+    segment_bytes: int
+    segment_index_bytes: int
+    segment_jitter_ms: int
+    segment_ms: int
+
+    @property
+    def compact(self) -> bool: ...
+
+    @property
+    def log_append_time(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFault:
+    """One record that was refused: its index within the batch, and why."""
+
+    index: int
+    message: str
+    code: int
+
+
+class LogError(Exception):
+    """An append or a read that Kafka refuses.
+
+    `told` says whether the message goes to the client or only to the broker's log: Kafka sends the
+    message of a record validation, and of nothing else.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        record_errors: tuple[RecordFault, ...] = (),
+        *,
+        told: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.code = int(code)
+        self.message = message
+        self.record_errors = record_errors
+        self.told = told

@@ -1,0 +1,482 @@
+"""What a leader checks and changes in the records a producer sends, before they become log.
+
+Three steps, in Kafka's order (UnifiedLog.analyzeAndValidateRecords, LogValidator; APPEND-06 to
+APPEND-13): `analyze` walks the entries as bytes (base offset, size, checksum); `assign` checks
+batches and records and gives them offsets, in place where the stored bytes may stay as they are;
+where format or codec must change, the batch is written anew. Nothing here knows the log beyond its
+end offset, and nothing is changed in the caller's bytes, so a refusal leaves no trace.
+
+The common case (one uncompressed batch of magic 2) costs one header, one CRC, one walk without
+objects and two patched fields; the rest of this file is the uncommon cases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+
+from reference_impl.log.rules import CLIENT, LogConfig, LogError, RecordFault, Rules
+from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.records import batch as v2
+from reference_impl.wire.records import compression as codecs
+from reference_impl.wire.records import convert, message_set, patch, walk
+from reference_impl.wire.records.check import Checked, check_records
+from reference_impl.wire.records.crc import crc32c
+from reference_impl.wire.records.errors import RecordError
+
+NO_TIMESTAMP = -1
+LONG_MAX = 2**63 - 1
+_PLACE = Struct(">qii")  # base offset, length, partition leader epoch: the bytes a leader stamps
+_DECOMPRESSED_LIMIT = v2.DEFAULT_LIMIT
+
+
+@dataclass(slots=True)
+class Entry:
+    """A batch, or a message of an old format, ready to be stored."""
+
+    data: bytes | bytearray
+    first_offset: int
+    last_offset: int
+    max_timestamp: int
+    header: v2.BatchHeader | None = None  # of magic 2, with its offsets assigned
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    entries: list[tuple[int, int, int]]  # position, size, magic
+    codec: int
+    valid_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and when records are appended."""
+
+    name: str  # "topic-partition"
+    next_offset: int
+    leader_epoch: int
+    now: int
+    origin: str = CLIENT
+
+
+def target_magic(config: LogConfig, rules: Rules) -> int:
+    """The format that is stored: 2, unless an old release was told an older one."""
+    if not rules.old_formats:
+        return 2
+    version = config.message_format_version
+    if version.startswith(("0.8", "0.9")):
+        return 0
+    return 1 if version.startswith("0.10") else 2
+
+
+class Validator:
+    """The checks of one topic partition under one release's rules."""
+
+    def __init__(self, rules: Rules, *, switches: frozenset[str] = frozenset()) -> None:
+        self._rules = rules
+        self._check_crc = "crc-not-checked" not in switches
+        self._check_size = "max-message-bytes-ignored" not in switches
+        self._check_keys = "keyless-on-compacted-accepted" not in switches
+        self._stamp = "log-append-time-ignored" not in switches
+        self._check_count = "record-count-not-checked" not in switches
+
+    def invalid(self, message: str) -> LogError:
+        return LogError(self._rules.invalid_record, message)
+
+    def checksum_ok(self, data: bytes, header: v2.BatchHeader) -> bool:
+        if not self._check_crc:
+            return True
+        return crc32c(memoryview(data)[v2.ATTRIBUTES_AT :]) == header.crc
+
+    # --- the bytes ---------------------------------------------------------------------------
+
+    def analyze(self, records: bytes, config: LogConfig, place: Place) -> Analysis:
+        entries, codec, valid = [], codecs.NONE, 0
+        try:
+            for pos, size, magic in walk.entries(records):
+                self._check_entry(records, pos, size, magic, config, place)
+                entries.append((pos, size, magic))
+                valid = pos + size
+                codec = codec_of(records, pos, magic) or codec
+        except RecordError as fault:
+            raise self._refused(fault, place) from None
+        return Analysis(entries, codec, valid)
+
+    def _check_entry(
+        self, records: bytes, pos: int, size: int, magic: int, config: LogConfig, place: Place
+    ) -> None:
+        if magic >= 2:
+            base_offset = int.from_bytes(records[pos : pos + 8], "big", signed=True)
+            if place.origin == CLIENT and base_offset != 0:
+                raise self.invalid(
+                    f"The baseOffset of the record batch in the append to {place.name} should be"
+                    f" 0, but it is {base_offset}"
+                )
+        if size > config.max_message_bytes and self._check_size:
+            raise self._too_large(size, config, place)
+        if not self._check_crc:
+            return
+        if magic < 2:
+            message_set.check_crc(records, pos, size)
+        else:
+            v2.check_crc(records, pos, v2.read_header(records, pos))
+
+    @staticmethod
+    def _too_large(size: int, config: LogConfig, place: Place) -> LogError:
+        return LogError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"The record batch size in the append to {place.name} is {size} bytes which exceeds"
+            f" the maximum configured value of {config.max_message_bytes}.",
+        )
+
+    def _refused(self, fault: RecordError, place: Place) -> LogError:
+        code = ErrorCode.CORRUPT_MESSAGE if fault.corrupt else self._rules.invalid_record
+        return LogError(code, f"{fault.reason} in topic partition {place.name}.")
+
+    # --- offsets -----------------------------------------------------------------------------
+
+    def assign(
+        self, records: bytes, analysis: Analysis, config: LogConfig, place: Place
+    ) -> list[Entry]:
+        """The entries as they will be stored, offsets counted up from `place.next_offset`."""
+        source = analysis.codec
+        target = _target_codec(config, source)
+        magic = target_magic(config, self._rules)
+        magics = {entry[2] for entry in analysis.entries}
+        first_magic = analysis.entries[0][2]
+        if (first_magic >= 2 or source) and len(analysis.entries) > 1 and self._rules.counts_offsets:
+            raise self.invalid("Compressed outer record has more than one batch")
+        if magics == {2} and magic == 2:
+            return self._assign_batches(records, analysis, target, config, place)
+        if magics == {magic} and not source and not target:
+            return self._assign_messages(records, analysis, config, place)
+        return self._convert(records, analysis, (magic, target), config, place)
+
+    def _assign_batches(
+        self, records: bytes, analysis: Analysis, target: int, config: LogConfig, place: Place
+    ) -> list[Entry]:
+        stored = []
+        for pos, size, _ in analysis.entries:
+            header = v2.read_header(records, pos)
+            entry = self.one_batch(records[pos : pos + size], header, target, config, place)
+            stored.append(entry)
+            place = Place(
+                place.name, entry.last_offset + 1, place.leader_epoch, place.now, place.origin
+            )
+        return stored
+
+    def one_batch(
+        self, data: bytes, header: v2.BatchHeader, target: int, config: LogConfig, place: Place
+    ) -> Entry:
+        """One magic 2 batch whose checksum was proved: in place if nothing forbids it."""
+        self._check_batch(header, 2, place)
+        codec = header.compression
+        payload = data[v2.HEADER_SIZE :]
+        skim = False
+        if codec:
+            payload = _decompressed(codec, payload)
+            skim = self._rules.skims_compressed and codec == target
+        facts = self._records_of(payload, header, place, skim)
+        self._check_facts(facts, payload, header, config, place)
+        if codec != target or (codec and not facts.sequential):
+            return self._rebuilt(data, header, target, config, place)
+        return self._placed(data, header, facts, config, place)
+
+    def _records_of(
+        self, payload: bytes, header: v2.BatchHeader, place: Place, skim: bool
+    ) -> Checked:
+        try:
+            return check_records(
+                payload, header.records_count, header.base_timestamp, skim=skim
+            )
+        except RecordError as fault:
+            raise LogError(
+                self._rules.invalid_record,
+                f"{fault.reason} in topic partition {place.name}",
+            ) from None
+
+    def _placed(
+        self,
+        data: bytes,
+        header: v2.BatchHeader,
+        facts: Checked,
+        config: LogConfig,
+        place: Place,
+    ) -> Entry:
+        out = bytearray(data)
+        first = place.next_offset
+        last = first + header.last_offset_delta
+        _PLACE.pack_into(out, 0, first, header.batch_length, place.leader_epoch)
+        if config.log_append_time and self._stamp:
+            kind, newest = v2.LOG_APPEND_TIME, place.now
+        else:
+            kind, newest = v2.CREATE_TIME, facts.max_timestamp
+            if header.timestamp_type == v2.LOG_APPEND_TIME:
+                newest = header.max_timestamp
+        if newest != header.max_timestamp or kind != header.timestamp_type:
+            patch.set_timestamp(out, 0, len(out), kind, newest)
+        placed = header._replace(
+            base_offset=first, max_timestamp=newest, partition_leader_epoch=place.leader_epoch
+        )
+        return Entry(out, first, last, newest, placed)
+
+    def _rebuilt(
+        self, data: bytes, header: v2.BatchHeader, target: int, config: LogConfig, place: Place
+    ) -> Entry:
+        flat = convert.records_of(data, 0, 2, _DECOMPRESSED_LIMIT)
+        return self._written(flat, (2, target), header, config, place)
+
+    # --- conversions -------------------------------------------------------------------------
+
+    def _convert(
+        self,
+        records: bytes,
+        analysis: Analysis,
+        target: tuple[int, int],
+        config: LogConfig,
+        place: Place,
+    ) -> list[Entry]:
+        """Everything sent, as one batch or set of another format or codec."""
+        flat: list[convert.Flat] = []
+        first: v2.BatchHeader | None = None
+        for pos, size, magic in analysis.entries:
+            if magic != analysis.entries[0][2]:
+                raise self.invalid(
+                    f"Batch magic {magic} is not the same as the first batch's magic byte"
+                    f" {analysis.entries[0][2]} in topic partition {place.name}"
+                )
+            if magic == 2:
+                header = v2.read_header(records, pos)
+                self._check_batch(header, target[0], place)
+                first = first or header
+            flat += self._checked_flat(records, pos, size, magic, config, place)
+        entry = self._written(flat, target, first, config, place)
+        if target[0] == 2 or target[1]:
+            return [entry]
+        return _split(entry, place)
+
+    def _checked_flat(
+        self, records: bytes, pos: int, size: int, magic: int, config: LogConfig, place: Place
+    ) -> list[convert.Flat]:
+        try:
+            flat = convert.records_of(records[pos : pos + size], 0, magic, _DECOMPRESSED_LIMIT)
+        except RecordError as fault:
+            raise self._refused(fault, place) from None
+        except codecs.CompressionError as fault:
+            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
+        stamped = magic == 1 and message_set.decode_message(records, pos)[0].timestamp_type
+        self._raise_faults(self._faults(flat, bool(stamped), config, place))
+        return flat
+
+    def _assign_messages(
+        self, records: bytes, analysis: Analysis, config: LogConfig, place: Place
+    ) -> list[Entry]:
+        """Uncompressed messages of the format that is stored: each keeps its bytes."""
+        stored, offset = [], place.next_offset
+        for pos, size, magic in analysis.entries:
+            flat = self._checked_flat(records, pos, size, magic, config, place)
+            out = bytearray(records[pos : pos + size])
+            patch.set_base_offset(out, 0, offset)
+            newest = flat[0].timestamp if magic else NO_TIMESTAMP
+            if magic and config.log_append_time:
+                newest = place.now
+                patch.set_timestamp(out, 0, size, v2.LOG_APPEND_TIME, newest)
+            stored.append(Entry(out, offset, offset, newest))
+            offset += 1
+        return stored
+
+    def _written(
+        self,
+        flat: list[convert.Flat],
+        target: tuple[int, int],
+        like: v2.BatchHeader | None,
+        config: LogConfig,
+        place: Place,
+    ) -> Entry:
+        magic, codec = target
+        data = convert.rebuild(
+            flat,
+            magic=magic,
+            base_offset=place.next_offset,
+            compression=codec,
+            log_append_time=place.now if config.log_append_time else None,
+            like=like,
+            partition_leader_epoch=place.leader_epoch,
+        )
+        size = len(data)
+        if size > config.max_message_bytes and self._check_size and (magic == 2 or codec):
+            raise self._too_large(size, config, place)
+        last = place.next_offset + len(flat) - 1
+        newest = max((record.timestamp for record in flat), default=NO_TIMESTAMP)
+        newest = place.now if config.log_append_time else newest if magic else NO_TIMESTAMP
+        header = v2.read_header(data) if magic == 2 else None
+        return Entry(data, place.next_offset, last, newest, header)
+
+    # --- batches and records -----------------------------------------------------------------
+
+    def _check_batch(self, header: v2.BatchHeader, to_magic: int, place: Place) -> None:
+        where = f"in topic partition {place.name}"
+        if place.origin == CLIENT:
+            self._check_counts(header, where)
+            if header.control:
+                raise self.invalid(f"Clients are not allowed to write control records {where}")
+            if header.producer_id >= 0 and header.base_sequence < 0:
+                raise self.invalid(
+                    f"Invalid sequence number {header.base_sequence} in record batch with"
+                    f" producerId {header.producer_id} {where}"
+                )
+        if to_magic < 2 and (header.transactional or header.producer_id >= 0):
+            kind = "Transactional" if header.transactional else "Idempotent"
+            raise LogError(
+                ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+                f"{kind} records cannot be used with magic version {to_magic}",
+            )
+
+    def _check_counts(self, header: v2.BatchHeader, where: str) -> None:
+        count, by_offsets = header.records_count, header.last_offset_delta + 1
+        if not self._rules.counts_offsets:
+            if count == 0:
+                raise self.invalid("Record batches must contain at least one record")
+            return
+        if by_offsets <= 0:
+            raise self.invalid(
+                f"Batch has an invalid offset range: [{header.base_offset},"
+                f" {header.last_offset}] {where}"
+            )
+        if count <= 0:
+            raise self.invalid(f"Invalid reported count for record batch: {count} {where}")
+        if by_offsets != count and self._check_count:
+            raise self.invalid(
+                f"Inconsistent batch offset range [{header.base_offset}, {header.last_offset}]"
+                f" and count of records {count} {where}"
+            )
+
+    def _check_facts(
+        self,
+        facts: Checked,
+        payload: bytes,
+        header: v2.BatchHeader,
+        config: LogConfig,
+        place: Place,
+    ) -> None:
+        """Key and timestamp rules from the summary; record by record only if it says so."""
+        stamped = header.timestamp_type == v2.LOG_APPEND_TIME
+        suspect = (
+            stamped
+            or (facts.null_key >= 0 and config.compact)
+            or (
+                not config.log_append_time
+                and (
+                    facts.max_timestamp > place.now + self._bounds(config)[1]
+                    or self._bounds(config)[0] < LONG_MAX
+                )
+            )
+        )
+        if not suspect:
+            return
+        fixed = header.max_timestamp if stamped else None
+        flat = [
+            convert.Flat(
+                record.offset_delta,
+                header.base_timestamp + record.timestamp_delta if fixed is None else fixed,
+                record.key,
+                record.value,
+            )
+            for record in v2.decode_records(payload, header.records_count, strict=False)
+        ]
+        self._raise_faults(self._faults(flat, stamped, config, place))
+
+    def _bounds(self, config: LogConfig) -> tuple[int, int]:
+        """How far before and after now a record's own timestamp may lie (KIP-937)."""
+        difference = config.message_timestamp_difference_max_ms
+        if self._rules.one_stamp_bound or difference != LONG_MAX:
+            return difference, difference
+        return config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
+
+    def _faults(
+        self, flat: list[convert.Flat], stamped: bool, config: LogConfig, place: Place
+    ) -> list[RecordFault]:
+        """Every record that its topic refuses; `stamped` batches claim LogAppendTime."""
+        faults, stop = [], "." if self._rules.ends_sentences else ""
+        now, create_time = place.now, not config.log_append_time
+        before, after = self._bounds(config)
+        oldest, newest = now - before, now + after
+        for index, record in enumerate(flat):
+            stamp = record.timestamp
+            checked = create_time and stamp != NO_TIMESTAMP
+            if config.compact and record.key is None and self._check_keys:
+                message = (
+                    "Compacted topic cannot accept message without key in topic partition"
+                    f" {place.name}{stop}"
+                )
+                faults.append(RecordFault(index, message, self._rules.invalid_record))
+            elif checked and not oldest <= stamp <= newest:
+                message = (
+                    f"Timestamp {stamp} of message with offset {record.offset} is out of range."
+                    f" The timestamp should be within [{_wrapped(oldest)}, {_wrapped(newest)}]"
+                )
+                faults.append(RecordFault(index, message, ErrorCode.INVALID_TIMESTAMP))
+            elif stamped and not (checked and self._rules.append_time_needs_stamp):
+                faults.append(
+                    RecordFault(index, _append_time_message(record), ErrorCode.INVALID_TIMESTAMP)
+                )
+        return faults
+
+    def _raise_faults(self, faults: list[RecordFault]) -> None:
+        if not faults:
+            return
+        if not self._rules.names_records:
+            raise LogError(faults[0].code, faults[0].message)
+        if any(fault.code == ErrorCode.INVALID_TIMESTAMP for fault in faults):
+            code = ErrorCode.INVALID_TIMESTAMP
+            message = "One or more records have been rejected due to invalid timestamp"
+        else:
+            code, message = self._rules.invalid_record, "One or more records have been rejected"
+        raise LogError(code, message, tuple(faults), told=True)
+
+
+def codec_of(records: bytes, pos: int, magic: int) -> int:
+    at = pos + (v2.ATTRIBUTES_AT + 1 if magic == 2 else message_set.ATTRIBUTES_AT)
+    return records[at] & v2.CODEC_MASK
+
+
+def _target_codec(config: LogConfig, source: int) -> int:
+    name = config.compression_type
+    if name == "producer":
+        return source
+    return 0 if name == "uncompressed" else codecs.NAMES.index(name)
+
+
+def _decompressed(codec: int, payload: bytes) -> bytes:
+    try:
+        return codecs.decompress(codec, payload, _DECOMPRESSED_LIMIT)
+    except codecs.CompressionError as fault:
+        raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
+
+
+def _split(entry: Entry, place: Place) -> list[Entry]:
+    """An uncompressed message set as the single messages it is stored as."""
+    return [
+        Entry(
+            entry.data[pos : pos + size],
+            place.next_offset + i,
+            place.next_offset + i,
+            message_set.decode_message(entry.data, pos)[0].timestamp,
+        )
+        for i, (pos, size, _) in enumerate(walk.entries(entry.data))
+    ]
+
+
+def _append_time_message(record: convert.Flat) -> str:
+    key = 0 if record.key is None else len(record.key)
+    value = 0 if record.value is None else len(record.value)
+    return (
+        f"Invalid timestamp type in message DefaultRecord(offset={record.offset},"
+        f" timestamp={record.timestamp}, key={key} bytes, value={value} bytes). Producer should"
+        " not set timestamp type to LogAppendTime."
+    )
+
+
+def _wrapped(value: int) -> int:
+    """Java's long arithmetic wraps around, and its messages show it."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
