@@ -158,15 +158,20 @@ class Child:
         except OSError as error:
             return f"(no log: {error})"
 
-    def excerpt(self, count: int = 12) -> str:
-        """The lines for an error message: from the first complaint on, else the last ones.
+    def excerpt(self) -> str:
+        """The lines of its last run that an error message should quote."""
+        return excerpt(self.said())
 
-        A server that dies says why first and then spends a screen on shutting down tidily.
-        """
-        lines = self.said().splitlines()
-        complaint = next((at for at, line in enumerate(lines) if _COMPLAINT.search(line)), None)
-        shown = lines[-count:] if complaint is None else lines[complaint : complaint + count]
-        return "\n".join(f"    {line[:300]}" for line in shown) or "    (it said nothing)"
+
+def excerpt(log: str, count: int = 12) -> str:
+    """From the first complaint on, else the last lines.
+
+    A server that dies says why first and then spends a screen on shutting down tidily.
+    """
+    lines = log.splitlines()
+    complaint = next((at for at, line in enumerate(lines) if _COMPLAINT.search(line)), None)
+    shown = lines[-count:] if complaint is None else lines[complaint : complaint + count]
+    return "\n".join(f"    {line[:300]}" for line in shown) or "    (it said nothing)"
 
 
 def remove(folder: Path) -> None:

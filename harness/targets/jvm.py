@@ -68,8 +68,12 @@ def command(
 def write_logging(release: Release, folder: Path) -> Path:
     """A logging file of the kind this release reads: everything to the console, one line each."""
     target = folder / "logging.properties"
-    target.write_text(_LOG4J_2 if release.number >= (4, 0) else _LOG4J_1, encoding="ascii")
+    target.write_text(logging_settings(release), encoding="ascii")
     return target
+
+
+def logging_settings(release: Release) -> str:
+    return _LOG4J_2 if release.number >= (4, 0) else _LOG4J_1
 
 
 def archive(java: Java, home: Path) -> Path:

@@ -54,6 +54,16 @@ def metadata(address: Address, seconds: float = 5.0) -> Sight:
     return Sight(brokers, racks, body.take(">i"))
 
 
+def sees(address: Address, expected: set[int]) -> bool:
+    """Whether this broker serves, and knows these brokers alive under a controller."""
+    try:
+        api_versions(address)
+        sight = metadata(address)
+    except NotReady:
+        return False
+    return expected <= set(sight.brokers) and sight.controller >= 0
+
+
 def _ask(address: Address, key: int, version: int, body: bytes, seconds: float) -> bytes:
     header = struct.pack(">hhih", key, version, _CORRELATION, len(_CLIENT)) + _CLIENT
     try:

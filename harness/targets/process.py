@@ -16,7 +16,7 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -101,7 +101,7 @@ class KafkaCluster:
         for child in self.keepers:
             child.start()
         if not self.release.kraft:
-            self._until(deadline, self.keepers, lambda: _listens((HOST, ports[-1])), "ZooKeeper")
+            self.until(deadline, self.keepers, lambda: _listens((HOST, ports[-1])), "ZooKeeper")
         for node, address in addresses.items():
             self.nodes[node] = BrokerNode(self, node, address, self._broker(node, address, keeper))
             self.nodes[node].child.start()
@@ -187,7 +187,9 @@ class KafkaCluster:
         path.write_text(settings.text(rendered), encoding="utf-8")
         return path
 
-    def _until(self, deadline: float, children: list[Child], done, what: str) -> None:
+    def until(
+        self, deadline: float, children: list[Child], done: Callable[[], bool], what: str
+    ) -> None:
         """Poll `done`; an ended process or the deadline is a StartFailed with the log's end."""
         while not done():
             for child in children:
@@ -249,15 +251,9 @@ class BrokerNode:
         """Until it serves and sees itself, or the whole cluster, alive under a controller."""
         expected = set(self.cluster.nodes) if everybody else {self.node}
         children = [self.child, *self.cluster.keepers]
-        self.cluster._until(deadline, children, lambda: self._sees(expected), f"broker {self.node}")
-
-    def _sees(self, expected: set[int]) -> bool:
-        try:
-            probe.api_versions(self.address)
-            sight = probe.metadata(self.address)
-        except probe.NotReady:
-            return False
-        return expected <= set(sight.brokers) and sight.controller >= 0
+        self.cluster.until(
+            deadline, children, lambda: probe.sees(self.address, expected), f"broker {self.node}"
+        )
 
 
 class _Dump:
