@@ -114,8 +114,12 @@ def interpret_decode(
     schema: Message, version: int, data: bytes, start: int, *, fill: bool
 ) -> tuple[dict, int]:
     reader = Reader(data, start, schema.is_flexible(version))
-    value = _read_struct(reader, schema.fields, version, fill)
-    return value, reader.at
+    return walk(reader, schema, version, fill=fill), reader.at
+
+
+def walk(reader: Reader, schema: Message, version: int, *, fill: bool = False) -> dict:
+    """Decode with a reader of one's own, which sees every field's path and position."""
+    return _read_struct(reader, schema.fields, version, fill)
 
 
 def _read_struct(reader: Reader, fields: Any, version: int, fill: bool) -> dict:

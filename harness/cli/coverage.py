@@ -1,0 +1,111 @@
+"""`touchstone coverage`: what of Kafka is claimed, what is not and why.
+
+Percentages are of what can be covered: untestable, out of scope and deprecated ones do not count.
+Claims are found by importing the suites, as pytest does; nothing is run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import click
+
+from harness import ledger
+from harness.claim import Claim, claim_of
+from harness.ledger import Standing
+
+COUNTED = ("covered", "implicit", "planned", None)
+WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprecated", None)
+
+
+@click.command()
+@click.option("--gaps", is_flag=True, help="List every clause and cell that has no claim, and why.")
+@click.option("--api", "apis", multiple=True, help="Only these APIs (repeatable).")
+@click.option("--area", "areas", multiple=True, help="Only these areas, as TOPIC (repeatable).")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def command(gaps: bool, apis: tuple[str, ...], areas: tuple[str, ...], as_json: bool) -> None:
+    """Which clauses and API versions have claims.
+
+    Exit code 0: everything is classified, 2: something is not, or a claim is not acceptable.
+    """
+    claims = all_claims()
+    clauses = [one for one in ledger.clauses(claims) if not areas or one.area in areas]
+    cells = [one for one in ledger.cells(claims) if not apis or one.area in apis]
+    mistakes = ledger.mistakes(claims, whole=not (apis or areas))
+    if as_json:
+        click.echo(json.dumps(as_data(claims, clauses, cells), indent=1))
+    else:
+        for line in report(claims, clauses, cells, gaps):
+            click.echo(line)
+        for mistake in mistakes:
+            click.echo(f"mistake: {mistake}", err=True)
+    sys.exit(2 if mistakes else 0)
+
+
+def all_claims() -> list[Claim]:
+    """Every claim of the suites."""
+    found = []
+    for name in sorted(ledger.test_modules()):
+        module = importlib.import_module(name)
+        found += [
+            claim
+            for thing in vars(module).values()
+            if (claim := claim_of(thing)) and claim.where.startswith(f"{name}.")
+        ]
+    return found
+
+
+def report(
+    claims: list[Claim], clauses: list[Standing], cells: list[Standing], gaps: bool
+) -> Iterator[str]:
+    suites = Counter(claim.suite for claim in claims)
+    yield f"{len(claims)} claims: {', '.join(f'{n} {s}' for s, n in sorted(suites.items()))}"
+    yield ""
+    yield from _table("clauses", clauses)
+    yield ""
+    yield from _table("API versions", cells)
+    if gaps:
+        yield ""
+        for one in (*clauses, *cells):
+            if one.status != ledger.COVERED:
+                yield f"{one.id:<32} {one.status or 'UNCLASSIFIED':<14} {one.reason}"
+
+
+def _table(title: str, standing: list[Standing]) -> Iterator[str]:
+    yield f"{title:<32}" + "".join(f"{word or 'unclassified':>14}" for word in WORDS)
+    areas: dict[str, list[Standing]] = {}
+    for one in standing:
+        areas.setdefault(one.area, []).append(one)
+    for area, mine in areas.items():
+        yield _line(area, mine)
+    yield _line("all", standing)
+
+
+def _line(name: str, standing: Iterable[Standing]) -> str:
+    mine = list(standing)
+    counted = Counter(one.status for one in mine)
+    cells = "".join(f"{counted[word] or '.':>14}" for word in WORDS)
+    return f"{name:<26}{percent(mine):>5}%{cells}"
+
+
+def percent(standing: Iterable[Standing]) -> int:
+    """How much of what can be covered is covered by a claim, or implied by all."""
+    counted = Counter(one.status for one in standing)
+    possible = sum(counted[word] for word in COUNTED)
+    return 100 if not possible else 100 * (counted["covered"] + counted["implicit"]) // possible
+
+
+def as_data(
+    claims: list[Claim], clauses: list[Standing], cells: list[Standing]
+) -> dict[str, object]:
+    def rows(standing: list[Standing]) -> list[dict[str, object]]:
+        return [
+            {"id": s.id, "area": s.area, "status": s.status, "claims": s.claims, "reason": s.reason}
+            for s in standing
+        ]
+
+    return {"claims": len(claims), "clauses": rows(clauses), "cells": rows(cells)}

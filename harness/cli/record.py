@@ -1,0 +1,65 @@
+"""`touchstone record --target kafka@V`: keep real Kafka's answers for `recorded@V`.
+
+Each case runs twice under different names and is kept only when both runs agree, the claim's
+expectation holds and every checker is silent: a recording that nobody can repeat is no oracle.
+A release's table of advertised versions is kept as well. The work is pytest's, with `--record`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+
+from harness import advertised
+from harness.target import StartFailed, Unavailable
+from harness.targets import matrix, parse, probe
+
+ROOT = advertised.RECORDINGS.parents[1]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.option("--target", "word", required=True, metavar="T", help="kafka@V, docker@V, HOST:PORT.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(word: str, arguments: tuple[str, ...]) -> None:
+    """Record real Kafka's answers for `recorded@V` targets.
+
+    ARGUMENTS are pytest's: suites to record (all by default), -k, -x ... A run of all suites also
+    drops recordings of cases that no claim has any more.
+    """
+    try:
+        write_table(word)
+    except (ValueError, Unavailable, StartFailed, probe.NotReady) as error:
+        click.echo(f"touchstone record: {error}", err=True)
+        sys.exit(3)
+    paths = [] if any(not one.startswith("-") for one in arguments) else ["suites"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *paths, *arguments, "--target", word, "--record"],
+        cwd=ROOT, check=False,
+    )  # fmt: skip
+    if done.returncode == 0:
+        click.echo(size())
+    sys.exit(done.returncode)
+
+
+def write_table(word: str) -> None:
+    """Keep what the target advertises, when it says which release it is."""
+    target = parse(word)
+    if target.kind in ("recorded", "reference"):
+        raise ValueError(f"only real Kafka is recorded, {target.name} is not")
+    try:
+        reason = target.available()
+        if reason:
+            raise Unavailable(reason)
+        if target.kind != "external" and target.release is not None:
+            release = matrix.release(target.release)
+            advertised.write(release.name, release.version, target.advertised())
+    finally:
+        target.stop()
+
+
+def size() -> str:
+    files = [path for path in advertised.RECORDINGS.glob("*/*") if path.is_file()]
+    total = sum(path.stat().st_size for path in files)
+    return f"recordings: {len(files)} files, {total / 1024:.0f} KiB"

@@ -1,0 +1,63 @@
+"""`touchstone replay BUNDLE --target T`: the same bytes to a target again, outside pytest.
+
+The scenario, the expectation and the oracle's transcript come from the bundle, so nothing else is
+needed: not the suites, not a recording, not Java. Names are new, since the old topics may be there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import sys
+from pathlib import Path
+
+import click
+
+from harness import bundle, driver
+from harness.bundle import BadBundle
+from harness.target import StartFailed, Unavailable
+from harness.targets import parse
+from harness.verdict import BROKEN, CONFORMS, DIVERGES, judge
+
+EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
+
+
+@click.command()
+@click.argument("path", metavar="BUNDLE", type=click.Path(exists=True, path_type=Path))
+@click.option("--target", "word", required=True, metavar="T", help="Where to send it.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the new bundle here.")
+@click.option("--deadline", default=10.0, show_default=True, help="Seconds per step.")
+def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
+    """Send a stored case to a target and judge it again.
+
+    Exit code 0: it conforms, 1: it differs, 2: the harness broke, 3: it could not be judged.
+    """
+    try:
+        old = bundle.read(path)
+        target = parse(word)
+    except (BadBundle, ValueError) as error:
+        click.echo(f"touchstone replay: {error}", err=True)
+        sys.exit(3)
+    try:
+        endpoint = target.start(old.scenario.shape)
+        seen = driver.run(
+            old.scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=deadline,
+            target=target.name, release=target.release,
+        )  # fmt: skip
+    except (Unavailable, StartFailed) as error:
+        click.echo(f"touchstone replay: not run: {error}", err=True)
+        sys.exit(3)
+    finally:
+        target.stop()
+    verdict = judge(old.expectation, seen, old.oracle, release=old.release)
+    click.echo(f"{old.case} on {target.name}\n{verdict}")
+    if verdict.kind != old.verdict.get("kind"):
+        click.echo(f"it was {old.verdict.get('kind')}: {old.verdict.get('reason')}")
+    if out is not None:
+        summary = {
+            "kind": verdict.kind, "connection": verdict.connection, "reason": verdict.reason,
+            "signature": verdict.signature, "stack": verdict.stack,
+        }  # fmt: skip
+        written = bundle.write(dataclasses.replace(old, target=seen, verdict=summary), out)
+        click.echo(f"wrote {written}")
+    sys.exit(EXITS.get(verdict.kind, 3))

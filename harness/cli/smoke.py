@@ -1,0 +1,162 @@
+"""`touchstone smoke TARGET`: can this be judged at all? Ten seconds, before hours of cases.
+
+It tells three troubles apart. We cannot reach it: the address, the container or the adapter is
+wrong. It does not speak Kafka: what answers is no broker. It speaks, but not sanely: it accepts an
+API key that nobody has (a target must be able to say no, or no "unsupported" of it is worth
+anything), stays silent where it should close, or no longer answers at the end.
+"""
+
+from __future__ import annotations
+
+import secrets
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import click
+
+from harness import advertised, checkers, driver
+from harness.scenario import Ask, Raw, Scenario
+from harness.target import StartFailed, Target, Unavailable
+from harness.targets import parse
+from harness.transcript import Transcript
+from harness.verdict import is_refusal
+
+SECONDS = 2.0
+NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
+FINE, INSANE, UNREACHABLE = 0, 1, 3
+UNSUPPORTED_VERSION = 35
+NO_TAGS = b"\0"  # from version 3 on a header ends with tags, and Kafka insists on them
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question: what is asked, whether it went well, and what was seen."""
+
+    question: str
+    well: bool
+    seen: str
+
+
+@click.command()
+@click.argument("word", metavar="TARGET")
+def command(word: str) -> None:
+    """Tell in seconds whether a target can be judged at all.
+
+    Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
+    started.
+    """
+    try:
+        target = parse(word)
+    except ValueError as error:
+        click.echo(f"touchstone smoke: {error}", err=True)
+        sys.exit(UNREACHABLE)
+    sys.exit(main(target))
+
+
+def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
+    reason = target.available()
+    if reason:
+        say(f"not reachable  {target.name}: {reason}")
+        return UNREACHABLE
+    try:
+        if target.kind == "recorded":
+            say(f"ok  {target.name} holds recordings of Kafka {target.release}; nothing runs")
+            return FINE
+        transcript = ask(target)
+    except (Unavailable, StartFailed) as error:
+        say(f"not reachable  {target.name}: {error}")
+        return UNREACHABLE
+    finally:
+        target.stop()
+    found = look(transcript)
+    for check in found:
+        say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
+    bad = [check for check in found if not check.well]
+    if not bad:
+        say(f"{target.name} can be judged")
+        return FINE
+    if not found[0].well:
+        say(f"{target.name} does not speak Kafka (or is not ready): no verdict would mean anything")
+    else:
+        say(f"{target.name} speaks Kafka, and {len(bad)} of {len(found)} answers are wrong")
+    return INSANE
+
+
+def ask(target: Target) -> Transcript:
+    """All questions in one scenario, each on a connection of its own."""
+    scenario = Scenario((
+        Ask("ApiVersions", 0, {}, name="versions", connection="versions"),
+        Ask("Metadata", 1, {"topics": []}, name="metadata", connection="metadata"),
+        Raw(_header(NO_SUCH_API, 0), name="no such API", connection="api"),
+        Raw(_header(18, NO_SUCH_VERSION) + NO_TAGS, name="no such version", connection="version",
+            api="ApiVersions", version=0),
+        Ask("ApiVersions", 0, {}, name="alive", connection="alive"),
+    ))  # fmt: skip
+    return driver.run(
+        scenario, target.start(scenario.shape), nonce=secrets.token_hex(4), deadline_s=SECONDS,
+        target=target.name,
+    )  # fmt: skip
+
+
+def _header(key: int, version: int) -> bytes:
+    return struct.pack(">hhih", key, version, 1, 10) + b"touchstone"
+
+
+def look(transcript: Transcript) -> list[Check]:
+    """What the answers say. Pure."""
+    checks = [_versions(transcript)]
+    if not checks[0].well:
+        return checks
+    checks += [_metadata(transcript), _no_such_api(transcript), _fallback(transcript)]
+    alive = transcript.answers.get("alive")
+    seen = _seen(transcript, "alive")
+    checks.append(Check("it still answers afterwards", alive is not None, seen))
+    findings = checkers.check_all(transcript)
+    said = str(findings[0]) if findings else f"{len(checkers.checkers())} checkers are silent"
+    checks.append(Check("nothing odd on any connection", not findings, said))
+    return checks
+
+
+def _versions(transcript: Transcript) -> Check:
+    question = "it answers ApiVersions"
+    answer = transcript.answers.get("versions")
+    if answer is None or answer["error_code"]:
+        return Check(question, False, _seen(transcript, "versions"))
+    table = {r["api_key"]: (r["min_version"], r["max_version"]) for r in answer["api_keys"] or ()}
+    release = advertised.release_of(table)
+    word = f"as Kafka {release} does" if release else f"nearest to {advertised.nearest(table)}"
+    return Check(question, bool(table), f"{len(table)} APIs, {word}")
+
+
+def _metadata(transcript: Transcript) -> Check:
+    answer = transcript.answers.get("metadata")
+    brokers = [] if answer is None else answer["brokers"] or []
+    seen = ", ".join(f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers)
+    return Check("it names its brokers", bool(brokers), seen or _seen(transcript, "metadata"))
+
+
+def _no_such_api(transcript: Transcript) -> Check:
+    exchange = transcript.by_label.get("no such API")
+    well = exchange is not None and is_refusal(exchange)
+    return Check(f"it refuses API key {NO_SUCH_API}", well, _seen(transcript, "no such API"))
+
+
+def _fallback(transcript: Transcript) -> Check:
+    answer = transcript.answers.get("no such version")
+    well = answer is not None and answer["error_code"] == UNSUPPORTED_VERSION
+    seen = f"error {answer['error_code']}" if answer else _seen(transcript, "no such version")
+    return Check("it answers an ApiVersions from the future with UNSUPPORTED_VERSION", well, seen)
+
+
+def _seen(transcript: Transcript, label: str) -> str:
+    exchange = transcript.by_label.get(label)
+    if exchange is None:
+        return "never got there"
+    if exchange.received is not None:
+        return exchange.undecodable or "answered"
+    ending = exchange.ending
+    return "nothing" if ending is None else f"{ending.direction} {ending.note}".strip()
+
+
