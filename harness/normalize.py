@@ -363,9 +363,10 @@ def _roles(partition: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chosen(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
-    if symbols.brokers == 1 or value == NO_BROKER:
+    if symbols.brokers == 1:
         return value
-    return symbols.symbol("controller", value)
+    ids = {broker.get("node_id", broker.get("broker_id")) for broker in struct["brokers"] or ()}
+    return "$one-of-the-brokers" if value in ids else value
 
 
 def _coordinator(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
@@ -412,7 +413,7 @@ REASONS: tuple[Reason, ...] = (
            ("value",), _deployment, frozenset({"DescribeConfigs"})),
     Reason("placement", "Unassigned replicas start at a random broker; roles are compared instead.",
            ("",), _placement, frozenset({"Metadata"})),
-    Reason("controller", "Which of several brokers is (or is called) the controller is not fixed.",
+    Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",
            ("controller_id",), _chosen, frozenset({"Metadata", "DescribeCluster"})),
     Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
            ("node_id",), _coordinator, frozenset({"FindCoordinator"})),

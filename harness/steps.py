@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.placeholders import Coordinator, Leader, TopicId
+from harness.placeholders import Controller, Coordinator, Leader, TopicId
 from harness.scenario import Ask, Until
 
 # The highest version that each of the five releases serves.
@@ -149,9 +149,10 @@ def a_topic(
 ) -> list[Any]:
     """Create a topic and wait until it serves: how most scenarios begin."""
     count = len(assignments) if assignments else partitions
+    where = at_controller() if brokers > 1 else {}
     made = create_topic(
         topic, partitions, replication, configs,
-        assignments=assignments, name=f"made {_word(topic)}",
+        assignments=assignments, name=f"made {_word(topic)}", **where,
     )  # fmt: skip
     return [made, *topic_ready(topic, count, brokers=brokers)]
 
@@ -407,6 +408,13 @@ def offset_for_leader_epoch(
 def at_leader(topic: Any, partition: int = 0) -> dict[str, Any]:
     """Spread into a builder: send this step to the partition's leader."""
     return {"broker": Leader(topic, partition)}
+
+
+def at_controller() -> dict[str, Any]:
+    """Spread into a builder: send this step to the controller, the only one that may create topics
+    before KRaft (NOT_CONTROLLER elsewhere); KRaft's brokers all pass it on.
+    """
+    return {"broker": Controller()}
 
 
 def at_coordinator(key: Any, key_type: int = 0) -> dict[str, Any]:

@@ -132,6 +132,7 @@ def talk(*lines, **header):
 TWICE = ("first", "second")
 ASSIGNED = [{"partition_index": 0, "broker_ids": [0, 1, 2]}]
 PLACED = {"brokers": 3}
+THREE = [broker(0), broker(1), broker(2)]
 
 # reason -> (honest, a legal change, faults that look like it)
 CASES = {
@@ -217,11 +218,19 @@ CASES = {
         ],
     ),
     "controller": (
-        talk(metadata(controller=0), metadata("again", controller=0), **PLACED),
-        talk(metadata(controller=2), metadata("again", controller=2), **PLACED),
+        talk(metadata(brokers=THREE), metadata("again", brokers=THREE), **PLACED),
+        talk(
+            metadata(brokers=THREE, controller=2),
+            metadata("again", brokers=THREE, controller=1),
+            **PLACED,
+        ),
         [
-            talk(metadata(controller=-1), metadata("again", controller=0), **PLACED),
-            talk(metadata(controller=2), metadata("again", controller=1), **PLACED),
+            talk(
+                metadata(brokers=THREE, controller=-1), metadata("again", brokers=THREE), **PLACED
+            ),
+            talk(
+                metadata(brokers=THREE, controller=77), metadata("again", brokers=THREE), **PLACED
+            ),
         ],
     ),
     "coordinator": (
