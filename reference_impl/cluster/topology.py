@@ -76,7 +76,11 @@ class Topic:
         return self.name in INTERNAL_TOPICS
 
     def partition(self, index: int) -> Partition | None:
-        return self.partitions[index] if 0 <= index < len(self.partitions) else None
+        """By its id, which is its place unless an old controller let gaps into an assignment."""
+        partitions = self.partitions
+        if 0 <= index < len(partitions) and partitions[index].index == index:
+            return partitions[index]
+        return next((p for p in partitions if p.index == index), None)
 
 
 class Cluster:
@@ -132,21 +136,27 @@ class Cluster:
         name: str,
         assignment: Sequence[Sequence[int]],
         configs: Mapping[str, str] | None = None,
+        *,
+        indexes: Sequence[int] | None = None,
     ) -> Topic:
-        """Store a topic whose partition i has the replicas `assignment[i]`; they lead at once."""
+        """Store a topic whose partition i has the replicas `assignment[i]`; they lead at once.
+
+        `indexes` names the partitions where they are not 0, 1, 2 ...
+        """
         if name in self.topics:
             raise ValueError(f"topic {name!r} exists")
         topic = Topic(name, self.fresh_id(), configs=dict(configs or {}))
         self.topics[name] = topic
         if self.topic_ids:
             self.by_id[topic.id] = topic
-        self._add_partitions(topic, assignment)
+        self._add_partitions(topic, assignment, indexes or range(len(assignment)))
         return topic
 
     def grow(self, name: str, assignment: Sequence[Sequence[int]]) -> Topic:
         """Append partitions; those that exist keep their replicas and their records (TOPIC-33)."""
         topic = self.topics[name]
-        self._add_partitions(topic, assignment)
+        first = len(topic.partitions)
+        self._add_partitions(topic, assignment, range(first, first + len(assignment)))
         return topic
 
     def delete(self, name: str) -> Topic:
@@ -203,12 +213,14 @@ class Cluster:
             if fresh not in self.by_id and not urlsafe_b64encode(fresh).startswith(b"-"):
                 return fresh
 
-    def _add_partitions(self, topic: Topic, assignment: Sequence[Sequence[int]]) -> None:
-        for replicas in assignment:
+    def _add_partitions(
+        self, topic: Topic, assignment: Sequence[Sequence[int]], indexes: Sequence[int]
+    ) -> None:
+        for index, replicas in zip(indexes, assignment, strict=True):
             alive = [r for r in replicas if r in self.brokers and self.brokers[r].alive]
             partition = Partition(
                 topic=topic.name,
-                index=len(topic.partitions),
+                index=index,
                 replicas=list(replicas),
                 isr=alive,
                 leader=alive[0] if alive else NO_LEADER,

@@ -26,6 +26,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, True, True),
         _LOG_VALIDATOR,
     ),
+    "append.quotes-faults": (
+        "The message of a refusal without timestamp faults repeats the first three faults.",
+        (False, False, False, True, True),
+        "observed",
+    ),
     "append.counts-offsets": (
         "The offset range of a batch must equal its record count.",
         (False, True, True, True, True),
@@ -66,10 +71,37 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (E.OUT_OF_ORDER_SEQUENCE_NUMBER, E.UNKNOWN_PRODUCER_ID, None, None, None),
         _PRODUCER_STATE,
     ),
-    "produce.shape-errors-close": (
-        "Records of the wrong shape for the version fail the parsing and close the connection.",
-        (True, False, False, False, False),
+    "produce.parses-records": (
+        "What of the records is looked at while the request is parsed, where a fault closes the "
+        "connection: all rules of the version, the first entry, or nothing.",
+        ("all", "first", "", "", ""),
         "ProduceRequest at 1.0.2, 2.2.1; observed",
+    ),
+    "produce.unreadable-entry-fails-all": (
+        "A first entry that cannot be read fails every partition with its message, because it is "
+        "met while looking for transactional batches.",
+        (False, False, True, True, True),
+        "RequestUtils.hasTransactionalRecords at 2.8.2, 3.9; observed",
+    ),
+    "produce.transactional-needs-id": (
+        "Transactional batches without a transactional id are not authorized.",
+        (False, True, True, True, True),
+        "KafkaApis.handleProduceRequest at 1.0.2, 2.2.1; observed",
+    ),
+    "produce.null-records-hang": (
+        "Null records are never answered: the error path trips over them as well.",
+        (False, False, False, True, True),
+        "ProduceRequest.partitionSizes at 3.9; observed on 3.9.2 and 4.3.1",
+    ),
+    "produce.foresees-invalid-timestamp": (
+        "INVALID_TIMESTAMP is answered without a log start offset.",
+        (True, True, False, False, False),
+        "ReplicaManager.appendToLocalLog at 1.0.2, 2.2.1, 2.8.2; observed",
+    ),
+    "produce.knows-zstd": (
+        "zstd is a codec (KIP-110), so that older versions can refuse it.",
+        (False, True, True, True, True),
+        "observed",
     ),
     "partition.elsewhere": (
         "The code for a partition that exists but has no replica on the broker asked.",

@@ -3,7 +3,7 @@
 Ranges as a real 4.3.1 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas import data_path
+from reference_impl.broker.personas import control_path, data_path
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -25,10 +25,7 @@ CONTROLLER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {
-    **data_path.column("4.3"),
-    "api-versions.fallback-lists-itself": (True, "observed on 4.3.1"),
-}
+QUIRKS = {**control_path.column("4.3"), **data_path.column("4.3")}
 
 PERSONA = Persona(
     release="4.3",

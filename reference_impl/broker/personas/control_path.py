@@ -1,0 +1,97 @@
+"""Where releases differ in what topics, configs, coordinators and ApiVersions do: one row each.
+
+A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.wire.errors import ErrorCode as E
+
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "api-versions.fallback-lists-itself": (
+        "An ApiVersions request of a version the broker does not know is answered in version 0 "
+        "with UNSUPPORTED_VERSION and one row, ApiVersions' own range (KIP-511); without the "
+        "quirk the list is empty.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "metadata.names-are-always-checked": (
+        "An illegal topic name answers INVALID_TOPIC_EXCEPTION even where nothing would be "
+        "created; without the quirk it is an unknown topic.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "metadata.answer-when-creating": (
+        "The error code of the Metadata answer whose request has just created the topic.",
+        (*[E.LEADER_NOT_AVAILABLE] * 3, *[E.UNKNOWN_TOPIC_OR_PARTITION] * 2),
+        _SEEN,
+    ),
+    "topics.configs-are-checked-first": (
+        "CreateTopics names a bad config before a bad partition count, name or assignment.",
+        (True, True, False, True, True),
+        _SEEN,
+    ),
+    "topics.bad-config-values-have-a-code": (
+        "A config value that cannot be read answers INVALID_CONFIG; without the quirk it is "
+        "UNKNOWN_SERVER_ERROR, with the same message.",
+        (False, True, True, True, True),
+        _SEEN,
+    ),
+    "topics.minus-one-means-the-default": (
+        "CreateTopics takes the broker's default for -1 partitions or replicas (KIP-464), in "
+        "every version of the request.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "topics.each-repeated-entry-is-answered": (
+        "An entry that comes twice in CreateTopics or DeleteTopics is answered twice, in place.",
+        (False, False, True, False, False),
+        _SEEN,
+    ),
+    "topics.partition-ids-may-have-gaps": (
+        "A manual assignment may leave out partition ids; the topic then has such a hole.",
+        (True, True, False, False, False),
+        _SEEN,
+    ),
+    "topics.assignments-print-as": (
+        "How the message about a repeated replica prints a Scala map of an assignment.",
+        ("Map", "Map", "HashMap", "", ""),
+        _SEEN,
+    ),
+    "placement.mentions-cordoned-directories": (
+        "A placement that cannot be made also blames cordoned log directories (KIP-1066).",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+    "coordinator.answers-have-messages": (
+        "FindCoordinator's error_message up to v3 is the error's own text, NONE on success; "
+        "without the quirk it is null.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "coordinator.unknown-type-is-answered": (
+        "FindCoordinator of an unknown key type answers INVALID_REQUEST; without the quirk the "
+        "connection is closed.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "coordinator.knows-share-groups": (
+        "FindCoordinator's key type 2 is checked as group, topic id and partition.",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """One release's quirks: name -> (value, evidence)."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}
