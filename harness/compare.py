@@ -54,9 +54,9 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
     found = []
     if left.outcome != right.outcome:
         found.append(Difference(word, "connection", left.outcome, right.outcome))
-    if left.frames != right.frames:
+    elif left.frames != right.frames:
         found.append(Difference(word, "frames", left.frames, right.frames))
-    if left.version != right.version:
+    elif left.version != right.version:
         found.append(Difference(word, "version", left.version, right.version))
     if left.undecodable != right.undecodable:
         found.append(Difference(word, "answer", _readable(left), _readable(right)))
