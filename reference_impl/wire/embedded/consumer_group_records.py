@@ -45,7 +45,7 @@ CONSUMER_GROUP_MEMBER_METADATA_VALUE = Message("ConsumerGroupMemberMetadataValue
     Field("subscribed_topic_regex", "0+", "string", nullable="0+"),
     Field("rebalance_timeout_ms", "0+", "int32", default=-1),
     Field("server_assignor", "0+", "string", nullable="0+"),
-    Field("classic_member_metadata", "0+", "struct", nullable="0+", tag=0, default=None, fields=[
+    Field("classic_member_metadata", "0+", "struct", nullable="0+", tag=0, fields=[
         Field("session_timeout_ms", "0+", "int32"),
         Field("supported_protocols", "0+", "[]struct", fields=[
             Field("name", "0+", "string"),
