@@ -17,7 +17,7 @@ import importlib
 import re
 from dataclasses import dataclass
 
-from harness.target import Address, Target
+from harness.target import Address, Endpoint, Shape, Target, Unavailable, Versions
 from harness.targets import matrix
 
 
@@ -50,10 +50,10 @@ def parse(spec: str) -> Target:
     text = spec.strip()
     word, at, version = text.partition("@")
     if word in WORDS:
-        return _made(WORDS[word], _release(text, word, at, version))
+        return _made(text, WORDS[word], _release(text, word, at, version))
     if at:
         raise UnknownTarget(f"target {spec!r}: {word!r} is none of {', '.join(WORDS)}")
-    return _made(EXTERNAL, addresses(spec))
+    return _made(text, EXTERNAL, addresses(spec))
 
 
 def addresses(spec: str) -> tuple[Address, ...]:
@@ -84,5 +84,33 @@ def _release(spec: str, word: str, at: str, version: str) -> str:
         raise UnknownTarget(f"target {spec!r}: {error}") from None
 
 
-def _made(word: Word, argument: object) -> Target:
-    return getattr(importlib.import_module(word.module), word.attribute)(argument)
+def _made(spec: str, word: Word, argument: object) -> Target:
+    """The Target; one whose Python package is missing is a Target that says so."""
+    try:
+        module = importlib.import_module(word.module)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.split(".")[0] in ("harness", "reference_impl"):
+            raise  # our own file is missing: a broken harness, not a smaller machine
+        return Absent(spec, f"no Python package {missing.name!r}")
+    return getattr(module, word.attribute)(argument)
+
+
+class Absent:
+    """A target that cannot even be asked, because an extra of this package is not installed."""
+
+    def __init__(self, spec: str, reason: str) -> None:
+        self.name, self.reason = spec, reason
+        self.release: str | None = None
+        self.kind = "container"
+
+    def available(self) -> str | None:
+        return self.reason
+
+    def start(self, shape: Shape) -> Endpoint:
+        raise Unavailable(self.reason)
+
+    def advertised(self) -> Versions:
+        raise Unavailable(self.reason)
+
+    def stop(self) -> None:
+        """Nothing was started."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -113,12 +114,21 @@ class KafkaContainers(PerShape):
 def engine():
     """A client of the engine that answers, else Unavailable."""
     try:
-        client = docker.from_env(timeout=30)
-        client.ping()
+        _knock()
+        client = docker.from_env(timeout=60)
     except (DockerException, OSError):
         raise Unavailable("no Docker engine") from None
     with contextlib.closing(client):
         yield client
+
+
+def _knock() -> None:
+    """Raise OSError if nobody is there; the client's constructor would leak its socket then."""
+    where = urlparse(os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock")
+    if where.scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as door:
+            door.settimeout(5)
+            door.connect(where.path)
 
 
 def find_image(client: docker.DockerClient, release: matrix.Release) -> Image:
@@ -147,18 +157,20 @@ def find_image(client: docker.DockerClient, release: matrix.Release) -> Image:
 
 def remove_orphans(client: docker.DockerClient) -> None:
     """Containers and networks of runs of this machine that were killed."""
-    for kind in (client.containers, client.networks):
-        more = {"all": True} if kind is client.containers else {}
-        for thing in kind.list(filters={"label": OWNER}, **more):
-            labels = thing.labels if kind is client.containers else thing.attrs["Labels"]
-            if not _lives(int(labels[OWNER])):
-                with contextlib.suppress(NotFound):
-                    thing.remove(**({"force": True, "v": True} if more else {}))
+    wanted = {"filters": {"label": OWNER}}
+    for container in client.containers.list(all=True, **wanted):
+        if not _lives(container.labels[OWNER]):
+            with contextlib.suppress(NotFound):
+                container.remove(force=True, v=True)
+    for network in client.networks.list(**wanted):
+        if not _lives(network.attrs["Labels"][OWNER]):
+            with contextlib.suppress(NotFound):
+                network.remove()
 
 
-def _lives(pid: int) -> bool:
+def _lives(pid: str) -> bool:
     try:
-        os.kill(pid, 0)
+        os.kill(int(pid), 0)
     except ProcessLookupError:
         return False
     except PermissionError:

@@ -5,6 +5,7 @@ script that pretends; the registry is made unreachable by a Maven that fails as 
 """
 
 import os
+import sys
 
 import pytest
 
@@ -108,6 +109,33 @@ def test_jars_once_fetched_need_neither_maven_nor_network(bare, monkeypatch):
     maven._home.cache_clear()
     assert maven.kafka_home("4.3.1") == home
     assert parse("kafka@4.3").available() is None
+
+
+def test_no_docker_engine(bare, tmp_path, monkeypatch):
+    pytest.importorskip("testcontainers", reason="not run: no Python package 'testcontainers'")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    target = parse("docker@4.3")
+    assert target.available() == "no Docker engine"
+    with pytest.raises(Unavailable, match=r"^no Docker engine$"):
+        target.start(Shape())
+    target.stop()
+
+
+def test_no_docker_package(monkeypatch):
+    monkeypatch.delitem(sys.modules, "harness.targets.container", raising=False)
+    monkeypatch.setitem(sys.modules, "docker", None)
+    target = parse("docker@4.3")
+    assert target.available() == "no Python package 'docker'"
+    for ask in (lambda: target.start(Shape()), target.advertised):
+        with pytest.raises(Unavailable, match="no Python package"):
+            ask()
+    target.stop()
+
+
+def test_a_missing_file_of_our_own_is_not_a_missing_tool(monkeypatch):
+    monkeypatch.setitem(sys.modules, "harness.targets.process", None)
+    with pytest.raises(ModuleNotFoundError):
+        parse("kafka@4.3")
 
 
 def test_the_project_names_every_artifact_and_no_host():
