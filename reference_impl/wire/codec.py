@@ -21,6 +21,7 @@ KIP-482 (flexible versions), KIP-893 (nullable structs).
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from .compiler import compile_decoder, compile_encoder
@@ -36,13 +37,13 @@ def encode(schema: Message, version: int, value: dict) -> bytes:
     try:
         return compiled(value)
     except KeyError:
-        pass
-    except Exception:  # the interpreter names the place, or copes
-        return interpret_encode(schema, version, value)
-    try:
-        return _encoder(schema, version, True)(value)
+        lenient = True
     except Exception:
-        return interpret_encode(schema, version, value)
+        lenient = False
+    if lenient:
+        with suppress(Exception):
+            return _encoder(schema, version, True)(value)
+    return interpret_encode(schema, version, value)  # names the place, or copes
 
 
 def _encoder(schema: Message, version: int, lenient: bool) -> Callable[[dict], bytes]:
@@ -63,10 +64,11 @@ def decode(
         schema.decoders[version, fill] = compiled
     if type(data) is not bytes:
         data = bytes(data)
-    try:
+    try:  # `suppress` would cost a tenth of the whole
         return compiled(data, start)
-    except Exception:  # the interpreter names the place, or copes
-        return interpret_decode(schema, version, data, start, fill=fill)
+    except Exception:
+        pass
+    return interpret_decode(schema, version, data, start, fill=fill)  # names the place, or copes
 
 
 def _known(schema: Message, version: int) -> int:

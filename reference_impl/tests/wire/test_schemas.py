@@ -1,9 +1,11 @@
 """The tree of schemas is whole: every key, every version, and a line in prose for each."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from reference_impl import wire
 from reference_impl.wire import apis
 from reference_impl.wire.apis import API, by_name
 from reference_impl.wire.schema import FIXED, span, walk
@@ -45,3 +47,11 @@ def test_rows_make_sense(api):
                 assert low >= span(message.flexible)[0], path
             if row.default is None:
                 assert row.nullable, path
+
+
+def test_the_page_runs():
+    """The README's blocks, in order, as one program."""
+    page = Path(wire.__file__).with_name("README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 5
+    exec(compile("\n".join(blocks), "README.md", "exec"), {})

@@ -1,19 +1,19 @@
-"""Produce.
+"""Produce: records go to the leader of a partition
 
-v0  the first version
-v1  response adds throttle_time_ms
-v2  response adds log_append_time_ms
-v3  request adds transactional_id
-v4  same shape
-v5  response adds log_start_offset
-v6  same shape
-v7  same shape
-v8  response adds record_errors, error_message
-v9  flexible (KIP-482)
-v10 response adds current_leader, node_endpoints
-v11 same shape
-v12 same shape
-v13 request: topic_id in place of name; response: topic_id in place of name
+v0  the first version; message sets of magic 0
+v1  response adds throttle_time_ms (KIP-13)
+v2  response adds log_append_time_ms; message sets of magic 1 (KIP-32)
+v3  request adds transactional_id (KIP-98); record batches of magic 2 only
+v4  may answer KAFKA_STORAGE_ERROR (KIP-112)
+v5  response adds log_start_offset (KIP-203)
+v6  the broker answers before it throttles (KIP-219)
+v7  zstd is allowed (KIP-110)
+v8  response adds record_errors, error_message (KIP-467)
+v9  flexible (KIP-482) (KIP-951)
+v10 response adds current_leader, node_endpoints (KIP-951)
+v11 may answer TRANSACTION_ABORTABLE (KIP-890)
+v12 adds its partitions to the transaction itself, transactions v2 (KIP-890)
+v13 request: topic_id in place of name; response: topic_id in place of name (KIP-516)
 """
 
 from ..schema import Field, Message

@@ -1,27 +1,30 @@
-"""Fetch.
+"""Fetch: records, for consumers and followers alike
 
 v0  the first version
-v1  response adds throttle_time_ms
-v2  same shape
-v3  request adds max_bytes
-v4  request adds isolation_level; response adds last_stable_offset, aborted_transactions
-v5  request adds log_start_offset; response adds log_start_offset
-v6  same shape
+v1  response adds throttle_time_ms (KIP-13)
+v2  message sets may be of magic 1 (KIP-32)
+v3  request adds max_bytes (KIP-74); partitions are served in the order asked
+v4  request adds isolation_level; response adds last_stable_offset, aborted_transactions (KIP-98);
+     record batches of magic 2 come as they are
+v5  request adds log_start_offset; response adds log_start_offset (KIP-107)
+v6  may answer KAFKA_STORAGE_ERROR (KIP-112)
 v7  request adds session_id, session_epoch, forgotten_topics_data; response adds error_code,
-     session_id
-v8  same shape
-v9  request adds current_leader_epoch
-v10 same shape
-v11 request adds rack_id; response adds preferred_read_replica
+     session_id; incremental fetch sessions (KIP-227)
+v8  the broker answers before it throttles (KIP-219)
+v9  request adds current_leader_epoch (KIP-320)
+v10 zstd batches may come (KIP-110)
+v11 request adds rack_id; response adds preferred_read_replica; read from the closest replica
+     (KIP-392)
 v12 flexible (KIP-482); request adds cluster_id, last_fetched_epoch; response adds
-     diverging_epoch, current_leader, snapshot_id
+     diverging_epoch, current_leader, snapshot_id; flexible (KIP-482), epochs of the last fetch
+     (KIP-595)
 v13 request adds topic_id, topic_id; request drops topic, topic; response: topic_id in place of
-     topic
-v14 same shape
-v15 request: replica_state in place of replica_id
-v16 response adds node_endpoints
-v17 request adds replica_directory_id
-v18 request adds high_watermark
+     topic (KIP-516)
+v14 may answer OFFSET_MOVED_TO_TIERED_STORAGE (KIP-405)
+v15 request: replica_state in place of replica_id (KIP-903)
+v16 response adds node_endpoints (KIP-951)
+v17 request adds replica_directory_id (KIP-853)
+v18 request adds high_watermark (KIP-1166)
 """
 
 from ..schema import Field, Message

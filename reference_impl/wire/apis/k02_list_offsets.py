@@ -1,18 +1,18 @@
-"""ListOffsets.
+"""ListOffsets: which offset belongs to a timestamp
 
 v0  the first version
 v1  request drops max_num_offsets; response adds timestamp, offset; response drops
-     old_style_offsets
-v2  request adds isolation_level; response adds throttle_time_ms
-v3  same shape
-v4  request adds current_leader_epoch; response adds leader_epoch
-v5  same shape
-v6  flexible (KIP-482)
-v7  same shape
-v8  same shape
-v9  same shape
-v10 request adds timeout_ms
-v11 same shape
+     old_style_offsets: one offset with its timestamp (KIP-79)
+v2  request adds isolation_level; response adds throttle_time_ms (KIP-98)
+v3  the broker answers before it throttles (KIP-219)
+v4  request adds current_leader_epoch; response adds leader_epoch (KIP-320)
+v5  may answer OFFSET_NOT_AVAILABLE (KIP-207)
+v6  flexible (KIP-482) (KIP-734)
+v7  timestamp -3 finds the record with the largest timestamp (KIP-734)
+v8  timestamp -4 finds the first local offset (KIP-405)
+v9  timestamp -5 finds the last tiered offset (KIP-1005)
+v10 request adds timeout_ms (KIP-1075)
+v11 timestamp -6 finds the first offset not yet tiered (KIP-1023)
 """
 
 from ..schema import Field, Message

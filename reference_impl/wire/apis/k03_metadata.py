@@ -1,20 +1,21 @@
-"""Metadata.
+"""Metadata: brokers, controller, topics and who leads their partitions
 
 v0  the first version
-v1  request: topics may be null; response adds rack, controller_id, is_internal
-v2  response adds cluster_id
+v1  request: topics may be null; response adds rack, controller_id, is_internal; null means all
+     topics, empty none (KIP-4)
+v2  response adds cluster_id (KIP-78)
 v3  response adds throttle_time_ms
-v4  request adds allow_auto_topic_creation
-v5  response adds offline_replicas
-v6  same shape
-v7  response adds leader_epoch
+v4  request adds allow_auto_topic_creation (KIP-4)
+v5  response adds offline_replicas (KIP-112)
+v6  the broker answers before it throttles (KIP-219)
+v7  response adds leader_epoch (KIP-320)
 v8  request adds include_cluster_authorized_operations, include_topic_authorized_operations;
-     response adds topic_authorized_operations, cluster_authorized_operations
+     response adds topic_authorized_operations, cluster_authorized_operations (KIP-430)
 v9  flexible (KIP-482)
-v10 request adds topic_id; request: name may be null; response adds topic_id
+v10 request adds topic_id; request: name may be null; response adds topic_id (KIP-516)
 v11 request drops include_cluster_authorized_operations; response drops
-     cluster_authorized_operations
-v12 response: name may be null
+     cluster_authorized_operations; DescribeCluster has them now (KIP-700)
+v12 response: name may be null: a topic may be asked for by its id alone (KIP-516)
 v13 response adds error_code
 """
 

@@ -1,13 +1,14 @@
-"""LeaderAndIsr.
+"""LeaderAndIsr: the ZooKeeper controller tells replicas who leads
 
 v0  the first version
 v1  request adds is_new
-v2  request adds broker_epoch, topic_states; request drops ungrouped_partition_states
-v3  request adds adding_replicas, removing_replicas
+v2  request adds broker_epoch, topic_states; request drops ungrouped_partition_states; grouped by
+     topic, fenced by broker epoch (KIP-380)
+v3  request adds adding_replicas, removing_replicas (KIP-455)
 v4  flexible (KIP-482)
-v5  request adds type, topic_id; response: topics in place of partition_errors
-v6  request adds leader_recovery_state
-v7  request adds is_kraft_controller
+v5  request adds type, topic_id; response: topics in place of partition_errors (KIP-516)
+v6  request adds leader_recovery_state (KIP-704)
+v7  request adds is_kraft_controller (KIP-866)
 """
 
 from ..schema import Field, Message

@@ -1,10 +1,11 @@
-"""StopReplica.
+"""StopReplica: the ZooKeeper controller stops replicas
 
 v0  the first version
-v1  request adds broker_epoch, topics; request drops ungrouped_partitions
+v1  request adds broker_epoch, topics; request drops ungrouped_partitions; grouped by topic,
+     fenced by broker epoch (KIP-380)
 v2  flexible (KIP-482)
-v3  request adds topic_states; request drops delete_partitions, topics
-v4  request adds is_kraft_controller
+v3  request adds topic_states; request drops delete_partitions, topics (KIP-570)
+v4  request adds is_kraft_controller (KIP-866)
 """
 
 from ..schema import Field, Message

@@ -1,14 +1,15 @@
-"""UpdateMetadata.
+"""UpdateMetadata: the ZooKeeper controller spreads metadata
 
 v0  the first version
-v1  request adds endpoints; request drops v0_host, v0_port
-v2  request adds rack
-v3  request adds listener
-v4  request adds offline_replicas
-v5  request adds broker_epoch, topic_states; request drops ungrouped_partition_states
+v1  request adds endpoints; request drops v0_host, v0_port (KIP-2)
+v2  request adds rack (KIP-36)
+v3  request adds listener (KIP-103)
+v4  request adds offline_replicas (KIP-112)
+v5  request adds broker_epoch, topic_states; request drops ungrouped_partition_states; grouped by
+     topic, fenced by broker epoch (KIP-380)
 v6  flexible (KIP-482)
-v7  request adds topic_id
-v8  request adds is_kraft_controller, type
+v7  request adds topic_id (KIP-516)
+v8  request adds is_kraft_controller, type (KIP-866)
 """
 
 from ..schema import Field, Message

@@ -1,8 +1,8 @@
-"""ControlledShutdown.
+"""ControlledShutdown: a broker asks the ZooKeeper controller to move its leaders away
 
-v0  the first version
-v1  same shape
-v2  request adds broker_epoch
+v0  the first version; its request header has no client id
+v1  the usual request header
+v2  request adds broker_epoch (KIP-380)
 v3  flexible (KIP-482)
 """
 

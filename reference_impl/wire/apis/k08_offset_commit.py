@@ -1,16 +1,17 @@
-"""OffsetCommit.
+"""OffsetCommit: a group's offsets are kept
 
-v0  the first version
-v1  request adds generation_id_or_member_epoch, member_id, commit_timestamp
-v2  request: retention_time_ms in place of commit_timestamp
+v0  the first version; offsets were kept in ZooKeeper
+v1  request adds generation_id_or_member_epoch, member_id, commit_timestamp; offsets are kept by
+     the group coordinator
+v2  request: retention_time_ms in place of commit_timestamp; one retention for all
 v3  response adds throttle_time_ms
-v4  same shape
-v5  request drops retention_time_ms
-v6  request adds committed_leader_epoch
-v7  request adds group_instance_id
+v4  the broker answers before it throttles (KIP-219)
+v5  request drops retention_time_ms; retention is the broker's business (KIP-211)
+v6  request adds committed_leader_epoch (KIP-320)
+v7  request adds group_instance_id (KIP-345)
 v8  flexible (KIP-482)
-v9  same shape
-v10 request: topic_id in place of name; response: topic_id in place of name
+v9  groups of the new consumer protocol may use it (KIP-848)
+v10 request: topic_id in place of name; response: topic_id in place of name (KIP-848)
 """
 
 from ..schema import Field, Message

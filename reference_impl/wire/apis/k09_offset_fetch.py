@@ -1,17 +1,17 @@
-"""OffsetFetch.
+"""OffsetFetch: a group's offsets are asked for
 
-v0  the first version
-v1  same shape
-v2  request: topics may be null; response adds error_code
+v0  the first version; reads ZooKeeper
+v1  reads what the group coordinator keeps
+v2  request: topics may be null; response adds error_code; null asks for all topics (KIP-88)
 v3  response adds throttle_time_ms
-v4  same shape
-v5  response adds committed_leader_epoch
+v4  the broker answers before it throttles (KIP-219)
+v5  response adds committed_leader_epoch (KIP-320)
 v6  flexible (KIP-482)
-v7  request adds require_stable
+v7  request adds require_stable (KIP-447)
 v8  request adds groups; request drops group_id, topics; response adds groups; response drops
-     topics, error_code
-v9  request adds member_id, member_epoch
-v10 request: topic_id in place of name; response: topic_id in place of name
+     topics, error_code: many groups at once (KIP-709)
+v9  request adds member_id, member_epoch (KIP-848)
+v10 request: topic_id in place of name; response: topic_id in place of name (KIP-848)
 """
 
 from ..schema import Field, Message

@@ -1,13 +1,14 @@
-"""FindCoordinator.
+"""FindCoordinator: who coordinates a group, transaction or share partition
 
 v0  the first version
-v1  request adds key_type; response adds throttle_time_ms, error_message
-v2  same shape
+v1  request adds key_type; response adds throttle_time_ms, error_message; transaction coordinators
+     can be found (KIP-98)
+v2  the broker answers before it throttles (KIP-219)
 v3  flexible (KIP-482)
 v4  request: coordinator_keys in place of key; response adds coordinators; response drops
-     error_code, error_message, node_id, host, port
-v5  same shape
-v6  same shape
+     error_code, error_message, node_id, host, port: many keys at once (KIP-699)
+v5  may answer TRANSACTION_ABORTABLE (KIP-890)
+v6  share coordinators can be found (KIP-932)
 """
 
 from ..schema import Field, Message

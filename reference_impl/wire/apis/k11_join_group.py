@@ -1,15 +1,15 @@
-"""JoinGroup.
+"""JoinGroup: a member enters a rebalance
 
 v0  the first version
-v1  request adds rebalance_timeout_ms
+v1  request adds rebalance_timeout_ms (KIP-62)
 v2  response adds throttle_time_ms
-v3  same shape
-v4  same shape
-v5  request adds group_instance_id; response adds group_instance_id
+v3  the broker answers before it throttles (KIP-219)
+v4  a new member first gets its id with MEMBER_ID_REQUIRED (KIP-394)
+v5  request adds group_instance_id; response adds group_instance_id (KIP-345)
 v6  flexible (KIP-482)
-v7  response adds protocol_type; response: protocol_name may be null
-v8  request adds reason
-v9  response adds skip_assignment
+v7  response adds protocol_type; response: protocol_name may be null (KIP-559)
+v8  request adds reason (KIP-800)
+v9  response adds skip_assignment (KIP-814)
 """
 
 from ..schema import Field, Message

@@ -1,9 +1,9 @@
-"""Heartbeat.
+"""Heartbeat: a member is alive
 
 v0  the first version
 v1  response adds throttle_time_ms
-v2  same shape
-v3  request adds group_instance_id
+v2  the broker answers before it throttles (KIP-219)
+v3  request adds group_instance_id (KIP-345)
 v4  flexible (KIP-482)
 """
 

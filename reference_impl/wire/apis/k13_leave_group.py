@@ -1,11 +1,11 @@
-"""LeaveGroup.
+"""LeaveGroup: members go
 
 v0  the first version
 v1  response adds throttle_time_ms
-v2  same shape
-v3  request: members in place of member_id; response adds members
+v2  the broker answers before it throttles (KIP-219)
+v3  request: members in place of member_id; response adds members: many members at once (KIP-345)
 v4  flexible (KIP-482)
-v5  request adds reason
+v5  request adds reason (KIP-800)
 """
 
 from ..schema import Field, Message

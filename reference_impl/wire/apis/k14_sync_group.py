@@ -1,11 +1,12 @@
-"""SyncGroup.
+"""SyncGroup: the leader's assignment is handed out
 
 v0  the first version
 v1  response adds throttle_time_ms
-v2  same shape
-v3  request adds group_instance_id
+v2  the broker answers before it throttles (KIP-219)
+v3  request adds group_instance_id (KIP-345)
 v4  flexible (KIP-482)
 v5  request adds protocol_type, protocol_name; response adds protocol_type, protocol_name
+     (KIP-559)
 """
 
 from ..schema import Field, Message

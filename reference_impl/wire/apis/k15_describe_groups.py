@@ -1,12 +1,12 @@
-"""DescribeGroups.
+"""DescribeGroups: groups and their members
 
 v0  the first version
 v1  response adds throttle_time_ms
-v2  same shape
-v3  request adds include_authorized_operations; response adds authorized_operations
-v4  response adds group_instance_id
+v2  the broker answers before it throttles (KIP-219)
+v3  request adds include_authorized_operations; response adds authorized_operations (KIP-430)
+v4  response adds group_instance_id (KIP-345)
 v5  flexible (KIP-482)
-v6  response adds error_message
+v6  response adds error_message; an unknown group answers GROUP_ID_NOT_FOUND (KIP-1043)
 """
 
 from ..schema import Field, Message

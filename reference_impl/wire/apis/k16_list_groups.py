@@ -1,11 +1,11 @@
-"""ListGroups.
+"""ListGroups: groups a broker coordinates
 
 v0  the first version
 v1  response adds throttle_time_ms
-v2  same shape
+v2  the broker answers before it throttles (KIP-219)
 v3  flexible (KIP-482)
-v4  request adds states_filter; response adds group_state
-v5  request adds types_filter; response adds group_type
+v4  request adds states_filter; response adds group_state (KIP-518)
+v5  request adds types_filter; response adds group_type (KIP-848)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""SaslHandshake.
+"""SaslHandshake: a SASL mechanism is chosen
 
-v0  the first version
-v1  same shape
+v0  the first version; tokens follow as bare frames (KIP-43)
+v1  tokens travel in SaslAuthenticate (KIP-152)
 """
 
 from ..schema import Field, Message

@@ -1,11 +1,12 @@
-"""ApiVersions.
+"""ApiVersions: which versions the broker speaks
 
-v0  the first version
+v0  the first version (KIP-35)
 v1  response adds throttle_time_ms
-v2  same shape
+v2  the broker answers before it throttles (KIP-219)
 v3  flexible (KIP-482); request adds client_software_name, client_software_version; response adds
-     supported_features, finalized_features_epoch, finalized_features, zk_migration_ready
-v4  same shape
+     supported_features, finalized_features_epoch, finalized_features, zk_migration_ready; the
+     header of the response stays v0 (KIP-511, KIP-584)
+v4  a supported feature's minimum may be 0 (KAFKA-17011)
 """
 
 from ..schema import Field, Message

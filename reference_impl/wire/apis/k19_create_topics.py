@@ -1,13 +1,12 @@
-"""CreateTopics.
+"""CreateTopics: topics are made
 
-v0  the first version
+v0  the first version (KIP-4)
 v1  request adds validate_only; response adds error_message
 v2  response adds throttle_time_ms
-v3  same shape
-v4  same shape
-v5  flexible (KIP-482); response adds topic_config_error_code, num_partitions, replication_factor,
-     configs
-v6  same shape
+v3  the broker answers before it throttles (KIP-219)
+v4  -1 asks for the default partitions and replication (KIP-464)
+v5  flexible (KIP-482); the response adds configs and counts (KIP-525)
+v6  may answer THROTTLING_QUOTA_EXCEEDED (KIP-599)
 v7  response adds topic_id
 """
 

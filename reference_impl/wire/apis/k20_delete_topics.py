@@ -1,12 +1,13 @@
-"""DeleteTopics.
+"""DeleteTopics: topics are removed
 
-v0  the first version
+v0  the first version (KIP-4)
 v1  response adds throttle_time_ms
-v2  same shape
-v3  same shape
+v2  the broker answers before it throttles (KIP-219)
+v3  may answer TOPIC_DELETION_DISABLED (KIP-322)
 v4  flexible (KIP-482)
-v5  response adds error_message
+v5  response adds error_message (KIP-599)
 v6  request: topics in place of topic_names; response adds topic_id; response: name may be null
+     (KIP-516)
 """
 
 from ..schema import Field, Message

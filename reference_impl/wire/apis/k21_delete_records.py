@@ -1,7 +1,7 @@
-"""DeleteRecords.
+"""DeleteRecords: the log's start is moved forward
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-107)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
 """
 

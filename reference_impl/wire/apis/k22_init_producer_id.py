@@ -1,13 +1,13 @@
-"""InitProducerId.
+"""InitProducerId: a producer gets its id and epoch
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-98)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
-v3  request adds producer_id, producer_epoch
-v4  same shape
-v5  same shape
+v3  request adds producer_id, producer_epoch (KIP-360)
+v4  may answer PRODUCER_FENCED (KIP-588)
+v5  may answer TRANSACTION_ABORTABLE (KIP-890)
 v6  request adds enable2_pc, keep_prepared_txn; response adds ongoing_txn_producer_id,
-     ongoing_txn_producer_epoch
+     ongoing_txn_producer_epoch (KIP-939)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""OffsetForLeaderEpoch.
+"""OffsetForLeaderEpoch: where an epoch ended, for truncation
 
-v0  the first version
+v0  the first version (KIP-101)
 v1  response adds leader_epoch
 v2  request adds current_leader_epoch; response adds throttle_time_ms
 v3  request adds replica_id

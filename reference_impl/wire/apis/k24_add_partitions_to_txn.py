@@ -1,13 +1,14 @@
-"""AddPartitionsToTxn.
+"""AddPartitionsToTxn: partitions enter a transaction
 
-v0  the first version
-v1  same shape
-v2  same shape
+v0  the first version (KIP-98)
+v1  the broker answers before it throttles (KIP-219)
+v2  may answer PRODUCER_FENCED (KIP-588)
 v3  flexible (KIP-482)
 v4  request adds transactions; request drops v3_and_below_transactional_id,
      v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics; response adds
-     error_code, results_by_transaction; response drops results_by_topic_v3_and_below
-v5  same shape
+     error_code, results_by_transaction; response drops results_by_topic_v3_and_below: many
+     transactions at once, for brokers (KIP-890)
+v5  may answer TRANSACTION_ABORTABLE (KIP-890)
 """
 
 from ..schema import Field, Message

@@ -1,10 +1,10 @@
-"""AddOffsetsToTxn.
+"""AddOffsetsToTxn: a group's offsets enter a transaction
 
-v0  the first version
-v1  same shape
-v2  same shape
+v0  the first version (KIP-98)
+v1  the broker answers before it throttles (KIP-219)
+v2  may answer PRODUCER_FENCED (KIP-588)
 v3  flexible (KIP-482)
-v4  same shape
+v4  may answer TRANSACTION_ABORTABLE (KIP-890)
 """
 
 from ..schema import Field, Message

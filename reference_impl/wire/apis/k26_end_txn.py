@@ -1,11 +1,11 @@
-"""EndTxn.
+"""EndTxn: a transaction commits or aborts
 
-v0  the first version
-v1  same shape
-v2  same shape
+v0  the first version (KIP-98)
+v1  the broker answers before it throttles (KIP-219)
+v2  may answer PRODUCER_FENCED (KIP-588)
 v3  flexible (KIP-482)
-v4  same shape
-v5  response adds producer_id, producer_epoch
+v4  may answer TRANSACTION_ABORTABLE (KIP-890)
+v5  response adds producer_id, producer_epoch (KIP-890)
 """
 
 from ..schema import Field, Message

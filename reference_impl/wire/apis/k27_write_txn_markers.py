@@ -1,8 +1,8 @@
-"""WriteTxnMarkers.
+"""WriteTxnMarkers: the coordinator has markers written
 
-v0  the first version
+v0  the first version (KIP-98)
 v1  flexible (KIP-482)
-v2  request adds transaction_version
+v2  request adds transaction_version (KIP-1228)
 """
 
 from ..schema import Field, Message

@@ -1,11 +1,11 @@
-"""TxnOffsetCommit.
+"""TxnOffsetCommit: offsets are kept within a transaction
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-98)
+v1  the broker answers before it throttles (KIP-219)
 v2  request adds committed_leader_epoch
-v3  flexible (KIP-482); request adds generation_id, member_id, group_instance_id
-v4  same shape
-v5  same shape
+v3  flexible (KIP-482); request adds generation_id, member_id, group_instance_id (KIP-890)
+v4  may answer TRANSACTION_ABORTABLE (KIP-890)
+v5  adds the group to the transaction itself, transactions v2 (KIP-890)
 """
 
 from ..schema import Field, Message

@@ -1,9 +1,9 @@
-"""CreateAcls.
+"""CreateAcls: ACLs are made
 
-v0  the first version
-v1  request adds resource_pattern_type
+v0  the first version (KIP-140)
+v1  request adds resource_pattern_type (KIP-290)
 v2  flexible (KIP-482)
-v3  same shape
+v3  the user resource type (KIP-373)
 """
 
 from ..schema import Field, Message

@@ -1,9 +1,9 @@
-"""DeleteAcls.
+"""DeleteAcls: ACLs are removed
 
-v0  the first version
-v1  request adds pattern_type_filter; response adds pattern_type
+v0  the first version (KIP-140)
+v1  request adds pattern_type_filter; response adds pattern_type (KIP-290)
 v2  flexible (KIP-482)
-v3  same shape
+v3  the user resource type (KIP-373)
 """
 
 from ..schema import Field, Message

@@ -1,10 +1,10 @@
-"""DescribeConfigs.
+"""DescribeConfigs: configs are asked for
 
-v0  the first version
+v0  the first version (KIP-133)
 v1  request adds include_synonyms; response adds config_source, synonyms; response drops
-     is_default
-v2  same shape
-v3  request adds include_documentation; response adds config_type, documentation
+     is_default (KIP-226)
+v2  the broker answers before it throttles (KIP-219)
+v3  request adds include_documentation; response adds config_type, documentation (KIP-569)
 v4  flexible (KIP-482)
 """
 

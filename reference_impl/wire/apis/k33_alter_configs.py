@@ -1,7 +1,7 @@
-"""AlterConfigs.
+"""AlterConfigs: configs are replaced as a whole
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-133)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
 """
 

@@ -1,7 +1,7 @@
-"""AlterReplicaLogDirs.
+"""AlterReplicaLogDirs: replicas move to another log directory
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-113)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
 """
 

@@ -1,10 +1,10 @@
-"""DescribeLogDirs.
+"""DescribeLogDirs: log directories and what they hold
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-113)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
 v3  response adds error_code
-v4  response adds total_bytes, usable_bytes
+v4  response adds total_bytes, usable_bytes (KIP-827)
 v5  response adds is_cordoned
 """
 

@@ -1,7 +1,7 @@
-"""SaslAuthenticate.
+"""SaslAuthenticate: SASL tokens
 
-v0  the first version
-v1  response adds session_lifetime_ms
+v0  the first version (KIP-152)
+v1  response adds session_lifetime_ms (KIP-368)
 v2  flexible (KIP-482)
 """
 

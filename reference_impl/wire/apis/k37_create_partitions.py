@@ -1,9 +1,9 @@
-"""CreatePartitions.
+"""CreatePartitions: topics grow
 
-v0  the first version
-v1  same shape
-v2  flexible (KIP-482)
-v3  same shape
+v0  the first version (KIP-195)
+v1  the broker answers before it throttles (KIP-219)
+v2  flexible (KIP-482) (KIP-599)
+v3  may answer THROTTLING_QUOTA_EXCEEDED (KIP-599)
 """
 
 from ..schema import Field, Message

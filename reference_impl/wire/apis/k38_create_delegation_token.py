@@ -1,10 +1,10 @@
-"""CreateDelegationToken.
+"""CreateDelegationToken: a delegation token is made
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-48)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
 v3  request adds owner_principal_type, owner_principal_name; response adds
-     token_requester_principal_type, token_requester_principal_name
+     token_requester_principal_type, token_requester_principal_name (KIP-373)
 """
 
 from ..schema import Field, Message

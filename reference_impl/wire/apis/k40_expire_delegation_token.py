@@ -1,7 +1,7 @@
-"""ExpireDelegationToken.
+"""ExpireDelegationToken: a delegation token ends
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-48)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
 """
 

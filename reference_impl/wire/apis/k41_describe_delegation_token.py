@@ -1,9 +1,9 @@
-"""DescribeDelegationToken.
+"""DescribeDelegationToken: delegation tokens are asked for
 
-v0  the first version
-v1  same shape
+v0  the first version (KIP-48)
+v1  the broker answers before it throttles (KIP-219)
 v2  flexible (KIP-482)
-v3  response adds token_requester_principal_type, token_requester_principal_name
+v3  response adds token_requester_principal_type, token_requester_principal_name (KIP-373)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""ElectLeaders.
+"""ElectLeaders: leaders are elected now
 
-v0  the first version
-v1  request adds election_type; response adds error_code
+v0  the first version (KIP-183)
+v1  request adds election_type; response adds error_code (KIP-460)
 v2  flexible (KIP-482)
 """
 

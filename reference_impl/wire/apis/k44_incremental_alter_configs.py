@@ -1,6 +1,6 @@
-"""IncrementalAlterConfigs.
+"""IncrementalAlterConfigs: configs are changed one by one
 
-v0  the first version
+v0  the first version (KIP-339)
 v1  flexible (KIP-482)
 """
 

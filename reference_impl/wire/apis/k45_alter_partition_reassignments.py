@@ -1,7 +1,8 @@
-"""AlterPartitionReassignments.
+"""AlterPartitionReassignments: replicas are reassigned
 
-v0  the first version
+v0  the first version (KIP-455)
 v1  request adds allow_replication_factor_change; response adds allow_replication_factor_change
+     (KIP-860)
 """
 
 from ..schema import Field, Message

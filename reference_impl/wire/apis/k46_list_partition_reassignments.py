@@ -1,6 +1,6 @@
-"""ListPartitionReassignments.
+"""ListPartitionReassignments: reassignments under way
 
-v0  the first version
+v0  the first version (KIP-455)
 """
 
 from ..schema import Field, Message

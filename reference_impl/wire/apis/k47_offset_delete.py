@@ -1,6 +1,6 @@
-"""OffsetDelete.
+"""OffsetDelete: a group's offsets are removed
 
-v0  the first version
+v0  the first version (KIP-496)
 """
 
 from ..schema import Field, Message

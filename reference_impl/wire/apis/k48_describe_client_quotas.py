@@ -1,6 +1,6 @@
-"""DescribeClientQuotas.
+"""DescribeClientQuotas: quotas are asked for
 
-v0  the first version
+v0  the first version (KIP-546)
 v1  flexible (KIP-482)
 """
 

@@ -1,6 +1,6 @@
-"""AlterClientQuotas.
+"""AlterClientQuotas: quotas are changed
 
-v0  the first version
+v0  the first version (KIP-546)
 v1  flexible (KIP-482)
 """
 

@@ -1,6 +1,6 @@
-"""DescribeUserScramCredentials.
+"""DescribeUserScramCredentials: SCRAM credentials are asked for
 
-v0  the first version
+v0  the first version (KIP-554)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""AlterUserScramCredentials.
+"""AlterUserScramCredentials: SCRAM credentials are changed
 
-v0  the first version
+v0  the first version (KIP-554)
 """
 
 from ..schema import Field, Message

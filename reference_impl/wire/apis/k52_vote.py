@@ -1,7 +1,8 @@
-"""Vote.
+"""Vote: a KRaft candidate asks for votes
 
-v0  the first version
+v0  the first version (KIP-595)
 v1  request adds voter_id, replica_directory_id, voter_directory_id; response adds node_endpoints
+     (KIP-853)
 v2  request adds pre_vote
 """
 

@@ -1,8 +1,8 @@
-"""BeginQuorumEpoch.
+"""BeginQuorumEpoch: a KRaft leader begins its epoch
 
-v0  the first version
+v0  the first version (KIP-595)
 v1  flexible (KIP-482); request adds voter_id, voter_directory_id, leader_endpoints; response adds
-     node_endpoints
+     node_endpoints (KIP-853)
 """
 
 from ..schema import Field, Message

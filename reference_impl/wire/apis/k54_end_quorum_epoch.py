@@ -1,8 +1,8 @@
-"""EndQuorumEpoch.
+"""EndQuorumEpoch: a KRaft leader resigns
 
-v0  the first version
+v0  the first version (KIP-595)
 v1  flexible (KIP-482); request adds preferred_candidates, leader_endpoints; request drops
-     preferred_successors; response adds node_endpoints
+     preferred_successors; response adds node_endpoints (KIP-853)
 """
 
 from ..schema import Field, Message

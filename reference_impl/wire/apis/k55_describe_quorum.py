@@ -1,9 +1,10 @@
-"""DescribeQuorum.
+"""DescribeQuorum: the quorum's state
 
-v0  the first version
+v0  the first version (KIP-595)
 v1  response adds last_fetch_timestamp, last_caught_up_timestamp, last_fetch_timestamp,
-     last_caught_up_timestamp
+     last_caught_up_timestamp (KIP-836)
 v2  response adds error_message, error_message, replica_directory_id, replica_directory_id, nodes
+     (KIP-853)
 """
 
 from ..schema import Field, Message

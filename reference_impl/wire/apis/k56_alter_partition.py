@@ -1,9 +1,9 @@
-"""AlterPartition.
+"""AlterPartition: a leader changes its in-sync replicas
 
-v0  the first version
-v1  request adds leader_recovery_state; response adds leader_recovery_state
+v0  the first version (KIP-497)
+v1  request adds leader_recovery_state; response adds leader_recovery_state (KIP-704)
 v2  request: topic_id in place of topic_name; response: topic_id in place of topic_name
-v3  request: new_isr_with_epochs in place of new_isr
+v3  request: new_isr_with_epochs in place of new_isr (KIP-903)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""UpdateFeatures.
+"""UpdateFeatures: finalized features are changed
 
-v0  the first version
-v1  request adds upgrade_type, validate_only; request drops allow_downgrade
+v0  the first version (KIP-584)
+v1  request adds upgrade_type, validate_only; request drops allow_downgrade (KIP-778)
 v2  response drops results
 """
 

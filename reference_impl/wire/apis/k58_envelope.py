@@ -1,6 +1,6 @@
-"""Envelope.
+"""Envelope: a request is forwarded with its principal
 
-v0  the first version
+v0  the first version (KIP-590)
 """
 
 from ..schema import Field, Message

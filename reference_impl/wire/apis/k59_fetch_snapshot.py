@@ -1,7 +1,7 @@
-"""FetchSnapshot.
+"""FetchSnapshot: a piece of a metadata snapshot
 
-v0  the first version
-v1  request adds replica_directory_id; response adds node_endpoints
+v0  the first version (KIP-630)
+v1  request adds replica_directory_id; response adds node_endpoints (KIP-853)
 """
 
 from ..schema import Field, Message

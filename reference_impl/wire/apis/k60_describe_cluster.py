@@ -1,8 +1,8 @@
-"""DescribeCluster.
+"""DescribeCluster: the cluster's brokers and controller
 
-v0  the first version
-v1  request adds endpoint_type; response adds endpoint_type
-v2  request adds include_fenced_brokers; response adds is_fenced
+v0  the first version (KIP-700)
+v1  request adds endpoint_type; response adds endpoint_type (KIP-919)
+v2  request adds include_fenced_brokers; response adds is_fenced (KIP-1073)
 """
 
 from ..schema import Field, Message

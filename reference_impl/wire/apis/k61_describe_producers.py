@@ -1,6 +1,6 @@
-"""DescribeProducers.
+"""DescribeProducers: producers a partition knows
 
-v0  the first version
+v0  the first version (KIP-664)
 """
 
 from ..schema import Field, Message

@@ -1,10 +1,10 @@
-"""BrokerRegistration.
+"""BrokerRegistration: a broker registers with the controller
 
-v0  the first version
-v1  request adds is_migrating_zk_broker
-v2  request adds log_dirs
-v3  request adds previous_broker_epoch
-v4  same shape
+v0  the first version (KIP-631)
+v1  request adds is_migrating_zk_broker (KIP-866)
+v2  request adds log_dirs (KIP-858)
+v3  request adds previous_broker_epoch (KIP-966)
+v4  a supported feature's minimum may be 0 (KAFKA-17011)
 """
 
 from ..schema import Field, Message

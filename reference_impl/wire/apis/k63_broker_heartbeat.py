@@ -1,7 +1,7 @@
-"""BrokerHeartbeat.
+"""BrokerHeartbeat: a broker is alive
 
-v0  the first version
-v1  request adds offline_log_dirs
+v0  the first version (KIP-631)
+v1  request adds offline_log_dirs (KIP-858)
 v2  request adds cordoned_log_dirs
 """
 

@@ -1,6 +1,6 @@
-"""UnregisterBroker.
+"""UnregisterBroker: a broker is forgotten
 
-v0  the first version
+v0  the first version (KIP-631)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""DescribeTransactions.
+"""DescribeTransactions: transactions are described
 
-v0  the first version
+v0  the first version (KIP-664)
 """
 
 from ..schema import Field, Message

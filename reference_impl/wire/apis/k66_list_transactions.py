@@ -1,8 +1,8 @@
-"""ListTransactions.
+"""ListTransactions: transactions are listed
 
-v0  the first version
+v0  the first version (KIP-664)
 v1  request adds duration_filter
-v2  request adds transactional_id_pattern
+v2  request adds transactional_id_pattern (KIP-1152)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""AllocateProducerIds.
+"""AllocateProducerIds: a broker gets a block of producer ids
 
-v0  the first version
+v0  the first version (KIP-730)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""ConsumerGroupHeartbeat.
+"""ConsumerGroupHeartbeat: a member of the new consumer protocol is alive
 
-v0  the first version
+v0  the first version (KIP-848)
 v1  request adds subscribed_topic_regex
 """
 

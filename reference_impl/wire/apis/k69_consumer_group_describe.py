@@ -1,7 +1,7 @@
-"""ConsumerGroupDescribe.
+"""ConsumerGroupDescribe: groups of the new consumer protocol
 
-v0  the first version
-v1  response adds member_type
+v0  the first version (KIP-848)
+v1  response adds member_type (KIP-1099)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""ControllerRegistration.
+"""ControllerRegistration: a controller registers
 
-v0  the first version
+v0  the first version (KIP-919)
 """
 
 from ..schema import Field, Message

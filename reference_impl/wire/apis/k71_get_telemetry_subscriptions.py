@@ -1,6 +1,6 @@
-"""GetTelemetrySubscriptions.
+"""GetTelemetrySubscriptions: which client metrics are wanted
 
-v0  the first version
+v0  the first version (KIP-714)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""PushTelemetry.
+"""PushTelemetry: client metrics are pushed
 
-v0  the first version
+v0  the first version (KIP-714)
 """
 
 from ..schema import Field, Message

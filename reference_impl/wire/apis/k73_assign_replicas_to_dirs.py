@@ -1,6 +1,6 @@
-"""AssignReplicasToDirs.
+"""AssignReplicasToDirs: replicas are in these directories now
 
-v0  the first version
+v0  the first version (KIP-858)
 """
 
 from ..schema import Field, Message

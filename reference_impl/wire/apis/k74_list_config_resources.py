@@ -1,7 +1,7 @@
-"""ListConfigResources.
+"""ListConfigResources: config resources are listed
 
-v0  the first version
-v1  request adds resource_types; response adds resource_type
+v0  the first version (KIP-714)
+v1  request adds resource_types; response adds resource_type (KIP-1142)
 """
 
 from ..schema import Field, Message

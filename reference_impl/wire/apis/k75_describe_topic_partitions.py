@@ -1,6 +1,6 @@
-"""DescribeTopicPartitions.
+"""DescribeTopicPartitions: topics and partitions, page by page
 
-v0  the first version
+v0  the first version (KIP-966)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""ShareGroupHeartbeat.
+"""ShareGroupHeartbeat: a member of a share group is alive
 
-v0  the first version
-v1  same shape
+v0  early access in 3.9 and 4.0 only (KIP-932)
+v1  the first stable version (KIP-932)
 """
 
 from ..schema import Field, Message

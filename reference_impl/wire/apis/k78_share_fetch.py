@@ -1,9 +1,10 @@
-"""ShareFetch.
+"""ShareFetch: records for a share group
 
-v0  the first version
+v0  early access in 3.9 and 4.0 only (KIP-932)
 v1  request adds max_records, batch_size; request drops partition_max_bytes; response adds
-     acquisition_lock_timeout_ms; response: records may no longer be null
-v2  request adds share_acquire_mode, is_renew_ack
+     acquisition_lock_timeout_ms; response: records may no longer be null (KIP-932); the first
+     stable version
+v2  request adds share_acquire_mode, is_renew_ack (KIP-1206, KIP-1222)
 """
 
 from ..schema import Field, Message

@@ -1,8 +1,8 @@
-"""ShareAcknowledge.
+"""ShareAcknowledge: records of a share group are acknowledged
 
-v0  the first version
-v1  same shape
-v2  request adds is_renew_ack; response adds acquisition_lock_timeout_ms
+v0  early access in 3.9 and 4.0 only (KIP-932)
+v1  the first stable version (KIP-932)
+v2  request adds is_renew_ack; response adds acquisition_lock_timeout_ms (KIP-1222)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""AddRaftVoter.
+"""AddRaftVoter: a KRaft voter is added
 
-v0  the first version
+v0  the first version (KIP-853)
 v1  request adds ack_when_committed
 """
 

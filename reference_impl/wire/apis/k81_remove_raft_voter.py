@@ -1,6 +1,6 @@
-"""RemoveRaftVoter.
+"""RemoveRaftVoter: a KRaft voter is removed
 
-v0  the first version
+v0  the first version (KIP-853)
 """
 
 from ..schema import Field, Message

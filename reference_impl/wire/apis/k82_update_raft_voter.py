@@ -1,6 +1,6 @@
-"""UpdateRaftVoter.
+"""UpdateRaftVoter: a KRaft voter changes its endpoints
 
-v0  the first version
+v0  the first version (KIP-853)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""InitializeShareGroupState.
+"""InitializeShareGroupState: a share partition's state begins
 
-v0  the first version
+v0  the first version (KIP-932)
 """
 
 from ..schema import Field, Message

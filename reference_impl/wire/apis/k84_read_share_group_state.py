@@ -1,6 +1,6 @@
-"""ReadShareGroupState.
+"""ReadShareGroupState: a share partition's state is read
 
-v0  the first version
+v0  the first version (KIP-932)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""WriteShareGroupState.
+"""WriteShareGroupState: a share partition's state is written
 
-v0  the first version
-v1  request adds delivery_complete_count
+v0  the first version (KIP-932)
+v1  request adds delivery_complete_count (KIP-1226)
 """
 
 from ..schema import Field, Message

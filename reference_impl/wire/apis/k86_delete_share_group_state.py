@@ -1,6 +1,6 @@
-"""DeleteShareGroupState.
+"""DeleteShareGroupState: a share partition's state is removed
 
-v0  the first version
+v0  the first version (KIP-932)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""ReadShareGroupStateSummary.
+"""ReadShareGroupStateSummary: a share partition's start offset is read
 
-v0  the first version
-v1  response adds delivery_complete_count
+v0  the first version (KIP-932)
+v1  response adds delivery_complete_count (KIP-1226)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""StreamsGroupHeartbeat.
+"""StreamsGroupHeartbeat: a member of a streams group is alive
 
-v0  the first version
+v0  the first version (KIP-1071)
 """
 
 from ..schema import Field, Message

@@ -1,6 +1,6 @@
-"""StreamsGroupDescribe.
+"""StreamsGroupDescribe: streams groups are described
 
-v0  the first version
+v0  the first version (KIP-1071)
 """
 
 from ..schema import Field, Message

@@ -1,7 +1,7 @@
-"""DescribeShareGroupOffsets.
+"""DescribeShareGroupOffsets: a share group's start offsets
 
-v0  the first version
-v1  response adds lag
+v0  the first version (KIP-932)
+v1  response adds lag (KIP-1226)
 """
 
 from ..schema import Field, Message

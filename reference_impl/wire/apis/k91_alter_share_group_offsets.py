@@ -1,6 +1,6 @@
-"""AlterShareGroupOffsets.
+"""AlterShareGroupOffsets: a share group's start offsets are changed
 
-v0  the first version
+v0  the first version (KIP-932)
 """
 
 from ..schema import Field, Message

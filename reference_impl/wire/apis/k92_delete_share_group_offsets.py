@@ -1,6 +1,6 @@
-"""DeleteShareGroupOffsets.
+"""DeleteShareGroupOffsets: a share group's start offsets are removed
 
-v0  the first version
+v0  the first version (KIP-932)
 """
 
 from ..schema import Field, Message
