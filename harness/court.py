@@ -122,7 +122,7 @@ class Court:
             kafkas = self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
         except Unavailable as missing:
             return without(inconclusive(f"not run: {missing.reason}"))
-        except StartFailed as failed:
+        except (StartFailed, probe.NotReady) as failed:
             return without(inconclusive(f"not run: it did not start: {failed}"))
         except Missing as missing:
             return without(inconclusive(f"not run: {missing}"))

@@ -260,7 +260,7 @@ def _summary(docket: Docket) -> list[str]:
         cells = "".join(f"{counted[word] or '.':>14}" for word in columns)
         lines.append(f"{suite:<24}{cells}")
     reasons = Counter(r["reason"] for r in docket.rows if r["verdict"] == INCONCLUSIVE)
-    lines += [f"{count} of {reason}" for reason, count in _grouped(reasons)]
+    lines += [f"{count} {'case' if count == 1 else 'cases'} {r}" for r, count in _grouped(reasons)]
     left = len(docket.planned) - len(docket.rows)
     if left:
         lines.append(f"not run: {left} planned cases were never started")
@@ -276,9 +276,10 @@ def _grouped(reasons: Mapping[str, int]) -> Sequence[tuple[str, int]]:
     """Reasons that differ only by the case they name are one reason; the commonest first."""
     merged: Counter[str] = Counter()
     for reason, count in reasons.items():
-        head, _, _ = reason.partition(" was not recorded for ")
-        changed = " has changed since " in reason
-        merged["not run: changed since it was recorded" if changed else head] += count
+        head, found, _ = reason.partition(" was not recorded for ")
+        _, changed, release = reason.partition(" has changed since ")
+        word = f"not run: changed since {release}" if changed else reason
+        merged[f"{head} was not recorded for them" if found else word] += count
     return merged.most_common()
 
 

@@ -28,7 +28,7 @@ CONTEXT = 3
 @click.command()
 @click.argument("a", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("b", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--all", "everything", is_flag=True, help="All steps and fields, not only those near.")
+@click.option("--all", "everything", is_flag=True, help="All steps and fields.")
 @click.option("--hex", "as_hex", is_flag=True, help="Both frames of a differing step as hex too.")
 def command(a: Path, b: Path | None, everything: bool, as_hex: bool) -> None:
     """Show where two transcripts differ, field by field.
