@@ -124,6 +124,8 @@ class Broker:
         key, version = _KEY_AND_VERSION.unpack_from(frame)
         if not self._served(connection, key, version):
             if key == API_VERSIONS:
+                if not self.persona.quirk("api-versions.fallback-reads-tags"):
+                    frame = frame[:2] + b"\0\0" + frame[4:]
                 header, _ = decode_request_header(frame)
                 return self._version_fallback(connection, header)
             if "unknown-version-answered" not in self.switches or key not in API:

@@ -1,4 +1,4 @@
-"""Brokers of one process put together and run: in a thread for tests, in the foreground for a shell.
+"""Brokers of one process, put together and run: in a thread for tests, or in the foreground.
 
 `serve(...)` gives a `RunningCluster`, a context manager whose `bootstrap` is ready for clients when
 it is returned. The same pieces run under `run_forever` until a signal comes.

@@ -279,7 +279,7 @@ class PartitionLog:
         """The record with the largest timestamp, the first of them (KIP-734)."""
         best: Segment | None = None
         for segment in self._segments:
-            if len(segment) and (best is None or segment.largest_timestamp > best.largest_timestamp):
+            if best is None or segment.largest_timestamp > best.largest_timestamp:
                 best = segment
         if best is None or best.largest_timestamp == NO_TIMESTAMP:
             return NOTHING_FOUND

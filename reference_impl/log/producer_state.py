@@ -114,6 +114,8 @@ class ProducerState:
                     f"Found no record of producerId={producer.id} on the broker {place}",
                 )
             return
+        if producer.epoch == NO_EPOCH and self._rules.unknown_producer is None:
+            return
         last = producer.last_sequence
         if last == NO_SEQUENCE and first != 0 and self._rules.unknown_sequence is not None:
             raise LogError(

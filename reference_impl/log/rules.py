@@ -21,9 +21,12 @@ class Rules:
 
     invalid_record: int = ErrorCode.INVALID_RECORD  # CORRUPT_MESSAGE before KIP-467 (2.4)
     names_records: bool = True  # record_errors and a message, not the first fault alone
+    quotes_faults: bool = True  # the message repeats the first three record errors
+    one_batch: bool = True  # batches may not follow one another, formats may not mix (2.4)
     counts_offsets: bool = True  # last offset delta + 1 must equal the record count (2.0)
     skims_compressed: bool = True  # of a compressed batch only its shape is read (3.0)
     append_time_needs_stamp: bool = True  # LogAppendTime is refused on records without a timestamp
+    knows_zstd: bool = True  # codec 4 (KIP-110, 2.1)
     one_stamp_bound: bool = False  # message.timestamp.difference.max.ms alone counts (until 3.5)
     ends_sentences: bool = False  # record errors end in a full stop (2.4 to 3.0)
     old_formats: bool = False  # message.format.version still chooses what is stored (until 3.0)

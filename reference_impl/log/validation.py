@@ -144,7 +144,8 @@ class Validator:
         magic = target_magic(config, self._rules)
         magics = {entry[2] for entry in analysis.entries}
         first_magic = analysis.entries[0][2]
-        if (first_magic >= 2 or source) and len(analysis.entries) > 1 and self._rules.counts_offsets:
+        alone = first_magic >= 2 or source
+        if alone and len(analysis.entries) > 1 and self._rules.one_batch:
             raise self.invalid("Compressed outer record has more than one batch")
         if magics == {2} and magic == 2:
             return self._assign_batches(records, analysis, target, config, place)
@@ -173,6 +174,8 @@ class Validator:
         codec = header.compression
         payload = data[v2.HEADER_SIZE :]
         skim = False
+        if codec == codecs.ZSTD and not self._rules.knows_zstd:
+            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown compression type id: {codec}")
         if codec:
             payload = _decompressed(codec, payload)
             skim = self._rules.skims_compressed and codec == target
@@ -205,8 +208,10 @@ class Validator:
     ) -> Entry:
         out = bytearray(data)
         first = place.next_offset
-        last = first + header.last_offset_delta
-        _PLACE.pack_into(out, 0, first, header.batch_length, place.leader_epoch)
+        last = first + header.records_count - 1
+        # The last offset decides, so a delta that lies (1.0 takes it) moves the base.
+        base = last - header.last_offset_delta
+        _PLACE.pack_into(out, 0, base, header.batch_length, place.leader_epoch)
         if config.log_append_time and self._stamp:
             kind, newest = v2.LOG_APPEND_TIME, place.now
         else:
@@ -216,7 +221,7 @@ class Validator:
         if newest != header.max_timestamp or kind != header.timestamp_type:
             patch.set_timestamp(out, 0, len(out), kind, newest)
         placed = header._replace(
-            base_offset=first, max_timestamp=newest, partition_leader_epoch=place.leader_epoch
+            base_offset=base, max_timestamp=newest, partition_leader_epoch=place.leader_epoch
         )
         return Entry(out, first, last, newest, placed)
 
@@ -240,7 +245,7 @@ class Validator:
         flat: list[convert.Flat] = []
         first: v2.BatchHeader | None = None
         for pos, size, magic in analysis.entries:
-            if magic != analysis.entries[0][2]:
+            if magic != analysis.entries[0][2] and self._rules.one_batch:
                 raise self.invalid(
                     f"Batch magic {magic} is not the same as the first batch's magic byte"
                     f" {analysis.entries[0][2]} in topic partition {place.name}"
@@ -432,6 +437,8 @@ class Validator:
             message = "One or more records have been rejected due to invalid timestamp"
         else:
             code, message = self._rules.invalid_record, "One or more records have been rejected"
+            if self._rules.quotes_faults:
+                message += _quoted(faults)
         raise LogError(code, message, tuple(faults), told=True)
 
 
@@ -474,6 +481,16 @@ def _append_time_message(record: convert.Flat) -> str:
         f"Invalid timestamp type in message DefaultRecord(offset={record.offset},"
         f" timestamp={record.timestamp}, key={key} bytes, value={value} bytes). Producer should"
         " not set timestamp type to LogAppendTime."
+    )
+
+
+def _quoted(faults: list[RecordFault]) -> str:
+    first = ", ".join(
+        f"RecordError(batchIndex={fault.index}, message='{fault.message}')" for fault in faults[:3]
+    )
+    return (
+        f" due to {len(faults)} record errors in total, and only showing the first three errors at"
+        f" most: [{first}]"
     )
 
 

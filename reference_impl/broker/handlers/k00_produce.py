@@ -16,10 +16,12 @@ five releases.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Hangup, NoReply, Request
+from reference_impl.broker.effects import Hangup, NoReply, Request, Wait
 from reference_impl.broker.partitions import leader_of, locate, log_key, name_of
 from reference_impl.cluster.topology import INTERNAL_TOPICS
 from reference_impl.log.rules import LogError
@@ -30,6 +32,14 @@ from reference_impl.wire.records import ZSTD, RecordError, entries
 ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal topics
 ACKS = (-1, 0, 1)
 TRANSACTIONAL = 0x10
+NEVER = 2**62
+PRODUCER_ID_END = 51
+
+# What a broker says whose transaction coordinator does not answer; ours has none yet.
+UNVERIFIED = (
+    "Unable to verify the partition has been added to the transaction. Underlying error:"
+    " COORDINATOR_NOT_AVAILABLE"
+)
 
 # Errors that Kafka foresees answer without a log start offset; others tell it.
 FORESEEN = frozenset(
@@ -44,20 +54,16 @@ FORESEEN = frozenset(
 )
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoReply | Hangup:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoReply | Hangup | Wait:
     body, version = request.body, request.header.version
-    if version >= 3 and broker.persona.quirk("produce.shape-errors-close"):
-        for topic in body["topic_data"]:
-            for partition in topic["partition_data"]:
-                if _shape_error(partition["records"], version):
-                    return Hangup("records of the wrong shape")
-    if _transactional(body) and body["transactional_id"] is None:
-        return _everywhere(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    trouble = _trouble_before(request, broker, now)
+    if trouble is not None:
+        return trouble
     responses, failed, endpoints = [], False, {}
-    for topic in body["topic_data"]:
+    for topic, partitions in _by_topic(body):
         name = name_of(broker, topic, by_id=version >= 13)
         rows = []
-        for partition in topic["partition_data"]:
+        for partition in partitions:
             row = _append(request, broker, name, partition, now)
             failed = failed or row["error_code"] != ErrorCode.NONE
             if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER and version >= 10:
@@ -71,6 +77,47 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoRep
     if body["acks"] == 0 and "acks-zero-answered" not in broker.switches:
         return Hangup("an error with acks=0") if failed else NoReply()
     return {"responses": responses, "node_endpoints": list(endpoints.values())}
+
+
+def _trouble_before(
+    request: Request, broker: Broker, now: int
+) -> dict[str, Any] | Hangup | Wait | None:
+    """What ends the request before any partition is looked at."""
+    quirk, version = broker.persona.quirk, request.header.version
+    transactional = False
+    for records in _all_records(request.body):
+        if records is None:
+            if quirk("produce.null-records-hang"):
+                return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
+            if quirk("produce.parses-records"):
+                return Hangup("null records")
+            continue
+        parsed = quirk("produce.parses-records")
+        if parsed and (version >= 3 or parsed == "first"):
+            first_only = parsed == "first"
+            if _unreadable(records) or (not first_only and _shape_error(records, version, broker)):
+                return Hangup("records of the wrong shape")
+        if quirk("produce.unreadable-entry-fails-all"):
+            try:
+                next(entries(records), None)
+            except RecordError as fault:
+                return _everywhere(request, ErrorCode.CORRUPT_MESSAGE, fault.reason)
+        transactional = transactional or _is_transactional(records)
+    nameless = transactional and request.body["transactional_id"] is None
+    if nameless and quirk("produce.transactional-needs-id"):
+        return _everywhere(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    return None
+
+
+def _by_topic(body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Each topic once with its partitions; of one that is named twice the last counts."""
+    topics: dict[Any, tuple[dict, dict[int, dict]]] = {}
+    for topic in body["topic_data"]:
+        for partition in topic["partition_data"]:
+            _, rows = topics.setdefault((topic["topic_id"], topic["name"]), (topic, {}))
+            rows[partition["index"]] = partition
+    for topic, rows in topics.values():
+        yield topic, list(rows.values())
 
 
 def fail(request: Request, code: int) -> dict[str, Any] | None:
@@ -90,18 +137,22 @@ def _append(
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     version = request.header.version
     if version >= 3:
-        code = _shape_error(records, version)
+        code = _shape_error(records, version, broker)
         if code:
-            return _error(index, broker.persona.quirk("append.invalid-record-code")
-                          if code == ErrorCode.INVALID_RECORD else code)
+            return _error(index, code)
     acks = request.body["acks"]
     if acks not in ACKS:
         return _error(index, ErrorCode.INVALID_REQUIRED_ACKS)
     if name in INTERNAL_TOPICS and request.header.client_id != ADMIN_CLIENT:
-        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, log_start=True, stored=stored)
+        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
     located = locate(broker, name, index)
     if located.partition is None:
         return _error(index, located.error)
+    if records is None:
+        return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, log_start=True, stored=stored)
+    if _is_transactional(records) and broker.persona.quirk("produce.verifies-transactions"):
+        row = _error(index, ErrorCode.NOT_ENOUGH_REPLICAS)
+        return {**row, "error_message": UNVERIFIED}
     return _append_here(broker, located.partition, records, acks, now)
 
 
@@ -110,31 +161,34 @@ def _append_here(
 ) -> dict[str, Any]:
     log = partition.log
     config = broker.cluster.config_of(partition.topic)
-    if acks == -1 and len(partition.isr) < config.min_insync_replicas:
-        if "min-isr-ignored" not in broker.switches:
-            return _error(
-                partition.index, ErrorCode.NOT_ENOUGH_REPLICAS, log_start=True, stored=partition
-            )
+    too_few = acks == -1 and len(partition.isr) < config.min_insync_replicas
+    if too_few and "min-isr-ignored" not in broker.switches:
+        return _error(
+            partition.index, ErrorCode.NOT_ENOUGH_REPLICAS, log_start=True, stored=partition
+        )
     try:
         result = log.append(records, now=now, leader_epoch=partition.leader_epoch)
     except LogError as refusal:
-        return _refused(partition, refusal)
+        return _refused(broker, partition, refusal)
     broker.purgatory.touch(log_key(partition.topic, partition.index))
     offset = result.base_offset
     if "offset-off-by-one" in broker.switches:
         offset += 1
     return {
         "index": partition.index,
+        "error_code": ErrorCode.NONE,
         "base_offset": offset,
         "log_append_time_ms": result.log_append_time,
         "log_start_offset": result.log_start_offset,
     }
 
 
-def _refused(partition: Any, refusal: LogError) -> dict[str, Any]:
-    row = _error(
-        partition.index, refusal.code, log_start=refusal.code not in FORESEEN, stored=partition
+def _refused(broker: Broker, partition: Any, refusal: LogError) -> dict[str, Any]:
+    foreseen = refusal.code in FORESEEN or (
+        refusal.code == ErrorCode.INVALID_TIMESTAMP
+        and broker.persona.quirk("produce.foresees-invalid-timestamp")
     )
+    row = _error(partition.index, refusal.code, log_start=not foreseen, stored=partition)
     if refusal.told:
         row["error_message"] = refusal.message
         row["record_errors"] = [
@@ -157,32 +211,45 @@ def _error(
     }
 
 
-def _shape_error(records: bytes | None, version: int) -> int:
+def _shape_error(records: bytes | None, version: int, broker: Broker) -> int:
     """What is wrong with the records of a v3+ request before any log is asked."""
     if records is None:
         return ErrorCode.NONE  # the append itself trips over it
+    quirk = broker.persona.quirk
+    invalid = quirk("append.invalid-record-code")
     try:
-        found = list(entries(records))
+        found = list(islice(entries(records), 2))
     except RecordError:
         return ErrorCode.CORRUPT_MESSAGE
     if not found or found[0][2] != 2:
-        return ErrorCode.INVALID_RECORD
-    if version < 7 and codec_of(records, 0, 2) == ZSTD:
+        return invalid
+    if version < 7 and quirk("append.knows-zstd") and codec_of(records, 0, 2) == ZSTD:
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-    return ErrorCode.INVALID_RECORD if len(found) > 1 else ErrorCode.NONE
+    return invalid if len(found) > 1 else ErrorCode.NONE
 
 
-def _transactional(body: dict[str, Any]) -> bool:
-    """Whether any batch claims to belong to a transaction."""
-    for topic in body["topic_data"]:
-        for partition in topic["partition_data"]:
-            records = partition["records"]
-            if records and len(records) > 22 and records[16] == 2 and records[22] & TRANSACTIONAL:
-                return True
-    return False
+def _unreadable(records: bytes) -> bool:
+    """No entry, or one too short for the producer id that 2.2 looks for."""
+    try:
+        first = next(entries(records), None)
+    except RecordError:
+        return True
+    return first is None or (first[2] == 2 and first[1] < PRODUCER_ID_END)
 
 
-def _everywhere(request: Request, code: int) -> dict[str, Any] | Hangup:
+def _all_records(body: dict[str, Any]) -> list[bytes | None]:
+    rows = (row for topic in body["topic_data"] for row in topic["partition_data"])
+    return [row["records"] for row in rows]
+
+
+def _is_transactional(records: bytes) -> bool:
+    return len(records) > 22 and records[16] == 2 and bool(records[22] & TRANSACTIONAL)
+
+
+def _everywhere(
+    request: Request, code: int, message: str | None = None
+) -> dict[str, Any] | Hangup:
+    """The request's answer when it fails as a whole."""
     if request.body["acks"] == 0:
         return Hangup("an error with acks=0")
     return {
@@ -191,7 +258,8 @@ def _everywhere(request: Request, code: int) -> dict[str, Any] | Hangup:
                 "name": topic["name"],
                 "topic_id": topic["topic_id"],
                 "partition_responses": [
-                    _error(partition["index"], code) for partition in topic["partition_data"]
+                    {**_error(partition["index"], code), "error_message": message}
+                    for partition in topic["partition_data"]
                 ],
             }
             for topic in request.body["topic_data"]

@@ -6,9 +6,9 @@ time is up (FETCH-04 to FETCH-08). Reads start at the batch that holds the offse
 from v3 the first batch comes whole however large (KIP-74, FETCH-14, FETCH-15). Older versions get
 older formats (FETCH-18).
 
-v3 whole-answer limit (KIP-74); v4 isolation (KIP-98); v5 log start (KIP-107); v7 sessions (KIP-227);
-v9 leader epochs (KIP-320); v10 zstd (KIP-110); v11 racks (KIP-392); v12 diverging epochs (KIP-595);
-v13 topic ids (KIP-516); v15 replica state (KIP-903); v16 new leaders (KIP-951).
+v3 whole-answer limit (KIP-74); v4 isolation (KIP-98); v5 log start (KIP-107); v7 sessions
+(KIP-227); v9 leader epochs (KIP-320); v10 zstd (KIP-110); v11 racks (KIP-392); v12 diverging epochs
+(KIP-595); v13 topic ids (KIP-516); v15 replica state (KIP-903); v16 new leaders (KIP-951).
 
 Sources: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages and readFromLog, DelayedFetch at
 1.0.2, 2.2.1, 2.8.2, 3.9; observed on all five releases.
@@ -32,6 +32,7 @@ from reference_impl.wire.records import RecordError, UnsupportedCompression, dow
 INT_MAX = 2**31 - 1
 READ_COMMITTED = 1
 UNDEFINED = -1
+MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
 
 
@@ -155,9 +156,9 @@ def _read(
     records = read.records
     if query.version >= 3 and read.first_incomplete:
         records = b""
-    if "fetch-skips-mid-batch" in broker.switches and records:
-        if int.from_bytes(records[:8], "big") < offset:
-            records = records[12 + int.from_bytes(records[8:12], "big") :]
+    skips = "fetch-skips-mid-batch" in broker.switches
+    if skips and records and int.from_bytes(records[:8], "big") < offset:
+        records = records[12 + int.from_bytes(records[8:12], "big") :]
     return _row(query, want, read, records)
 
 
@@ -232,8 +233,7 @@ def _answer(
     ]
     endpoints = {}
     for want, row in pairs:
-        moved = row["error_code"] in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
-        if moved and query.version >= 16:
+        if query.version >= 16 and row["error_code"] in MOVED:
             row["current_leader"], node = leader_of(broker, want.topic, want.index)
             if node:
                 endpoints[node["node_id"]] = node

@@ -31,6 +31,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         "observed",
     ),
+    "append.one-batch": (
+        "More than one batch, or a mix of formats, is refused in an append.",
+        (False, False, True, True, True),
+        _LOG_VALIDATOR,
+    ),
     "append.counts-offsets": (
         "The offset range of a batch must equal its record count.",
         (False, True, True, True, True),
@@ -88,6 +93,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, True, True, True, True),
         "KafkaApis.handleProduceRequest at 1.0.2, 2.2.1; observed",
     ),
+    "produce.verifies-transactions": (
+        "A transactional batch is refused unless the coordinator knows the partition (KIP-890).",
+        (False, False, False, True, True),
+        "ReplicaManager.handleProduceAppend at 3.9; observed on 3.9.2 and 4.3.1",
+    ),
     "produce.null-records-hang": (
         "Null records are never answered: the error path trips over them as well.",
         (False, False, False, True, True),
@@ -98,9 +108,14 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (True, True, False, False, False),
         "ReplicaManager.appendToLocalLog at 1.0.2, 2.2.1, 2.8.2; observed",
     ),
-    "produce.knows-zstd": (
+    "append.knows-zstd": (
         "zstd is a codec (KIP-110), so that older versions can refuse it.",
         (False, True, True, True, True),
+        "observed",
+    ),
+    "api-versions.fallback-reads-tags": (
+        "The header of an ApiVersions request of an unknown version is read as a flexible one.",
+        (False, False, True, True, True),
         "observed",
     ),
     "partition.elsewhere": (
