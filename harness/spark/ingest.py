@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 
@@ -56,11 +57,8 @@ def whole() -> Column:
     return (f.col("row") == "case") & named & known_verdict & (f.col("target") == f.col("owner"))
 
 
-def write_verdicts(lines: DataFrame, table: Path, parts: int) -> int:
-    """Write the whole case rows, one folder per run; the number of lines that are no row at all."""
-    seen = Observation("lines")
-    strange = ~f.col("whole") & ~f.coalesce(f.col("row").isin("header", "footer"), f.lit(False))
-    observed = lines.observe(seen, f.count_if(strange).alias("strange"))
+def verdicts(lines: DataFrame) -> DataFrame:
+    """The whole case rows as the table keeps them."""
     answers = """
         transform(
             differences,
@@ -68,15 +66,30 @@ def write_verdicts(lines: DataFrame, table: Path, parts: int) -> int:
         )
     """
     names = [name for name in rows.CASE if name not in ("row", "duration_ms", "differences")]
-    verdicts = observed.where("whole").select(
+    return lines.where("whole").select(
         *names,
-        PARTITION,
         letter().alias("code"),
         f.round(f.coalesce("duration_ms", f.lit(0)) * 1000).cast("long").alias("us"),
         f.expr(answers).alias("differences"),
+        PARTITION,
     )
-    verdicts.repartition(parts, PARTITION).write.partitionBy(PARTITION).parquet(str(table))
-    return seen.get["strange"]
+
+
+STRANGE = "NOT whole AND NOT coalesce(row IN ('header', 'footer'), false)"
+
+
+def write_verdicts(lines: DataFrame, table: Path, parts: int) -> set[str]:
+    """Write the whole case rows, one folder per run; the names of files with lines of no kind."""
+    seen = Observation("lines")
+    observed = lines.observe(seen, f.count_if(f.expr(STRANGE)).alias("strange"))
+    split = verdicts(observed).repartition(parts, PARTITION)
+    split.write.partitionBy(PARTITION).parquet(str(table))
+    try:
+        if not seen.get["strange"]:
+            return set()
+    except Py4JJavaError:  # no row at all was written, so Spark observed nothing
+        pass
+    return {row["file"] for row in lines.where(STRANGE).select("file").distinct().collect()}
 
 
 def disagreeing(runs: Sequence[Run], counted: dict[tuple[str, str], dict]) -> list[Run]:
@@ -94,14 +107,7 @@ def disagreeing(runs: Sequence[Run], counted: dict[tuple[str, str], dict]) -> li
     return wrong
 
 
-def defects(suspects: Sequence[Run], strange: int) -> list[Defect]:
+def defects(suspects: Sequence[Run]) -> list[Defect]:
     """Why the suspects are wrong, line by line; a suspicion that no line proves is one itself."""
-    found = []
-    for run in suspects:
-        defect = examine(run.source.path)
-        if defect:
-            found.append(defect)
-        elif not strange:
-            text = "Spark reads other rows from this file than its footer counts"
-            found.append(Defect(run.source.path, 1, text))
-    return found
+    text = "Spark reads other rows from this file than its footer counts"
+    return [examine(run.source.path) or Defect(run.source.path, 1, text) for run in suspects]

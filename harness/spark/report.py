@@ -20,8 +20,9 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
-from harness.spark import ingest, page, summary
+from harness.spark import ingest, inputs, page, summary
 from harness.spark.inputs import Defect, ResultFile
 from harness.spark.jobs import evidence, history, matrices, trend
 from harness.spark.runs import Run, adjacent, ordered
@@ -29,6 +30,7 @@ from harness.spark.session import session
 
 Say = Callable[[str], None]
 Names = dict[str, dict[int, str]]  # field name -> value -> what people call it
+SWEEPS = 50
 PRODUCTS = ("tables", "summary.json", "summary.md", "index.html")
 
 
@@ -68,7 +70,15 @@ def write(
         publish(scratch / "out", out)
         return found
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        sweep(scratch)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the scratch folder although Spark's own clean-up may still be removing in it."""
+    for _ in range(SWEEPS):
+        if not folder.exists():
+            return
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def publish(made: Path, out: Path) -> None:
@@ -91,18 +101,19 @@ class Report:
         self.out = scratch / "out"
         self.tables = self.out / "tables"
         self.tables.mkdir(parents=True)
+        self.schemas: dict[str, StructType] = {}
         self.counted: dict[tuple[str, str], dict] = {}  # what Spark counted, by (run, target)
         self.defects: list[Defect] = []
 
     def build(self, files: Sequence[ResultFile], allow_incomplete: bool) -> dict:
         runs = ordered(files)
         self.ingest(runs)
+        self.refuse(allow_incomplete)
         verdicts = self.table("verdicts")
         self.say("following every case through its runs")
         self.save("history", history.history(verdicts, self.runs_df(runs)))
         self.find_repeats(runs)
-        if self.defects and not allow_incomplete:
-            raise Refused(self.defects)
+        self.refuse(allow_incomplete)
         reasons = {defect.path: defect.reason for defect in self.defects}
         runs = [
             replace(run, incomplete=reasons.get(run.source.path, run.incomplete)) for run in runs
@@ -127,22 +138,28 @@ class Report:
         self.say(f"reading {len(runs)} result files, {size / 1e6:,.1f} MB")
         lines = ingest.read(self.spark, folder, self.runs_df(runs))
         nights = len({run.night for run in runs})
+        self.schemas["verdicts"] = ingest.verdicts(lines).schema
         strange = ingest.write_verdicts(lines, self.tables / "verdicts", max(2, nights))
         self.save("trend", trend.trend(self.table("verdicts")))
         counted = self.table("trend").collect()
         self.counted = {(row["run"], row["target"]): row.asDict() for row in counted}
         total = sum(row["cases"] for row in self.counted.values())
         self.say(f"checking {total:,} rows against the footers")
-        suspects = ingest.disagreeing(runs, self.counted)
-        self.defects = ingest.defects(suspects or (runs if strange else []), strange)
+        wrong = {run.file for run in ingest.disagreeing(runs, self.counted)} | strange
+        self.defects = ingest.defects([run for run in runs if run.file in wrong])
+
+    def refuse(self, allow_incomplete: bool) -> None:
+        if self.defects and not allow_incomplete:
+            raise Refused(self.defects)
 
     def find_repeats(self, runs: list[Run]) -> None:
         """A case that stands twice in a file would count twice, and no footer shows it."""
         twice = self.table("history").where("rows > present").select("target").distinct()
         targets = {row["target"] for row in twice.collect()}
-        suspects = [run for run in runs if run.target in targets]
         named = {defect.path for defect in self.defects}
-        self.defects += [d for d in ingest.defects(suspects, 1) if d.path not in named]
+        paths = [run.source.path for run in runs if run.target in targets]
+        found = (inputs.examine(path) for path in paths if path not in named)
+        self.defects += [defect for defect in found if defect]
 
     def jobs(self, verdicts: DataFrame, latest: DataFrame, runs: list[Run]) -> None:
         self.say("matrices, changes, differences, findings")
@@ -159,7 +176,9 @@ class Report:
         return ingest.runs_table(self.spark, runs)
 
     def save(self, name: str, table: DataFrame) -> None:
+        self.schemas[name] = table.schema
         table.write.parquet(str(self.tables / name))
 
     def table(self, name: str) -> DataFrame:
-        return self.spark.read.parquet(str(self.tables / name))
+        """A table as written. Its schema is known: an empty one has no file to read it from."""
+        return self.spark.read.schema(self.schemas[name]).parquet(str(self.tables / name))

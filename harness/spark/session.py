@@ -7,18 +7,22 @@ Java, and must say loudly that its dashboard was not run.
 
 Spark speaks on stderr from a JVM of its own, which inherits file descriptor 2 at its start; that
 descriptor points at a log file for exactly that moment. The log's last lines are part of the
-message when Spark fails. Warehouse, blocks and log live in the scratch folder of the caller, never
-in the working directory.
+message when Spark fails. The warehouse lives in the scratch folder of the caller, blocks and log in
+one temporary folder of the process (a JVM keeps the first block folder it was told for its life);
+nothing is left in the working directory.
 """
 
 from __future__ import annotations
 
+import atexit
+import functools
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,12 +99,20 @@ def settings(scratch: Path, master: str, rows: int) -> dict[str, str]:
         "spark.driver.extraJavaOptions": f"{virtual_machine} -Dderby.system.home={scratch}",
     }
     if master.startswith("local"):
-        chosen["spark.local.dir"] = str(scratch / "blocks")
+        chosen["spark.local.dir"] = str(process_folder())
         chosen["spark.driver.memory"] = "3g"
     if "127.0.0.1" in master or master.startswith("local"):
         chosen["spark.driver.host"] = "127.0.0.1"
         chosen["spark.driver.bindAddress"] = "127.0.0.1"
     return chosen
+
+
+@functools.cache
+def process_folder() -> Path:
+    """A folder for as long as this process lives."""
+    folder = Path(tempfile.mkdtemp(prefix="touchstone-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @contextmanager
@@ -117,7 +129,7 @@ def session(scratch: Path, master: str = "local[*]", rows: int = 0) -> Iterator[
     builder = SparkSession.builder.appName("touchstone report").master(master)
     for name, value in settings(scratch, master, rows).items():
         builder = builder.config(name, value)
-    log = scratch / "spark.log"
+    log = process_folder() / "spark.log"
     try:
         with stderr_into(log):
             spark = builder.getOrCreate()

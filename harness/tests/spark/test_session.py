@@ -50,9 +50,13 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     assert "no no_such_package (pip install 'kafka-touchstone[spark]')" in session.why_not()
 
 
-def test_everything_spark_writes_is_in_the_scratch_folder(tmp_path: Path) -> None:
+def test_nothing_spark_writes_is_in_the_working_directory(tmp_path: Path) -> None:
     chosen = session.settings(tmp_path, "local[*]", rows=0)
-    for name in ("spark.sql.warehouse.dir", "spark.local.dir"):
-        assert chosen[name].startswith(str(tmp_path))
-    assert chosen["spark.driver.bindAddress"] == "127.0.0.1"
+    assert chosen["spark.sql.warehouse.dir"].startswith(str(tmp_path))
+    assert chosen["spark.local.dir"] == str(session.process_folder())
+    assert not session.process_folder().is_relative_to(Path.cwd())
+
+
+def test_a_remote_master_is_not_told_a_loopback_address(tmp_path: Path) -> None:
+    assert session.settings(tmp_path, "local[2]", rows=0)["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.host" not in session.settings(tmp_path, "spark://elsewhere:7077", rows=0)
