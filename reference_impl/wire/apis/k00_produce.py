@@ -5,7 +5,7 @@ v1  response adds throttle_time_ms (KIP-13)
 v2  response adds log_append_time_ms; message sets of magic 1 (KIP-32)
 v3  request adds transactional_id (KIP-98); record batches of magic 2 only
 v4  may answer KAFKA_STORAGE_ERROR (KIP-112)
-v5  response adds log_start_offset (KIP-203)
+v5  response adds log_start_offset (KIP-192)
 v6  the broker answers before it throttles (KIP-219)
 v7  zstd is allowed (KIP-110)
 v8  response adds record_errors, error_message (KIP-467)

@@ -16,8 +16,7 @@ v10 zstd batches may come (KIP-110)
 v11 request adds rack_id; response adds preferred_read_replica; read from the closest replica
      (KIP-392)
 v12 flexible (KIP-482); request adds cluster_id, last_fetched_epoch; response adds
-     diverging_epoch, current_leader, snapshot_id; flexible (KIP-482), epochs of the last fetch
-     (KIP-595)
+     diverging_epoch, current_leader, snapshot_id: epochs of the last fetch (KIP-595)
 v13 request adds topic_id, topic_id; request drops topic, topic; response: topic_id in place of
      topic (KIP-516)
 v14 may answer OFFSET_MOVED_TO_TIERED_STORAGE (KIP-405)
