@@ -91,6 +91,11 @@ def sharing(kept_archive: Path) -> tuple[str, ...]:
             "-Xlog:cds+dynamic=off")  # fmt: skip
 
 
+def can_share(java: Java) -> bool:
+    """A dump stands on the JDK's own; a runtime cut down to a wheel comes without one."""
+    return (java.home / "lib" / "server" / "classes.jsa").exists()
+
+
 def dumping(unfinished: Path) -> tuple[str, ...]:
     """Options to dump the classes of this run when it ends."""
     return (f"-XX:ArchiveClassesAtExit={unfinished}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")

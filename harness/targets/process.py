@@ -266,7 +266,8 @@ class _Dump:
         self.dumps = False
 
     def options(self) -> tuple[str, ...]:
-        if self.final.exists() or self.cluster.profile != "test":
+        trained = self.final.exists() or not jvm.can_share(self.cluster.java)
+        if trained or self.cluster.profile != "test":
             return jvm.sharing(self.final)
         self.dumps = True
         return jvm.dumping(self.unfinished)
