@@ -30,11 +30,11 @@ def check(transcript: Transcript) -> list[Finding]:
                 and (request.get("session_epoch", -1) > 0 or answer.get("error_code"))
             ):
                 continue
-            asked = {
+            asked = Counter(
                 (walks.topic_key(topic), part[index])
                 for topic in request[asked_topics] or ()
                 for part in topic[asked_parts] or ()
-            }
+            )
             answered = Counter(
                 (walks.topic_key(topic), part.get(index, part.get("partition_index")))
                 for topic in answer.get(topics) or ()
@@ -43,14 +43,19 @@ def check(transcript: Transcript) -> list[Finding]:
             found += _faults(exchange.label, topics, asked, answered)
     for api, (asked_list, answered_list, word) in LISTS.items():
         for exchange, answer in walks.decoded(transcript, api):
-            asked = {entry[word] for entry in walks.request_of(exchange).get(asked_list) or ()}
+            request = walks.request_of(exchange)
+            asked = Counter(entry[word] for entry in request.get(asked_list) or ())
             answered = Counter(entry[word] for entry in answer[answered_list] or ())
             found += _faults(exchange.label, answered_list, asked, answered)
     return found
 
 
-def _faults(label: str, path: str, asked: set, answered: Counter) -> list[Finding]:
-    words = [f"{key} is answered {times} times" for key, times in answered.items() if times > 1]
+def _faults(label: str, path: str, asked: Counter, answered: Counter) -> list[Finding]:
+    words = [
+        f"{key} is answered {times} times"
+        for key, times in answered.items()
+        if times > max(1, asked[key])
+    ]
     words += [f"{key} was not asked for" for key in answered if key not in asked]
     words += [f"{key} is not answered" for key in asked if key not in answered]
     return [Finding("answers-what-was-asked", label, path, word) for word in words]

@@ -1,7 +1,9 @@
 """A produced partition has an offset or an error, never both, never neither.
 
-With an error base_offset is -1 and so is log_append_time_ms; without one base_offset counts from 0
-(or is -1 for a duplicate whose offset the broker no longer knows), not below log_start_offset.
+With an error base_offset is -1 and so is log_append_time_ms, unless the batch was appended and only
+its replication failed (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND). Without one
+base_offset counts from 0 (or is -1 for a duplicate whose offset the broker no longer knows) and is
+not below log_start_offset.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from harness.finding import Finding
 from harness.transcript import Transcript
 
 UNKNOWN = -1
+APPENDED_ALL_THE_SAME = (7, 20)
 
 
 def check(transcript: Transcript) -> list[Finding]:
@@ -26,6 +29,8 @@ def check(transcript: Transcript) -> list[Finding]:
 def _fault(answer: dict[str, Any]) -> str | None:
     base, time = answer["base_offset"], answer.get("log_append_time_ms", UNKNOWN)
     start = answer.get("log_start_offset", UNKNOWN)
+    if answer["error_code"] in APPENDED_ALL_THE_SAME:
+        return None
     if answer["error_code"] != 0:
         if base != UNKNOWN or time != UNKNOWN:
             return f"error {answer['error_code']} with base_offset {base}, append time {time}"

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from harness import record_view
 from harness.transcript import Exchange, Transcript
-from reference_impl.wire.apis import by_name
+from reference_impl.wire.apis import API, by_name
 
 
 def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, dict[str, Any]]]:
@@ -28,6 +29,12 @@ def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, dict
 def request_of(exchange: Exchange) -> dict[str, Any]:
     """The decoded body of the request; empty when there is none that decodes."""
     return {} if exchange.request is None else exchange.request.body
+
+
+def api_of(exchange: Exchange) -> str:
+    """The name of the API that was asked; empty when nobody knows it."""
+    key = exchange.event.api
+    return API[key].name if key in API else ""
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
@@ -97,7 +104,10 @@ def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[dict[str, 
     """Every fetched partition without an error, with its batches (see record_view)."""
     for partition in partitions(transcript, "Fetch"):
         if partition.answer["error_code"] == 0:
-            yield partition, record_view.view(partition.answer.get("records")) or []
+            yield partition, _opened(partition.answer.get("records")) or []
+
+
+_opened = lru_cache(maxsize=8)(record_view.view)  # every checker of batches looks at the same few
 
 
 def whole(batches: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
