@@ -23,8 +23,8 @@ from typing import Any
 from .interpreter import (
     LONGEST_STRING,
     Reader,
+    read_length,
     read_tags,
-    read_varint,
     unsigned_varint,
     write_tags,
 )
@@ -55,7 +55,7 @@ NAMES: dict[str, Any] = {
     "BYTE": tuple(bytes([size]) for size in range(128)),
     "VARINT": unsigned_varint,
     "STRING": _long_string,
-    "READ": read_varint,
+    "READ": read_length,
     "JOIN": b"".join,
     "PACK": struct.pack,
     "UNPACK": struct.unpack_from,

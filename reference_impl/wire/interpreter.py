@@ -14,6 +14,7 @@ compared with what its field takes; five bytes is the longest varint and its upp
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from .schema import FIXED, Field, Message, fields_of, tagged, untagged
@@ -67,6 +68,12 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
     return (value - (1 << 32) if value >> 31 else value), at
 
 
+def read_length(data: bytes, at: int) -> tuple[int, int]:
+    """A length plus one; the lowest int32 is taken one below itself, where Java's int wraps."""
+    value, at = read_varint(data, at)
+    return (1 << 31 if value == -(1 << 31) else value), at
+
+
 # ---- decode ----------------------------------------------------------------------------------
 
 
@@ -94,9 +101,9 @@ class Reader:
         value = packer.unpack(self.take(packer.size))[0]
         return bool(value) if kind == "bool" and value < 2 else value
 
-    def varint(self) -> int:
+    def varint(self, read: Callable[[bytes, int], tuple[int, int]] = read_varint) -> int:
         try:
-            value, self.at = read_varint(self.data, self.at)
+            value, self.at = read(self.data, self.at)
         except IndexError:
             raise self.fail("a varint that the end cuts off") from None
         except OverflowError as error:
@@ -106,7 +113,7 @@ class Reader:
     def length(self, kind: str) -> int:
         """The length before a string, bytes or array; -1 is null. It is checked by the caller."""
         if self.flexible:
-            return self.varint() - 1
+            return self.varint(read_length) - 1
         return self.fixed("int16" if kind == "string" else "int32")
 
 

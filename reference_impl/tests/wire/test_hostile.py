@@ -61,6 +61,7 @@ def test_noise_is_refused_or_read_but_never_breaks(schema):
         (1, b"\x80\x80\x80\x80\x80\x00", 0, "text"),
         (1, b"\xff\xff\xff\xff\xff\x0f", 0, "text"),
         (1, b"\x80\x80", 0, "text"),
+        (1, b"\x01\x80\x80\x80\x80\x08", 1, "maybe"),  # wraps to the largest length in Java
         (1, b"\x01\x00\x01\x01\x00\x01\x01\x05\x03zz", 9, "_tags[5]"),
         (1, b"\x01\x00\x01\x01\x00\x01\x05", 7, "_tags"),
     ],
