@@ -1,0 +1,195 @@
+"""One connection to one broker: negotiates versions, pipelines requests, checks their answers.
+
+Bytes in, replies out. The first request is ApiVersions in the newest version we know; a broker that
+does not know it answers UNSUPPORTED_VERSION in version 0 and says which it does know (KIP-35,
+KIP-511), and we ask again. One that closes the connection instead gets a new connection that begins
+with version 0 (`first_version=0`; the driver's business). Requests made before that are queued.
+
+A broker answers in the order of requests, so the head of the queue is the only correlation id that
+may come next; anything else, and any byte left behind an answer, ends the connection.
+"""
+
+from collections import deque
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from reference_impl.wire.apis import by_name
+from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.framing import FrameError, Frames, framed
+from reference_impl.wire.headers import decode_response, encode_request
+from reference_impl.wire.interpreter import DecodeError
+
+from .flow import Ask
+
+_API_VERSIONS = 18
+_SOFTWARE = {"client_software_name": "kafka-touchstone", "client_software_version": "0.1.0"}
+
+
+class ProtocolFault(Exception):
+    """The broker sent what it may not send; the connection is of no use any more."""
+
+
+class Unsupported(Exception):
+    """No version of this API is known to both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of one ask on this connection."""
+
+    ticket: Hashable
+    version: int
+    body: dict[str, Any] | None  # None: sent, and no answer is expected
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    correlation_id: int
+    key: int
+    version: int
+    ticket: Hashable
+    deadline: int
+
+
+class Connection:
+    def __init__(self, client_id: str | None, *, now: int, first_version: int | None = None):
+        self.client_id = client_id
+        self.advertised: dict[int, tuple[int, int]] | None = None
+        self._frames = Frames()
+        self._out: list[bytes] = []
+        self._next_id = 0
+        self._waiting: deque[_Waiting] = deque()
+        self._queued: deque[tuple[Hashable, Ask, int]] = deque()
+        self._hello_deadline = now + 30_000
+        if first_version is None:
+            first_version = by_name("ApiVersions").latest
+        self._hello(first_version)
+
+    @property
+    def negotiated(self) -> bool:
+        return self.advertised is not None
+
+    def _hello(self, version: int) -> None:
+        self._write(_API_VERSIONS, version, _SOFTWARE, None, self._hello_deadline)
+
+    def _write(
+        self, key: int, version: int, body: dict, ticket: Hashable, deadline: int | None
+    ) -> None:
+        self._out.append(framed(encode_request(key, version, self._next_id, self.client_id, body)))
+        if deadline is not None:
+            self._waiting.append(_Waiting(self._next_id, key, version, ticket, deadline))
+        self._next_id = (self._next_id + 1) & 0x7FFFFFFF
+
+    def version_of(self, ask: Ask) -> int:
+        """The highest version of both sides and the ask."""
+        api = by_name(ask.api)
+        known = self.advertised or {}
+        if api.key not in known:
+            raise Unsupported(f"the broker does not list {ask.api}")
+        lowest, highest = known[api.key]
+        version = min(highest, api.latest, ask.versions[1])
+        if version < max(lowest, api.versions[0], ask.versions[0]):
+            wanted = (
+                f"{max(api.versions[0], ask.versions[0])} to {min(api.latest, ask.versions[1])}"
+            )
+            raise Unsupported(f"{ask.api} {wanted}; the broker has {lowest} to {highest}")
+        return version
+
+    def ask(self, ticket: Hashable, ask: Ask, *, now: int) -> list[Reply]:
+        """Send `ask` now, or as soon as versions are known. Raises Unsupported."""
+        if not self.negotiated:
+            self._queued.append((ticket, ask, now + ask.timeout_ms))
+            return []
+        return self._send(ticket, ask, now + ask.timeout_ms)
+
+    def _send(self, ticket: Hashable, ask: Ask, deadline: int) -> list[Reply]:
+        version = self.version_of(ask)
+        body = ask.body(version) if callable(ask.body) else ask.body
+        key = by_name(ask.api).key
+        self._write(key, version, body, ticket, deadline if ask.answer else None)
+        return [] if ask.answer else [Reply(ticket, version, None)]
+
+    def outgoing(self) -> bytes:
+        """Bytes to be written, each given once."""
+        out, self._out = b"".join(self._out), []
+        return out
+
+    def receive(self, chunk: bytes) -> tuple[list[Reply], list[tuple[Hashable, Unsupported]]]:
+        """Replies that these bytes complete, and queued asks that turned out impossible."""
+        replies: list[Reply] = []
+        impossible: list[tuple[Hashable, Unsupported]] = []
+        try:
+            frames = self._frames.feed(chunk)
+        except FrameError as fault:
+            raise ProtocolFault(f"an answer of an impossible size: {fault}") from None
+        for frame in frames:
+            reply = self._answered(frame)
+            if reply is not None:
+                replies.append(reply)
+                continue
+            while self.negotiated and self._queued:
+                ticket, ask, deadline = self._queued.popleft()
+                try:
+                    replies += self._send(ticket, ask, deadline)
+                except Unsupported as fault:
+                    impossible.append((ticket, fault))
+        return replies, impossible
+
+    def _answered(self, frame: bytes) -> Reply | None:
+        if not self._waiting:
+            raise ProtocolFault("an answer that nobody asked for")
+        head = self._waiting.popleft()
+        found = int.from_bytes(frame[:4], "big")
+        if len(frame) < 4 or found != head.correlation_id:
+            raise ProtocolFault(f"correlation id {found}, expected {head.correlation_id}")
+        hello = head.ticket is None and head.key == _API_VERSIONS
+        version = head.version
+        if hello and frame[4:6] == _UNSUPPORTED:
+            version = 0  # the answer to a version the broker does not know is always version 0
+        try:
+            response = decode_response(head.key, version, frame)
+        except DecodeError as fault:
+            raise ProtocolFault(f"an answer that does not decode: {fault}") from None
+        if response.end != len(frame):
+            raise ProtocolFault(f"{len(frame) - response.end} bytes after an answer")
+        if not hello:
+            return Reply(head.ticket, version, response.body)
+        self._welcome(head.version, response.body)
+        return None
+
+    def _welcome(self, asked: int, body: dict[str, Any]) -> None:
+        ranges = {
+            row["api_key"]: (row["min_version"], row["max_version"]) for row in body["api_keys"]
+        }
+        code = body["error_code"]
+        if code == ErrorCode.UNSUPPORTED_VERSION and asked:
+            # Kafka before 2.4 sends no ranges with this error; version 0 is always understood.
+            again = min(ranges.get(_API_VERSIONS, (0, 0))[1], asked - 1)
+            self._hello(again)
+        elif code:
+            raise ProtocolFault(f"ApiVersions failed with {code}")
+        else:
+            self.advertised = ranges
+
+    def deadline(self) -> int | None:
+        """When the first of the waiting requests will have waited too long."""
+        waits = [each.deadline for each in self._waiting]
+        waits += [deadline for _, _, deadline in self._queued]
+        return min(waits, default=None)
+
+    def expired(self, now: int) -> bool:
+        """A broker owes an answer for too long. Kafka's client then drops the connection."""
+        first = self.deadline()
+        return first is not None and first <= now
+
+    def abandon(self) -> list[tuple[Hashable, bool]]:
+        """The connection is gone: the tickets nobody will answer, and whether each was sent."""
+        sent = [(each.ticket, True) for each in self._waiting if each.ticket is not None]
+        unsent = [(ticket, False) for ticket, _, _ in self._queued]
+        self._waiting.clear()
+        self._queued.clear()
+        return sent + unsent
+
+
+_UNSUPPORTED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")

@@ -1,0 +1,177 @@
+"""The consumer by assignment: positions, resets, full fetches; no group, no fetch sessions yet.
+
+`poll` is a flow that asks each leader once for all of its partitions and returns what came. A
+position moves only over what was handed out or rightly skipped, so an error loses nothing.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from reference_impl.wire.errors import ErrorCode, is_retriable
+from reference_impl.wire.records import RecordError
+
+from .flow import Answer, Ask, ClientError, Flow, KafkaError, Pause, Unreachable
+from .metadata import STALE, View, know, refresh
+from .offsets import EARLIEST, LATEST, READ_COMMITTED, READ_UNCOMMITTED, Place, offsets_for
+from .reading import Consumed, read_partition
+
+_V_TOPIC_IDS = 13
+_RESETS = {"earliest": EARLIEST, "latest": LATEST}
+
+
+class NoPosition(ClientError):
+    """No position, or one out of range, and no reset policy (CONS: `auto.offset.reset=none`)."""
+
+
+class CorruptFetch(ClientError):
+    """A broker handed out records that are damaged."""
+
+
+class Consumer:
+    def __init__(
+        self,
+        view: View,
+        *,
+        isolation: int = READ_UNCOMMITTED,
+        reset: str = "latest",
+        max_wait_ms: int = 500,
+        min_bytes: int = 1,
+        max_bytes: int = 50 << 20,
+        partition_max_bytes: int = 1 << 20,
+        request_timeout_ms: int = 30_000,
+        rack: str = "",
+        check_crcs: bool = True,
+    ):
+        self.view = view
+        self.isolation = isolation
+        self.reset = reset
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.partition_max_bytes = partition_max_bytes
+        self.request_timeout_ms = request_timeout_ms
+        self.rack = rack
+        self.check_crcs = check_crcs
+        self.positions: dict[Place, int | None] = {}
+        self.high_watermarks: dict[Place, int] = {}
+        self._failures = 0
+
+    def assign(self, places: Iterable[Place]) -> None:
+        """Exactly these partitions from now on; those kept keep their position."""
+        self.positions = {place: self.positions.get(place) for place in places}
+
+    def seek(self, place: Place, offset: int) -> None:
+        if place not in self.positions:
+            raise ClientError(f"{place} is not assigned")
+        self.positions[place] = offset
+
+    def poll(self) -> Flow[list[Consumed]]:
+        """One round of fetches; what it brings may be nothing."""
+        yield from know(self.view, sorted({topic for topic, _ in self.positions}))
+        yield from self._find_positions()
+        asks = self._asks()
+        outcomes = (yield asks) if asks else []
+        out: list[Consumed] = []
+        stale: set[str] = set() if asks else {topic for topic, _ in self.positions}
+        for outcome in outcomes:
+            if isinstance(outcome, Answer):
+                self._take(outcome, out, stale)
+            elif outcome.kind == "unsupported":
+                raise Unreachable(outcome)
+            else:
+                stale |= self._topics_of(outcome.ask)
+        if not stale:
+            self._failures = 0
+        elif not out:
+            yield Pause(self.view.now + self.view.backoff.delay(self._failures))
+            self._failures += 1
+        if stale:
+            yield from refresh(self.view, sorted(stale))
+        return out
+
+    def _find_positions(self) -> Flow[None]:
+        missing = [place for place, offset in self.positions.items() if offset is None]
+        if not missing:
+            return
+        if self.reset not in _RESETS:
+            raise NoPosition(f"no position and no reset policy for {missing}")
+        wanted = dict.fromkeys(missing, _RESETS[self.reset])
+        self.positions |= yield from offsets_for(self.view, wanted, isolation=self.isolation)
+
+    def _asks(self) -> list[Ask]:
+        nodes: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        ids = True
+        for (topic, partition), offset in self.positions.items():
+            leader = self.view.leader(topic, partition)
+            if leader is None:
+                continue
+            ids = ids and any(self.view.id_of(topic))
+            row = {
+                "partition": partition,
+                "current_leader_epoch": leader.leader_epoch,
+                "fetch_offset": offset,
+                "partition_max_bytes": self.partition_max_bytes,
+            }
+            nodes.setdefault(leader.leader, {}).setdefault(topic, []).append(row)
+        return [self._ask(node, topics, ids) for node, topics in nodes.items()]
+
+    def _ask(self, node: int, topics: dict[str, list[dict[str, Any]]], ids: bool) -> Ask:
+        body = {
+            "replica_id": -1,
+            "max_wait_ms": self.max_wait_ms,
+            "min_bytes": self.min_bytes,
+            "max_bytes": self.max_bytes,
+            "isolation_level": self.isolation,
+            "rack_id": self.rack,
+            "topics": [
+                {"topic": name, "topic_id": self.view.id_of(name), "partitions": rows}
+                for name, rows in topics.items()
+            ],
+        }
+        versions = (4, 1 << 15 if ids else _V_TOPIC_IDS - 1)
+        timeout = self.request_timeout_ms + self.max_wait_ms
+        return Ask(node, "Fetch", body, timeout_ms=timeout, versions=versions)
+
+    def _topics_of(self, ask: Ask) -> set[str]:
+        return {row["topic"] for row in ask.body["topics"]}
+
+    def _take(self, answer: Answer, out: list[Consumed], stale: set[str]) -> None:
+        code = answer.body.get("error_code", 0)
+        if code:
+            if not is_retriable(code) and code not in STALE:
+                raise KafkaError(code, about="Fetch")
+            stale |= self._topics_of(answer.ask)
+            return
+        for topic in answer.body["responses"]:
+            name = topic.get("topic") or self.view.name_of(topic["topic_id"])
+            for part in topic["partitions"]:
+                place = name, part["partition_index"]
+                if self.positions.get(place) is not None:
+                    self._take_partition(place, part, out, stale)
+
+    def _take_partition(
+        self, place: Place, part: dict[str, Any], out: list[Consumed], stale: set[str]
+    ) -> None:
+        code, position = part["error_code"], self.positions[place]
+        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            if self.reset not in _RESETS:
+                raise NoPosition(f"offset {position} of {place} is out of range")
+            self.positions[place] = None
+        elif code in STALE or (code and is_retriable(code)):
+            stale.add(place[0])
+        elif code:
+            raise KafkaError(code, about="{}-{}".format(*place))
+        else:
+            try:
+                fetched = read_partition(
+                    place[0],
+                    part,
+                    position,
+                    committed_only=self.isolation == READ_COMMITTED,
+                    check_crc=self.check_crcs,
+                )
+            except RecordError as fault:
+                raise CorruptFetch(f"{place} at {position}: {fault}") from fault
+            out += fetched.records
+            self.positions[place] = fetched.position
+            self.high_watermarks[place] = part["high_watermark"]

@@ -1,0 +1,101 @@
+"""What a flow may yield and what it is given back: the client's effects, as values.
+
+A flow is a generator. It yields a list of `Ask`s (all sent at once, to whatever brokers) or a
+`Pause`, and is resumed with one `Answer` or `Failed` per ask, in the asks' order, or with nothing.
+What time it is stands in `View.now`, which whoever runs the flow sets before each step. So a whole
+producer or consumer can be driven by a test with made-up answers and instants, and no callback ever
+runs in the middle of another.
+"""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from reference_impl.wire.errors import is_retriable, name_of
+
+ANY = "any"  # whichever broker is known to be there
+CONTROLLER = "controller"
+LATEST_VERSION = 1 << 15
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request: to a node id, ANY or CONTROLLER.
+
+    The version is the highest that both sides know within `versions`; a body that depends on it
+    is a function of it. With `answer=False` (Produce with acks=0) there is nothing to wait for.
+    """
+
+    node: int | str
+    api: str
+    body: dict[str, Any] | Callable[[int], dict[str, Any]]
+    timeout_ms: int = 30_000
+    versions: tuple[int, int] = (0, LATEST_VERSION)
+    answer: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Nothing to do before this instant."""
+
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    ask: Ask
+    version: int
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No answer. After `refused` or `unsupported` the request was certainly not carried out."""
+
+    ask: Ask
+    kind: Literal["refused", "closed", "timeout", "unsupported", "malformed"]
+    reason: str
+
+
+Outcome = Answer | Failed
+Flow = Generator[list[Ask] | Pause, list[Outcome], T]
+
+
+class ClientError(Exception):
+    """The client could not do what was asked of it."""
+
+
+class KafkaError(ClientError):
+    """A broker's error code, with its message if it sent one."""
+
+    def __init__(self, code: int, message: str | None = None, about: str = ""):
+        self.code = code
+        self.name = name_of(code)
+        self.retriable = is_retriable(code)
+        super().__init__(": ".join(part for part in (about, self.name, message) if part))
+
+
+class Unreachable(ClientError):
+    """No broker answered in time; `kind` is how the last try failed."""
+
+    def __init__(self, failed: Failed):
+        self.kind = failed.kind
+        super().__init__(f"{failed.ask.api}: {failed.kind}: {failed.reason}")
+
+
+def raise_for(code: int, message: str | None = None, about: str = "") -> None:
+    if code:
+        raise KafkaError(code, message, about)
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Exponential, as KIP-580 has it, without jitter unless somebody adds it."""
+
+    first_ms: int = 100
+    most_ms: int = 1000
+
+    def delay(self, attempt: int) -> int:
+        return min(self.most_ms, self.first_ms << min(attempt, 20))

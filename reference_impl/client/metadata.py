@@ -1,0 +1,201 @@
+"""What the client knows of the cluster: brokers, topics, leaders; and the flow that learns it.
+
+Knowledge only moves forward: a partition whose leader epoch is older than the known one, for the
+same topic id, is news from a broker that lags behind and is ignored (KIP-320). Before the first
+answer the view knows the bootstrap addresses under negative ids, as the Java client does.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from reference_impl.wire.errors import ErrorCode, is_retriable
+
+from .flow import ANY, CONTROLLER, Ask, Backoff, Failed, Flow, KafkaError, Pause, Unreachable
+
+NO_ID = bytes(16)
+
+# Errors that say our picture of the cluster is old (InvalidMetadataException and its kin).
+STALE = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.LISTENER_NOT_FOUND,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+    }
+)
+
+
+class Partition(NamedTuple):
+    index: int
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    error: int
+
+
+class Topic(NamedTuple):
+    name: str
+    id: bytes
+    internal: bool
+    error: int
+    partitions: dict[int, Partition]
+
+    @property
+    def ready(self) -> bool:
+        return not self.error and all(p.leader >= 0 for p in self.partitions.values())
+
+
+class View:
+    """`now` is set by whoever runs a flow, before each of its steps."""
+
+    def __init__(self, bootstrap: Sequence[tuple[str, int]], now: int = 0):
+        self.now = now
+        self.backoff = Backoff()
+        self.cluster_id: str | None = None
+        self.controller_id = -1
+        self.addresses = {-1 - i: address for i, address in enumerate(bootstrap)}
+        self.racks: dict[int, str | None] = {}
+        self.topics: dict[str, Topic] = {}
+        self._bootstrap = dict(self.addresses)
+        self._order = list(self.addresses)
+
+    def resolve(self, node: int | str) -> int | None:
+        """The node id to connect to, or None when the id is not known (any more)."""
+        if node == CONTROLLER:
+            node = self.controller_id if self.controller_id in self.addresses else ANY
+        if node == ANY:
+            return self._order[0]
+        return node if node in self.addresses else None
+
+    def unreachable(self, node: int) -> None:
+        """Ask others first from now on; with nobody left, begin again from the bootstrap."""
+        if node in self._order:
+            self._order.remove(node)
+            self._order.append(node)
+        if node >= 0 and all(each < 0 or each == node for each in self._order):
+            self.addresses |= self._bootstrap
+            self._order = [*self._bootstrap, *(n for n in self._order if n >= 0)]
+
+    def topic(self, name: str) -> Topic | None:
+        return self.topics.get(name)
+
+    def leader(self, topic: str, partition: int) -> Partition | None:
+        """The partition, if it is known to have a leader that can be connected to."""
+        known = self.topics.get(topic)
+        found = known.partitions.get(partition) if known else None
+        return found if found is not None and found.leader in self.addresses else None
+
+    def id_of(self, name: str) -> bytes:
+        known = self.topics.get(name)
+        return known.id if known else NO_ID
+
+    def name_of(self, id_: bytes) -> str | None:
+        return next((name for name, topic in self.topics.items() if topic.id == id_), None)
+
+    def update(self, body: dict[str, Any]) -> None:
+        """Take in a Metadata answer. One without brokers says nothing and is ignored (PROD-17)."""
+        if not body["brokers"]:
+            return
+        self.addresses = {row["node_id"]: (row["host"], row["port"]) for row in body["brokers"]}
+        self.racks = {row["node_id"]: row.get("rack") for row in body["brokers"]}
+        kept = [node for node in self._order if node in self.addresses]
+        self._order = kept + [node for node in self.addresses if node not in kept]
+        self.controller_id = body.get("controller_id", -1)
+        self.cluster_id = body.get("cluster_id")
+        for row in body["topics"]:
+            if row["name"] is not None:
+                self._learn(row)
+
+    def _learn(self, row: dict[str, Any]) -> None:
+        name = row["name"]
+        if row["error_code"] == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            self.topics.pop(name, None)
+            return
+        before = self.topics.get(name)
+        if before is not None and before.id != row.get("topic_id", NO_ID):
+            before = None
+        partitions = {}
+        for part in row["partitions"]:
+            new = Partition(
+                part["partition_index"],
+                part["leader_id"],
+                part.get("leader_epoch", -1),
+                tuple(part["replica_nodes"]),
+                tuple(part["isr_nodes"]),
+                part["error_code"],
+            )
+            old = before.partitions.get(new.index) if before else None
+            newer = old is None or new.leader_epoch < 0 or new.leader_epoch >= old.leader_epoch
+            partitions[new.index] = new if newer else old
+        self.topics[name] = Topic(
+            name,
+            row.get("topic_id", NO_ID),
+            bool(row.get("is_internal", False)),
+            row["error_code"],
+            partitions,
+        )
+
+
+def refresh(
+    view: View, names: Iterable[str] | None, *, create: bool = False, timeout_ms: int = 30_000
+) -> Flow[dict[str, int]]:
+    """Learn about these topics (None: all) from any broker; the errors of topics that have one."""
+    rows = None if names is None else [{"name": name} for name in names]
+    body = {"topics": rows, "allow_auto_topic_creation": create}
+    answer = yield from persist(
+        view, Ask(ANY, "Metadata", body, versions=(1, 1 << 15)), timeout_ms=timeout_ms
+    )
+    view.update(answer)
+    return {row["name"]: row["error_code"] for row in answer["topics"] if row["error_code"]}
+
+
+def persist(view: View, ask: Ask, *, timeout_ms: int = 30_000) -> Flow[dict[str, Any]]:
+    """Ask again, with backoff, until somebody answers; Unreachable when time is up."""
+    give_up = view.now + timeout_ms
+    attempt = 0
+    while True:
+        (outcome,) = yield [ask]
+        if not isinstance(outcome, Failed):
+            return outcome.body
+        wake = view.now + view.backoff.delay(attempt)
+        if outcome.kind == "unsupported" or wake >= give_up:
+            raise Unreachable(outcome)
+        yield Pause(wake)
+        attempt += 1
+
+
+def know(
+    view: View, names: Iterable[str], *, create: bool = False, timeout_ms: int = 60_000
+) -> Flow[None]:
+    """Return when every one of these topics is there and has leaders; KafkaError if time is up."""
+    give_up = view.now + timeout_ms
+    attempt = 0
+    while True:
+        wanted = [name for name in names if not _ready(view, name)]
+        if not wanted:
+            return
+        errors = yield from refresh(view, wanted, create=create, timeout_ms=give_up - view.now)
+        lasting = {name: code for name, code in errors.items() if not is_retriable(code)}
+        for name, code in lasting.items():
+            raise KafkaError(code, about=name)
+        missing = [name for name in wanted if not _ready(view, name)]
+        if not missing:
+            return
+        wake = view.now + view.backoff.delay(attempt)
+        if wake >= give_up:
+            code = errors.get(missing[0], ErrorCode.LEADER_NOT_AVAILABLE)
+            raise KafkaError(code, about=missing[0])
+        yield Pause(wake)
+        attempt += 1
+
+
+def _ready(view: View, name: str) -> bool:
+    topic = view.topic(name)
+    return topic is not None and topic.ready and bool(topic.partitions)

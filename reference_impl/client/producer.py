@@ -1,0 +1,314 @@
+"""The producer: records into batches, batches to leaders, answers to deliveries.
+
+`send` only queues. The `flush` flow does all else: learns topics, picks partitions, sends to every
+leader one request with the oldest batch of each of its partitions (PROD-36, PROD-44), and repeats
+until every delivery is done. One request per leader is under way at a time, so records stay in
+order without muting, and a retry can never overtake (PROD-39).
+
+With idempotence on, a batch's sequence is fixed when it is first sent; when a sequence is lost (the
+broker has forgotten us, or a batch failed after it was sent) the producer takes a new id and starts
+from 0, because nobody can know what the old one left behind (KIP-360 in its simplest form).
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from reference_impl.wire.errors import ErrorCode, is_retriable
+from reference_impl.wire.records import NONE, ZSTD
+from reference_impl.wire.records.batch import Header
+
+from .accumulator import Accumulator, Delivery, PendingBatch, Place
+from .flow import (
+    ANY,
+    Ask,
+    ClientError,
+    Failed,
+    Flow,
+    KafkaError,
+    Outcome,
+    Pause,
+    Unreachable,
+    raise_for,
+)
+from .metadata import STALE, View, know, persist, refresh
+from .partitioner import Sticky, for_key
+
+_V_TOPIC_IDS, _V_ZSTD, _V_RECORD_BATCH = 13, 7, 3
+_SEQUENCE_LOST = frozenset(
+    {
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.UNKNOWN_PRODUCER_ID,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    }
+)
+
+
+class Expired(ClientError):
+    """`delivery_timeout_ms` passed (PROD-41)."""
+
+
+class Producer:
+    def __init__(
+        self,
+        view: View,
+        *,
+        die: Callable[[int], int],
+        acks: int = -1,
+        idempotence: bool | None = None,
+        compression: int = NONE,
+        batch_size: int = 16_384,
+        retries: int = (1 << 31) - 1,
+        delivery_timeout_ms: int = 120_000,
+        request_timeout_ms: int = 30_000,
+        max_request_size: int = 1 << 20,
+    ):
+        if idempotence is None:
+            idempotence = acks == -1 and retries > 0
+        if idempotence and (acks != -1 or not retries):
+            raise ClientError("idempotence needs acks=all and retries (PROD-08)")
+        self.view = view
+        self.acks = acks
+        self.idempotence = idempotence
+        self.compression = compression
+        self.retries = retries
+        self.delivery_timeout_ms = delivery_timeout_ms
+        self.request_timeout_ms = request_timeout_ms
+        self.max_request_size = max_request_size
+        self.producer_id, self.producer_epoch = -1, -1
+        self._sequences: dict[Place, int] = {}
+        self._sticky = Sticky(die)
+        self._unplaced: list[Delivery] = []
+        self._lost: set[str] = set()  # topics whose leaders must be learned anew
+        self._accumulator = Accumulator(batch_size)
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None,
+        *,
+        key: bytes | None = None,
+        partition: int | None = None,
+        headers: Sequence[Header] = (),
+        timestamp: int | None = None,
+    ) -> Delivery:
+        """Queue a record for the next `flush`."""
+        now = self.view.now
+        stamp = now if timestamp is None else timestamp
+        delivery = Delivery(topic, partition, key, value, tuple(headers), stamp, now)
+        if delivery.size() > self.max_request_size:
+            delivery.error = KafkaError(ErrorCode.MESSAGE_TOO_LARGE, "max_request_size", topic)
+            delivery.done = True
+        else:
+            self._unplaced.append(delivery)
+        return delivery
+
+    def flush(self) -> Flow[None]:
+        """Until every queued record is delivered or has failed."""
+        yield from self._place_all()
+        while self._accumulator:
+            self._expire()
+            if self.idempotence and self.producer_id < 0 and self._accumulator:
+                try:
+                    yield from self._new_producer_id()
+                except ClientError as error:
+                    for batch in self._accumulator.heads():
+                        self._give_up(batch, error)
+                    continue
+            asks, carried = self._requests()
+            if asks:
+                outcomes = yield asks
+                for batches, outcome in zip(carried, outcomes, strict=True):
+                    self._settle(batches, outcome)
+            elif self._accumulator:
+                yield Pause(min(batch.not_before for batch in self._accumulator.heads()))
+            if self._lost:
+                lost, self._lost = self._lost, set()
+                # Whatever this could not learn shows when the batches are tried again.
+                with suppress(Unreachable):
+                    yield from refresh(self.view, sorted(lost), timeout_ms=self.request_timeout_ms)
+
+    def _place_all(self) -> Flow[None]:
+        names = {delivery.topic for delivery in self._unplaced}
+        for name in sorted(names):
+            try:
+                yield from know(self.view, [name], create=True)
+                known = self.view.topics[name].partitions
+                asked = {d.partition for d in self._unplaced if d.topic == name} - {None}
+                if not asked <= known.keys():  # one refresh, then it is an error (PROD-15)
+                    yield from refresh(self.view, [name])
+            except ClientError as error:
+                for delivery in self._unplaced:
+                    if delivery.topic == name:
+                        delivery.error, delivery.done = error, True
+        waiting, self._unplaced = self._unplaced, []
+        for delivery in waiting:
+            if not delivery.done:
+                self._place(delivery)
+
+    def _place(self, delivery: Delivery) -> None:
+        partitions = self.view.topics[delivery.topic].partitions
+        if delivery.partition is None and delivery.key is not None:
+            delivery.partition = for_key(delivery.key, len(partitions))
+        if delivery.partition is not None:
+            if delivery.partition in partitions:
+                self._accumulator.append((delivery.topic, delivery.partition), delivery)
+            else:
+                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                delivery.error = KafkaError(code, about=f"{delivery.topic}-{delivery.partition}")
+                delivery.done = True
+            return
+        available = [i for i, part in partitions.items() if part.leader >= 0] or list(partitions)
+        delivery.partition = self._sticky.current(delivery.topic, available)
+        if self._accumulator.append((delivery.topic, delivery.partition), delivery):
+            self._sticky.move_on(delivery.topic, available)
+
+    def _new_producer_id(self) -> Flow[None]:
+        ask = Ask(ANY, "InitProducerId", {"transactional_id": None, "transaction_timeout_ms": -1})
+        give_up, attempt = self.view.now + self.delivery_timeout_ms, 0
+        while True:
+            body = yield from persist(self.view, ask)
+            code = body["error_code"]
+            if not code:
+                break
+            wake = self.view.now + self.view.backoff.delay(attempt)
+            if not is_retriable(code) or wake >= give_up:
+                raise_for(code, about="InitProducerId")
+            yield Pause(wake)
+            attempt += 1
+        self.producer_id, self.producer_epoch = body["producer_id"], body["producer_epoch"]
+        self._sequences.clear()
+        for batch in self._accumulator.heads():
+            batch.sequence = -1
+
+    def _expire(self) -> None:
+        for batch in self._accumulator.heads():
+            age = self.view.now - batch.created
+            if age >= self.delivery_timeout_ms:
+                topic, partition = batch.place
+                count = len(batch.deliveries)
+                self._give_up(
+                    batch,
+                    Expired(
+                        f"Expiring {count} record(s) for {topic}-{partition}:{age} ms has passed"
+                        " since batch creation"
+                    ),
+                )
+
+    def _requests(self) -> tuple[list[Ask], list[list[PendingBatch]]]:
+        by_leader: dict[int, list[PendingBatch]] = {}
+        used: dict[int, int] = {}
+        for batch in self._accumulator.heads():
+            leader = self.view.leader(*batch.place)
+            if batch.not_before > self.view.now:
+                continue
+            if leader is None:
+                batch.not_before = self.view.now + self.view.backoff.delay(0)
+                self._lost.add(batch.place[0])
+                continue
+            size = used.get(leader.leader, 0) + batch.size
+            if size > self.max_request_size and leader.leader in by_leader:
+                continue  # the next round takes it; alone it would go however large (PROD-37)
+            used[leader.leader] = size
+            by_leader.setdefault(leader.leader, []).append(batch)
+        asks = [self._request(leader, batches) for leader, batches in by_leader.items()]
+        return asks, list(by_leader.values())
+
+    def _request(self, leader: int, batches: list[PendingBatch]) -> Ask:
+        topics: dict[str, list[dict[str, Any]]] = {}
+        ids = True
+        for batch in batches:
+            batch.closed = True
+            if self.idempotence and batch.sequence < 0:
+                batch.producer = (self.producer_id, self.producer_epoch)
+                batch.sequence = self._sequences.get(batch.place, 0)
+                after = (batch.sequence + len(batch.deliveries)) & 0x7FFFFFFF
+                self._sequences[batch.place] = after
+            topic, partition = batch.place
+            ids = ids and any(self.view.id_of(topic))
+            row = {"index": partition, "records": batch.encode(self.compression)}
+            topics.setdefault(topic, []).append(row)
+        body = {
+            "transactional_id": None,
+            "acks": self.acks,
+            "timeout_ms": self.request_timeout_ms,
+            "topic_data": [
+                {"name": name, "topic_id": self.view.id_of(name), "partition_data": rows}
+                for name, rows in topics.items()
+            ],
+        }
+        lowest = _V_ZSTD if self.compression == ZSTD else _V_RECORD_BATCH
+        highest = 1 << 15 if ids else _V_TOPIC_IDS - 1
+        return Ask(
+            leader,
+            "Produce",
+            body,
+            timeout_ms=self.request_timeout_ms,
+            versions=(lowest, highest),
+            answer=self.acks != 0,
+        )
+
+    def _settle(self, batches: list[PendingBatch], outcome: Outcome) -> None:
+        if isinstance(outcome, Failed):
+            for batch in batches:
+                if outcome.kind == "unsupported":
+                    self._give_up(batch, Unreachable(outcome))
+                else:
+                    self._again(batch, Unreachable(outcome), stale=True)
+            return
+        if self.acks == 0:
+            for batch in batches:
+                self._accumulator.pop(batch)
+                batch.settle(-1)
+            return
+        rows = {
+            (row.get("name") or self.view.name_of(row["topic_id"]), part["index"]): part
+            for row in outcome.body["responses"]
+            for part in row["partition_responses"]
+        }
+        for batch in batches:
+            part = rows.get(batch.place)
+            if part is None:
+                self._again(batch, ClientError(f"no answer for {batch.place}"), stale=True)
+            else:
+                self._settle_one(batch, part)
+
+    def _settle_one(self, batch: PendingBatch, part: dict[str, Any]) -> None:
+        code = part["error_code"]
+        if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
+            self._accumulator.pop(batch)
+            # A duplicate so old that the broker has forgotten its offset is delivered all the same.
+            offset = part["base_offset"] if not code else -1
+            batch.settle(offset, part.get("log_append_time_ms", -1))
+            return
+        error = KafkaError(code, part.get("error_message"), "{}-{}".format(*batch.place))
+        if code == ErrorCode.MESSAGE_TOO_LARGE and len(batch.deliveries) > 1:
+            self._accumulator.split(batch)
+            self._forget_producer()
+        elif code in _SEQUENCE_LOST and self.idempotence and batch.attempts < self.retries:
+            self._forget_producer()
+            self._again(batch, error, stale=False)
+        elif is_retriable(code) or code in STALE:
+            self._again(batch, error, stale=code in STALE)
+        else:
+            self._give_up(batch, error)
+
+    def _again(self, batch: PendingBatch, error: ClientError, *, stale: bool) -> None:
+        if batch.attempts >= self.retries:
+            self._give_up(batch, error)
+            return
+        batch.not_before = self.view.now + self.view.backoff.delay(batch.attempts)
+        batch.attempts += 1
+        if stale:
+            self._lost.add(batch.place[0])
+
+    def _give_up(self, batch: PendingBatch, error: ClientError) -> None:
+        self._accumulator.pop(batch)
+        batch.fail(error)
+        if batch.sequence >= 0:
+            self._forget_producer()
+
+    def _forget_producer(self) -> None:
+        if self.idempotence:
+            self.producer_id = -1

@@ -1,0 +1,251 @@
+"""Sockets and the wall clock for the client: runs its flows, one thread, blocking.
+
+Everything that decides is in `reference_impl.client`; this file connects, reads, writes and waits.
+A `Client` belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import random
+import selectors
+import socket
+import time
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any, TypeVar
+
+from reference_impl.client.admin import Admin
+from reference_impl.client.connection import Connection, ProtocolFault, Reply, Unsupported
+from reference_impl.client.consumer import Consumer
+from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from reference_impl.client.metadata import View
+from reference_impl.client.producer import Producer
+
+T = TypeVar("T")
+_CHUNK = 1 << 18
+_CONNECT_TIMEOUT_S = 10.0
+
+
+class _Link:
+    """A socket and the connection that speaks over it."""
+
+    def __init__(self, node: int, address: tuple[str, int], connection: Connection):
+        self.node = node
+        self.connection = connection
+        self.socket = socket.create_connection(address, timeout=_CONNECT_TIMEOUT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setblocking(False)
+        self.unsent = b""
+
+    def flush(self) -> bool:
+        """Write what can be written; True while something is left."""
+        self.unsent += self.connection.outgoing()
+        while self.unsent:
+            try:
+                sent = self.socket.send(self.unsent)
+            except BlockingIOError:
+                break
+            self.unsent = self.unsent[sent:]
+        return bool(self.unsent)
+
+
+class Client:
+    """`run` a flow, or have `admin`, `producer()` and `consumer()` do it."""
+
+    def __init__(
+        self, bootstrap: str | Sequence[str], *, client_id: str = "touchstone", seed: int = 0
+    ):
+        rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
+        hosts = [row.rpartition(":") for row in rows]
+        self.view = View([(host, int(port)) for host, _, port in hosts], self.now())
+        self.client_id = client_id
+        self.random = random.Random(seed)
+        self._links: dict[int, _Link] = {}
+        self._plain: set[int] = set()  # nodes that closed on our ApiVersions; they get version 0
+        self._selector = selectors.DefaultSelector()
+        self._serial = 0
+
+    @staticmethod
+    def now() -> int:
+        return time.time_ns() // 1_000_000
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for link in list(self._links.values()):
+            self._drop(link)
+        self._selector.close()
+
+    @property
+    def admin(self) -> Running:
+        return Running(self, Admin(self.view))
+
+    def producer(self, **options: Any) -> Running:
+        self.view.now = self.now()
+        return Running(self, Producer(self.view, die=self.random.randrange, **options))
+
+    def consumer(self, places: Iterable[tuple[str, int]], **options: Any) -> Running:
+        consumer = Consumer(self.view, **options)
+        consumer.assign(places)
+        return Running(self, consumer)
+
+    def ask(self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any) -> dict:
+        """One request, its decoded answer."""
+        (outcome,) = self._ask([Ask(node, api, body, **options)])
+        if isinstance(outcome, Failed):
+            raise ConnectionError(f"{api}: {outcome.kind}: {outcome.reason}")
+        return outcome.body
+
+    def run(self, flow: Flow[T]) -> T:
+        """Do what the flow yields until it returns."""
+        given: list[Outcome] | None = None
+        while True:
+            self.view.now = self.now()
+            try:
+                wanted = flow.send(given)
+            except StopIteration as end:
+                return end.value
+            if isinstance(wanted, Pause):
+                time.sleep(max(0, wanted.until - self.now()) / 1000)
+                given = []
+            else:
+                given = self._ask(wanted)
+
+    def _ask(self, asks: Sequence[Ask]) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        numbers: dict[int, tuple[int, Ask]] = {}
+        for place, ask in enumerate(asks):
+            self._serial += 1
+            numbers[self._serial] = (place, ask)
+            self._start(self._serial, ask, numbers, outcomes)
+        while len(outcomes) < len(asks):
+            self._wait(numbers, outcomes)
+        for link in self._links.values():
+            self._watch(link)
+        return [outcomes[place] for place in range(len(asks))]
+
+    def _start(self, ticket: int, ask: Ask, numbers: dict, outcomes: dict) -> None:
+        place, _ = numbers[ticket]
+        node = self.view.resolve(ask.node)
+        if node is None:
+            outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
+            return
+        try:
+            link = self._links.get(node) or self._connect(node)
+        except OSError as fault:
+            self.view.unreachable(node)
+            outcomes[place] = Failed(ask, "refused", str(fault))
+            return
+        try:
+            replies = link.connection.ask(ticket, ask, now=self.now())
+        except Unsupported as fault:
+            outcomes[place] = Failed(ask, "unsupported", str(fault))
+            return
+        self._replied(replies, numbers, outcomes)
+        self._write(link, numbers, outcomes)
+
+    def _connect(self, node: int) -> _Link:
+        first = 0 if node in self._plain else None
+        connection = Connection(self.client_id, now=self.now(), first_version=first)
+        link = _Link(node, self.view.addresses[node], connection)
+        self._links[node] = link
+        self._selector.register(link.socket, selectors.EVENT_READ, link)
+        return link
+
+    def _drop(self, link: _Link) -> None:
+        if self._links.get(link.node) is link:
+            del self._links[link.node]
+        self._selector.unregister(link.socket)
+        link.socket.close()
+
+    def _wait(self, numbers: dict, outcomes: dict) -> None:
+        deadlines = [link.connection.deadline() for link in self._links.values()]
+        soonest = min((each for each in deadlines if each is not None), default=self.now())
+        for key, events in self._selector.select(max(0, soonest - self.now()) / 1000):
+            link: _Link = key.data
+            if events & selectors.EVENT_READ:
+                self._read(link, numbers, outcomes)
+            if self._links.get(link.node) is link:
+                self._write(link, numbers, outcomes)
+        for link in list(self._links.values()):
+            if link.connection.expired(self.now()):
+                self._lose(link, "timeout", "no answer in time", numbers, outcomes)
+
+    def _write(self, link: _Link, numbers: dict, outcomes: dict) -> None:
+        try:
+            link.flush()
+        except OSError as fault:
+            self._lose(link, "closed", str(fault), numbers, outcomes)
+            return
+        self._watch(link)
+
+    def _watch(self, link: _Link) -> None:
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.unsent else 0)
+        self._selector.modify(link.socket, events, link)
+
+    def _read(self, link: _Link, numbers: dict, outcomes: dict) -> None:
+        try:
+            chunk = link.socket.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError as fault:
+            self._lose(link, "closed", str(fault), numbers, outcomes)
+            return
+        if not chunk:
+            self._lose(link, "closed", "the broker closed the connection", numbers, outcomes)
+            return
+        try:
+            replies, impossible = link.connection.receive(chunk)
+        except ProtocolFault as fault:
+            self._lose(link, "malformed", str(fault), numbers, outcomes)
+            return
+        self._replied(replies, numbers, outcomes)
+        for ticket, why in impossible:
+            if ticket in numbers:
+                place, ask = numbers[ticket]
+                outcomes[place] = Failed(ask, "unsupported", str(why))
+
+    def _replied(self, replies: list[Reply], numbers: dict, outcomes: dict) -> None:
+        for reply in replies:
+            if reply.ticket in numbers:
+                place, ask = numbers[reply.ticket]
+                outcomes[place] = Answer(ask, reply.version, reply.body or {})
+
+    def _lose(self, link: _Link, kind: str, why: str, numbers: dict, outcomes: dict) -> None:
+        self._drop(link)
+        shy = kind == "closed" and not link.connection.negotiated and link.node not in self._plain
+        if shy:
+            self._plain.add(link.node)
+        else:
+            self.view.unreachable(link.node)
+        for ticket, _ in link.connection.abandon():
+            if ticket not in numbers:
+                continue
+            place, ask = numbers[ticket]
+            if shy:
+                self._start(ticket, ask, numbers, outcomes)
+            else:
+                outcomes[place] = Failed(ask, kind, why)
+
+
+class Running:
+    """A core whose flows run when called: `client.admin.create_topic("t")` just does it."""
+
+    def __init__(self, client: Client, core: Any):
+        self._client = client
+        self.core = core
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.core, name)
+        if not callable(found):
+            return found
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            self._client.view.now = self._client.now()
+            result = found(*arguments, **options)
+            return self._client.run(result) if isinstance(result, Generator) else result
+
+        return call
