@@ -118,7 +118,7 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
     number, epoch = body["session_id"], body["session_epoch"]
     if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
         sessions.pop(number, None)
-        if epoch == FINAL_EPOCH or not wanted:
+        if epoch == FINAL_EPOCH:
             return Context(wanted=wanted)
         session = _new(sessions, broker, now)
         if session is None:

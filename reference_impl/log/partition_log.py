@@ -46,8 +46,6 @@ class Read(NamedTuple):
     log_start_offset: int
     log_end_offset: int
     first_incomplete: bool = False  # the first entry did not fit into max_bytes
-    segment: int = NO_OFFSET  # base offset of the segment that was read
-    position: int = 0
 
 
 class Found(NamedTuple):
@@ -228,6 +226,10 @@ class PartitionLog:
                 f" log segments in the range {self.log_start_offset} to {self.log_end_offset}.",
             )
         limit = self.limit(isolation)
+        if max_bytes < 0 and offset < limit:
+            raise LogError(
+                ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read"
+            )
         index = segments.floor(self._segments, offset)
         records, incomplete, at = b"", False, self._segments[index]
         if offset < limit:
@@ -237,15 +239,16 @@ class PartitionLog:
                     records = found
                     incomplete = not min_one and max_bytes < at.first_size(offset)
                     break
+        return self.marks()._replace(records=records, first_incomplete=incomplete)
+
+    def marks(self) -> Read:
+        """The offsets a reader is told, without records."""
         return Read(
-            records,
+            b"",
             self.high_watermark,
             self.last_stable_offset,
             self.log_start_offset,
             self.log_end_offset,
-            incomplete,
-            at.base_offset,
-            at.position_of(offset),
         )
 
     def readable(self, offset: int, isolation: str) -> tuple[int, bool]:

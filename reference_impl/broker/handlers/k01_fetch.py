@@ -17,22 +17,25 @@ Sources: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages and readFrom
 from __future__ import annotations
 
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any
 
 from reference_impl.broker import fetch_sessions
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.effects import Hangup, Request, Wait
 from reference_impl.broker.partitions import leader_of, locate, log_key
 from reference_impl.cluster.topology import Partition
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
 from reference_impl.log.rules import LogError
 from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import RecordError, UnsupportedCompression, down_convert
+from reference_impl.wire.records import RecordError, UnsupportedCompression, down_convert, entries
 
 INT_MAX = 2**31 - 1
-READ_COMMITTED = 1
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 UNDEFINED = -1
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+BATCH_HEADER, CONVERSION_CHUNK = 61, 128 << 10
+_OVERFLOW = Struct(">qi")
 _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
 
 
@@ -47,10 +50,16 @@ class _Query:
     isolation: str
     max_bytes: int
     min_bytes: int
+    replica: int
+    tells_stable: bool  # whether the answer carries the last stable offset
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait | Hangup:
     body, version = request.body, request.header.version
+    if body["isolation_level"] not in (READ_UNCOMMITTED, READ_COMMITTED):
+        if broker.persona.quirk("fetch.parses-isolation"):
+            return Hangup(f"isolation level {body['isolation_level']}")
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     session = fetch_sessions.open_context(request, broker, now)
     if session.error:
         return {"error_code": session.error, "session_id": 0, "responses": []}
@@ -77,17 +86,17 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     return Wait(now + body["max_wait_ms"], keys, attempt, expire)
 
 
-def fail(request: Request, code: int) -> dict[str, Any] | None:
-    if request.header.version >= 7:
-        return {"error_code": code, "session_id": 0, "responses": []}
+def fail(request: Request, code: int) -> dict[str, Any]:
+    """Every partition with this error, and the whole from v7 on; v13 names no partitions."""
     rows = [
         {
             "topic": topic["topic"],
             "partitions": [_error(row["partition"], code) for row in topic["partitions"]],
         }
         for topic in request.body["topics"]
+        if request.header.version < 13
     ]
-    return {"responses": rows}
+    return {"error_code": code, "session_id": request.body["session_id"], "responses": rows}
 
 
 def _query(
@@ -109,6 +118,9 @@ def _query(
         isolation,
         max_bytes,
         min(body["min_bytes"], max_bytes),
+        replica,
+        body["isolation_level"] == READ_COMMITTED
+        or broker.persona.quirk("fetch.uncommitted-sees-last-stable"),
     )
 
 
@@ -145,12 +157,14 @@ def _read(
         return _error(want.index, located.error)
     offset, log = want.offset, partition.log
     try:
+        if query.replica >= 0 and not _follows(query.replica, broker, partition):
+            if broker.persona.quirk("fetch.refuses-strangers"):
+                return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            return _row(query, want, log.marks(), b"")
         diverging = _diverging(partition, want)
         if diverging is not None:
-            row = _row(query, want, log.read(offset, 0, isolation=LOG_END), b"")
-            row["diverging_epoch"] = diverging
-            return row
-        read = log.read(offset, max(0, max_bytes), min_one=min_one, isolation=query.isolation)
+            return {**_row(query, want, log.marks(), b""), "diverging_epoch": diverging}
+        read = log.read(offset, max_bytes, min_one=min_one, isolation=query.isolation)
     except LogError as refusal:
         return _error(want.index, refusal.code)
     records = read.records
@@ -160,6 +174,10 @@ def _read(
     if skips and records and int.from_bytes(records[:8], "big") < offset:
         records = records[12 + int.from_bytes(records[8:12], "big") :]
     return _row(query, want, read, records)
+
+
+def _follows(replica: int, broker: Broker, partition: Partition) -> bool:
+    return replica != broker.id and replica in partition.replicas
 
 
 def _diverging(partition: Partition, want: fetch_sessions.Wanted) -> dict[str, int] | None:
@@ -185,7 +203,7 @@ def _row(query: _Query, want: fetch_sessions.Wanted, read: Read, records: bytes)
         "partition_index": want.index,
         "error_code": ErrorCode.NONE,
         "high_watermark": read.high_watermark,
-        "last_stable_offset": read.last_stable_offset,
+        "last_stable_offset": read.last_stable_offset if query.tells_stable else -1,
         "log_start_offset": read.log_start_offset,
         "aborted_transactions": [] if committed else None,
         "records": records,
@@ -226,11 +244,11 @@ def _answer(
     rows: list[dict[str, Any]],
 ) -> dict[str, Any]:
     pairs = list(zip(named, rows, strict=True))
-    pairs += [
-        (want, _error(want.index, _unknown(broker, want)))
-        for want in query.wanted
-        if _unknown(broker, want)
-    ]
+    aborted = [] if broker.persona.quirk("fetch.unknown-lists-aborted") else None
+    for want in query.wanted:
+        code = _unknown(broker, want)
+        if code:
+            pairs.append((want, {**_error(want.index, code), "aborted_transactions": aborted}))
     endpoints = {}
     for want, row in pairs:
         if query.version >= 16 and row["error_code"] in MOVED:
@@ -274,10 +292,32 @@ def _converted(
         return row
     if not config.message_downconversion_enable:
         return _error(want.index, ErrorCode.UNSUPPORTED_VERSION)
+    stored = row["records"]
     try:
-        records = down_convert(row["records"], newest, first_offset=want.offset)
+        records = down_convert(stored, newest, first_offset=want.offset)
+        if broker.persona.quirk("fetch.pads-converted"):
+            records = _padded(records, stored, newest, want.offset)
+        if not records and broker.persona.quirk("fetch.cut-entry-goes-out-raw"):
+            records = stored if next(entries(stored), None) is None else records
     except UnsupportedCompression:
         return _error(want.index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     except RecordError:
         return _error(want.index, ErrorCode.CORRUPT_MESSAGE)
     return {**row, "records": records}
+
+
+def _padded(converted: bytes, stored: bytes, magic: int, offset: int) -> bytes:
+    """`converted` at the size that was promised before conversion was done (KIP-283)."""
+    first = next(entries(stored), None)
+    if first is None:
+        return b""
+    head = down_convert(stored[: first[0] + first[1]], magic, first_offset=offset)
+    size = max(len(stored), len(head))
+    missing = size - len(converted)
+    while missing > 0:
+        overflow = _OVERFLOW.pack(-1, max(missing + 1, BATCH_HEADER)).ljust(
+            min(missing + 1, CONVERSION_CHUNK), b"\0"
+        )
+        converted += overflow[:missing]
+        missing = size - len(converted)
+    return converted[:size]

@@ -128,6 +128,39 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (INT_MAX, INT_MAX, 57_671_680, 57_671_680, 57_671_680),
         "KafkaConfig at 2.8.2, 3.9",
     ),
+    "fetch.uncommitted-sees-last-stable": (
+        "read_uncommitted is told the last stable offset too.",
+        (False, True, True, True, True),
+        "observed",
+    ),
+    "fetch.pads-converted": (
+        "Down-converted records keep the size of the stored ones: what is missing is filled with "
+        "the head of a batch that never ends (KIP-283).",
+        (False, True, True, True, True),
+        "LazyDownConversionRecords at 2.2.1, 2.8.2, 3.9; observed",
+    ),
+    "fetch.cut-entry-goes-out-raw": (
+        "A first entry cut by the limit of v0 to v2 is answered as it is stored, not converted.",
+        (True, True, True, False, False),
+        "FileRecords.downConvert at 2.2.1, 2.8.2; observed",
+    ),
+    "fetch.unknown-lists-aborted": (
+        "An unknown partition has an empty list of aborted transactions instead of null.",
+        (False, False, False, True, True),
+        "FetchResponse.partitionResponse at 3.9; observed",
+    ),
+    "fetch.parses-isolation": (
+        "An isolation level that does not exist closes the connection instead of failing the "
+        "request.",
+        (True, True, False, False, False),
+        "observed",
+    ),
+    "fetch.refuses-strangers": (
+        "A fetch in the name of a replica that follows nothing here is NOT_LEADER_OR_FOLLOWER "
+        "instead of empty.",
+        (False, False, False, True, True),
+        "Partition.followerReplicaOrThrow at 3.9; observed",
+    ),
     "topics.have-ids": (
         "Topics have ids (KIP-516).",
         (False, False, True, True, True),
