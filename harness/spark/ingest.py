@@ -50,7 +50,7 @@ def read(spark: SparkSession, folder: Path, runs: DataFrame) -> DataFrame:
 
 def whole() -> Column:
     """Whether a line is a case row that can be counted; null counts as no."""
-    named = f.lit(True)
+    named = f.col(schema.CORRUPT).isNull()  # set also when one field is of another type
     for name in rows.REQUIRED:
         named = named & f.col(name).isNotNull()
     known_verdict = f.col("verdict").isin(*rows.VERDICTS)

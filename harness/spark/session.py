@@ -110,7 +110,7 @@ def settings(scratch: Path, master: str, rows: int) -> dict[str, str]:
 @functools.cache
 def process_folder() -> Path:
     """A folder for as long as this process lives."""
-    folder = Path(tempfile.mkdtemp(prefix="touchstone-spark-"))
+    folder = Path(tempfile.mkdtemp(prefix="report-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
