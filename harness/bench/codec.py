@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from harness.bench.contest import Figure, Options
 from reference_impl.wire.apis import API
 from reference_impl.wire.codec import decode, encode
 
@@ -34,9 +35,8 @@ def metadata(topics: int) -> dict:
     }  # fmt: skip
 
 
-def run() -> dict:
-    """Rates of both and ours / theirs, per message size; without kio only ours."""
-    rows = {}
+def run(options: Options) -> Iterator[Figure]:
+    """Rates of both, per message size; without kio only ours."""
     for topics in (1, 30):
         value = metadata(topics)
         data = encode(SCHEMA, VERSION, value)
@@ -47,11 +47,10 @@ def run() -> dict:
         theirs = _kio(data)
         for verb in ("encode", "decode"):
             best = _compete([ours[verb], *([theirs[verb]] if theirs else [])])
-            row = {"bytes": len(data), "ours_per_s": round(best[0])}
-            if theirs:
-                row |= {"kio_per_s": round(best[1]), "ratio": round(best[0] / best[1], 2)}
-            rows[f"{verb}-{len(data)}"] = row
-    return {"name": "codec", "peer": "kio", "message": "Metadata v12 response", "rows": rows}
+            what = f"{verb} Metadata v12 response, {len(data)} B"
+            peer = ("kio", round(best[1])) if theirs else (None, None)
+            options.say(f"codec {what}: {best[0]:,.0f} per s")
+            yield Figure("codec", what, round(best[0]), "per s", *peer)
 
 
 def _kio(data: bytes) -> dict[str, Callable] | None:

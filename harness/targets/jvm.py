@@ -31,6 +31,7 @@ FORMAT_SECONDS = 120
 PROFILES: dict[str, tuple[str, ...]] = {
     "test": ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
     "zookeeper": ("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+    "client": ("-Xmx512m",),
     "bench": (
         "-Xms1g", "-Xmx1g", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
         "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",

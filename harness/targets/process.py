@@ -57,6 +57,15 @@ class KafkaProcess(PerShape):
             return missing.reason
         return None
 
+    def pids(self) -> list[int]:
+        """Every process of every cluster, those that keep the metadata too (for the benches)."""
+        children = [
+            child
+            for cluster in self._clusters.values()
+            for child in (*cluster.keepers, *(node.child for node in cluster.nodes.values()))
+        ]
+        return [child.pid for child in children if child.alive]
+
     def open(self, shape: Shape) -> KafkaCluster:
         for attempt in range(1, ATTEMPTS + 1):
             cluster = KafkaCluster(self._release, shape, self._profile)

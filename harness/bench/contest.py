@@ -1,0 +1,114 @@
+"""What every bench shares: the options, a figure, and the two brokers that stand side by side.
+
+A rate measured alone says more about the machine and its hour than about the code, so a figure is
+ours beside a peer's, taken in turns in one run, best turn of each. `ratio` is made so that more
+than one means ours is better, whichever way the unit points.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+
+import click
+
+from harness.target import Shape, Unavailable
+from harness.targets import parse
+from harness.targets.process import KafkaProcess
+
+READY_SECONDS = 60
+ONE = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line decides for all benches."""
+
+    peers: tuple[str, ...] = ("kafka@4.3",)
+    rounds: int = 2
+    records: int = 2_000_000
+    release: str = "4.3"
+
+    def say(self, line: str) -> None:
+        """Progress, on stderr: stdout belongs to the table."""
+        click.echo(f"bench: {line}", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One thing measured: ours, and a peer's where one could be run."""
+
+    bench: str
+    what: str
+    ours: float
+    unit: str
+    peer: str | None = None
+    theirs: float | None = None
+    more_is_better: bool = True
+    notes: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def ratio(self) -> float | None:
+        """More than one: ours is better."""
+        if not self.theirs or not self.ours:
+            return None
+        return self.ours / self.theirs if self.more_is_better else self.theirs / self.ours
+
+    def row(self) -> dict[str, object]:
+        made = asdict(self)
+        made["ratio"] = None if self.ratio is None else round(self.ratio, 3)
+        return made
+
+
+@contextlib.contextmanager
+def our_broker(options: Options, brokers: int = 1) -> Iterator[tuple[str, int]]:
+    """`touchstone broker` as users run it: (bootstrap servers, process number)."""
+    argv = [sys.executable, "-m", "harness", "broker", "--brokers", str(brokers)]
+    argv += ["--release", options.release, "--port", "0"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            word, _, bootstrap = process.stdout.readline().strip().partition(" ")
+            if word != "ready":
+                raise RuntimeError("`touchstone broker` ended before it was ready")
+            yield bootstrap, process.pid
+        finally:
+            process.terminate()
+            process.wait(timeout=READY_SECONDS)
+
+
+@contextlib.contextmanager
+def peer_broker(
+    name: str, shape: Shape = ONE, profile: str = "bench"
+) -> Iterator[tuple[str, list[int]]]:
+    """A peer by its target word, Kafka with the options of its own scripts."""
+    target = parse(name)
+    if isinstance(target, KafkaProcess):
+        target = KafkaProcess(name.partition("@")[2], profile=profile)
+    try:
+        endpoint = target.start(shape)
+        bootstrap = ",".join(f"{host}:{port}" for host, port in endpoint.bootstrap)
+        yield bootstrap, target.pids() if isinstance(target, KafkaProcess) else []
+    finally:
+        target.stop()
+
+
+def available_peers(options: Options) -> Iterator[str]:
+    """The peers this machine can run; each other one is named with its reason."""
+    for name in options.peers:
+        try:
+            reason = parse(name).available()
+        except (Unavailable, ValueError) as missing:
+            reason = str(missing)
+        if reason:
+            options.say(f"{name} not run: {reason}")
+        else:
+            yield name
+
+
+def best(rounds: int, better: Callable, *contestants: Callable[[], float]) -> list[float]:
+    """Each contestant's best turn; they take turns, so a busy minute hurts all alike."""
+    turns = [[contestant() for contestant in contestants] for _ in range(rounds)]
+    return [better(column) for column in zip(*turns, strict=True)]
