@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.broker.personas.config_rows import ConfigDefinition
+from reference_impl.broker.personas.topic_configs import MESSAGE_FORMATS
 
 INT_MAX, LONG_MAX, SHORT_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -110,13 +111,24 @@ def _throttled(name: str, value: list[str], form: str) -> None:
         raise _refuse(name, value, why + form)
 
 
+def _format(name: str, value: str, newest_and_quote: str) -> None:
+    """A release's name, in full ("2.8-IV1") or without its stage ("2.8", "0.9.0")."""
+    newest, _, quote = newest_and_quote.partition(" in ")
+    known = MESSAGE_FORMATS[: MESSAGE_FORMATS.index(newest) + 1]
+    digits = value.split(".")[: 3 if value.startswith("0.") else 2]
+    short = ".".join(digits)
+    if value not in known and not any(f.split("-")[0] == short for f in known):
+        raise _refuse(name, value, f"Version {quote}{value}{quote} is not a valid version")
+
+
 # Tried in order: the first pattern that fits a rule's text checks the value.
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Any, str], None]], ...] = (
     (re.compile(r">= (.+)"), _at_least),
     (re.compile(r"(.+ \.\. .+) or -1"), _level),
     (re.compile(r"(.+ \.\. .+)"), _between),
     (re.compile(r"one of (.+)"), _one_of),
-    (re.compile(r"throttled replicas as (.+)"), _throttled),
+    (re.compile(r"format up to (.+)"), _format),
+    (re.compile(r"throttled as (.+)"), _throttled),
 )
 
 
@@ -136,3 +148,24 @@ def read(definition: ConfigDefinition, text: str) -> Any:
         else:
             raise LookupError(f"no check for the rule {definition.rule!r}")
     return value
+
+
+def printed(definition: ConfigDefinition, text: str) -> str:
+    """The value of `text` as Java prints it: trimmed, lists without spaces, booleans small."""
+    value = _READERS[definition.type](text.strip())
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(value)
+    return _java_double(value) if isinstance(value, float) else str(value)
+
+
+def _java_double(value: float) -> str:
+    """Double.toString: plain between a thousandth and ten million, else with one digit before."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[repr(value)]
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    shortest = next(d for p in range(18) if float(d := f"{value:.{p}e}") == value)
+    mantissa, exponent = shortest.split("e")
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"

@@ -110,6 +110,8 @@ class Cluster:
         self.topics: dict[str, Topic] = {}
         self.by_id: dict[bytes, Topic] = {}
         self.next_producer_id = 0
+        self.retired_ids: dict[bytes, str] = {}  # ids of deleted topics, where somebody asks
+        self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self._resolved: dict[str, TopicConfig] = {}
 

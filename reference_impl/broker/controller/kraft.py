@@ -241,8 +241,7 @@ def _grown(
     if count < now:
         raise Refused(
             ErrorCode.INVALID_PARTITIONS,
-            f"The topic {name} currently has {now} partition(s); "
-            f"{count} would not be an increase.",
+            f"The topic {name} currently has {now} partition(s); {count} would not be an increase.",
         )
     added, factor = count - now, len(topic.partitions[0].replicas)
     if assignments is None:

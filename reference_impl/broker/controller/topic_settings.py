@@ -51,9 +51,7 @@ def _in_kafkas_order(known: Iterable[ConfigDefinition]) -> list[tuple[str, Confi
     retention settings first and the cleaner's and message settings later.
     """
     early = ("segment.", "flush.", "retention.", "local.retention.", "max.message.bytes")
-    return sorted(
-        ((d.name, d) for d in known), key=lambda pair: not pair[0].startswith(early)
-    )
+    return sorted(((d.name, d) for d in known), key=lambda pair: not pair[0].startswith(early))
 
 
 def _check_lags(broker: Broker, values: Mapping[str, Any]) -> None:

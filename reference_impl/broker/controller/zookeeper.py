@@ -155,9 +155,7 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
         partitions = default_partitions(broker) if partitions == UNSET else partitions
         factor = default_replication(broker) if factor == UNSET else factor
     cluster = broker.cluster
-    return placed(
-        lambda: racks.assign(seats(cluster), partitions, factor, chance=cluster.random)
-    )
+    return placed(lambda: racks.assign(seats(cluster), partitions, factor, chance=cluster.random))
 
 
 def placed(place: Callable[[], racks.Assignment], first: int = 0) -> Table:
@@ -323,7 +321,9 @@ def delete_topics(
         rows = list(dict.fromkeys(rows))
     outcomes = [_named(broker, name, topic_id) for name, topic_id in rows]
     for name in {outcome.name for outcome in outcomes if outcome.code == ErrorCode.NONE}:
-        cluster.delete(name or "")
+        topic = cluster.delete(name or "")
+        if topic.id != NO_TOPIC_ID:  # this controller never forgets whose an id was
+            cluster.retired_ids[topic.id] = topic.name
     if timeout <= 0:
         outcomes = [o.timed_out() if o.code == ErrorCode.NONE else o for o in outcomes]
     return outcomes
@@ -337,6 +337,9 @@ def _named(broker: Broker, name: str | None, topic_id: bytes) -> Outcome:
         return Outcome(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if name is None:
         topic = cluster.by_id.get(topic_id)
+        if topic_id in cluster.retired_ids:
+            retired = cluster.retired_ids[topic_id]
+            return Outcome(retired, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic_id=topic_id)
         if topic is None:
             return Outcome(None, ErrorCode.UNKNOWN_TOPIC_ID, topic_id=topic_id)
         return Outcome(topic.name, topic_id=topic_id)

@@ -62,16 +62,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 def fail(request: Request, code: int) -> dict[str, Any]:
     """The whole request refused: nothing but the topics it named, each with the code."""
-    names = [(row["name"] or "", row["topic_id"]) for row in request.body["topics"] or ()]
-    rows = {
-        name: {"error_code": code, "name": name, "topic_id": topic_id, "partitions": []}
-        for name, topic_id in reversed(names)  # one row a name: the first stays
-    }
+    rows = [
+        {"error_code": code, "name": row["name"] or "", "topic_id": row["topic_id"]}
+        for row in request.body["topics"] or ()
+    ]
     return {
         "brokers": [],
         "cluster_id": None,
         "controller_id": -1,
-        "topics": list(reversed(rows.values())),
+        "topics": rows,
         "error_code": code,
     }
 

@@ -86,6 +86,115 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "configs.cluster-keeps-min-isr": (
+        "min.insync.replicas is kept as a dynamic default of all brokers (KIP-966's "
+        "eligible leader replicas need it there).",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+    "configs.metrics-have-defaults": (
+        "A client metrics subscription that nobody made shows its defaults.",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+    "configs.success-has-empty-message": (
+        "DescribeConfigs and UNKNOWN_TOPIC_OR_PARTITION in it carry the empty text, not null.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "configs.v0-never-says-default": (
+        "DescribeConfigs v0 says is_default=false of everything.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "configs.unknown-topic-is-refused": (
+        "DescribeConfigs of a topic that is not there is an error; without the quirk the "
+        "defaults of any topic are shown.",
+        (False, True, True, True, True),
+        _SEEN,
+    ),
+    "configs.no-keys-means-all": (
+        "An empty list of keys asks for all configs; without the quirk for none.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "configs.all-brokers-have-a-name": (
+        "The empty broker name stands for the dynamic defaults of all brokers (KIP-226).",
+        (False, True, True, True, True),
+        _SEEN,
+    ),
+    "configs.repeated-resource-is-answered-twice": (
+        "A resource that comes twice in DescribeConfigs is answered twice; without the "
+        "quirk its last entry counts.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "configs.wrong-id-prints-as": (
+        "What a broker id that is not this broker's is called in a refusal.",
+        ("{0}", "ConfigResource(type=BROKER, name='{0}').name", "{0}", "{0}", "{0}"),
+        _SEEN,
+    ),
+    "configs.resource-types": (
+        "The resource types DescribeConfigs and AlterConfigs know, by code.",
+        (
+            {0: "UNKNOWN", 1: "ANY", 2: "TOPIC", 3: "GROUP", 4: "BROKER"},
+            {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER"},
+            {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER"},
+            {0: "UNKNOWN", 2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS"},
+            {
+                0: "UNKNOWN",
+                2: "TOPIC",
+                4: "BROKER",
+                8: "BROKER_LOGGER",
+                16: "CLIENT_METRICS",
+                32: "GROUP",
+            },
+        ),
+        _SEEN,
+    ),
+    "configs.unknown-type-is-echoed": (
+        "An unknown resource type is answered as it came, in general words; without the "
+        "quirk as type 0, with the type's name.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "alter.missing-topic-has-a-code": (
+        "AlterConfigs of a topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION; "
+        "without the quirk UNKNOWN_SERVER_ERROR.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "alter.brokers-can-be-altered": (
+        "AlterConfigs takes broker resources (KIP-226).",
+        (False, True, True, True, True),
+        _SEEN,
+    ),
+    "alter.null-value-hangs-up": (
+        "A null value in AlterConfigs closes the connection.",
+        (False, True, False, False, False),
+        _SEEN,
+    ),
+    "alter.repeated-resource-never-answered": (
+        "AlterConfigs with one resource twice is never answered.",
+        (False, False, True, True, True),
+        _SEEN,
+    ),
+    "alter.sets-print-as": (
+        "How a refusal prints the set of configs that cannot be changed.",
+        ("", "Set({0})", "Set({0})", "Set({0})", "[{0}]"),
+        _SEEN,
+    ),
+    "alter.resources-print-as": (
+        "How a refusal prints the resource whose config value is bad.",
+        (
+            "Resource(type={0}, name='{1}'}}",
+            "ConfigResource(type={0}, name='{1}')",
+            "ConfigResource(type={0}, name='{1}')",
+            "",
+            "",
+        ),
+        _SEEN,
+    ),
 }
 
 SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}

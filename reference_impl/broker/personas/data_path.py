@@ -161,6 +161,33 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         "Partition.followerReplicaOrThrow at 3.9; observed",
     ),
+    "list-offsets.lowest-named": (
+        "The lowest timestamp that names an offset; below it is a time before 3.0 and "
+        "UNSUPPORTED_VERSION since, as are names that the request's version does not know.",
+        (-2, -2, -2, -5, -6),
+        "KIP-734, KIP-405, KIP-1005, KIP-1023; observed",
+    ),
+    "list-offsets.unknown-isolation": (
+        "What an isolation level that does not exist does: close the connection, fail every "
+        "partition, or nothing.",
+        ("close", "close", "fail", "fail", ""),
+        "observed",
+    ),
+    "list-offsets.names-twice-answers-once": (
+        "A partition that is asked for twice has one row in the answer.",
+        (True, True, False, False, True),
+        "observed",
+    ),
+    "append.epochs-begin-with-leaders": (
+        "A leader notes its epoch when it begins to lead, not with its first append.",
+        (False, True, True, True, True),
+        "Partition.makeLeader at 1.0.2, 2.2.1; observed",
+    ),
+    "append.older-epochs-end-with-first": (
+        "An epoch older than all that are known ends where the first known one begins.",
+        (False, True, True, True, True),
+        "LeaderEpochFileCache.endOffsetFor at 1.0.2, 2.2.1; observed",
+    ),
     "topics.have-ids": (
         "Topics have ids (KIP-516).",
         (False, False, True, True, True),

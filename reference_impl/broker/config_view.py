@@ -1,0 +1,244 @@
+"""What a config is worth on this broker, and where that value comes from.
+
+DescribeConfigs and CreateTopics show the same thing: for each config its value, and its synonyms
+in order of precedence: the topic's own override, then the broker setting it falls back to, set
+dynamically for this broker, dynamically for all, statically, or by default (KIP-226). Synonyms
+count only from the first one that bears the config's own broker name: log.retention.hours decides
+retention.ms and yet never shows up in it.
+
+Sources: DynamicBrokerConfig and AdminManager.describeConfigs@2.2.1, ConfigHelper@2.8.2 to 4.3.1;
+every table compared with all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from reference_impl.broker import config_values
+from reference_impl.broker.personas import broker_configs, config_rows, group_configs, topic_configs
+from reference_impl.broker.personas.config_rows import ConfigDefinition
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+
+TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
+
+HOUR, MINUTE = 3_600_000, 60_000
+# A broker setting in milliseconds, and the coarser settings that decide when it is not set.
+COARSER: dict[str, tuple[tuple[str, int], ...]] = {
+    "log.retention.ms": (("log.retention.minutes", MINUTE), ("log.retention.hours", HOUR)),
+    "log.roll.ms": (("log.roll.hours", HOUR),),
+    "log.roll.jitter.ms": (("log.roll.jitter.hours", HOUR),),
+    "log.flush.interval.ms": (("log.flush.scheduler.interval.ms", 1),),
+}
+
+
+class Synonym(NamedTuple):
+    name: str
+    value: str | None
+    source: int
+
+
+class Entry(NamedTuple):
+    name: str
+    value: str | None
+    source: int
+    read_only: bool
+    sensitive: bool
+    synonyms: tuple[Synonym, ...]
+    type_code: int
+
+
+@cache
+def broker_definitions(release: str) -> Mapping[str, ConfigDefinition]:
+    return config_rows.read(broker_configs.TABLE, release)
+
+
+@cache
+def topic_definitions(release: str) -> Mapping[str, ConfigDefinition]:
+    return config_rows.read(topic_configs.TABLE, release)
+
+
+@cache
+def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
+    return config_rows.read(group_configs.TABLE, release)
+
+
+# ------------------------------------------------------------------------------ the broker's own
+
+
+def static_settings(broker: Broker) -> dict[str, str]:
+    """What the server.properties of this node would hold."""
+    node = broker.cluster.brokers[broker.id]
+    listener = f"PLAINTEXT://{node.host}:{node.port}"
+    own = {"broker.id": str(broker.id), "listeners": listener}
+    if broker.persona.kraft:
+        own |= {
+            "node.id": str(broker.id),
+            "process.roles": "broker,controller",
+            "advertised.listeners": listener,
+        }
+    if node.rack is not None:
+        own["broker.rack"] = node.rack
+    return own | broker.config
+
+
+def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:
+    """Overrides kept for one broker id, or for all brokers under the empty name."""
+    kept = dict(broker.cluster.dynamic_configs.get(entity, {}))
+    if entity == "" and broker.persona.quirk("configs.cluster-keeps-min-isr"):
+        kept.setdefault("min.insync.replicas", broker.config.get("min.insync.replicas", "1"))
+    return kept
+
+
+def _broker_synonyms(broker: Broker, name: str) -> tuple[Synonym, ...]:
+    """Every level at which `name`, or a coarser setting behind it, is set."""
+    names = (name, *(coarser for coarser, _ in COARSER.get(name, ())))
+    levels: list[tuple[int, Mapping[str, str | None]]] = [
+        (BROKER, dynamic_settings(broker, str(broker.id))),
+        (ALL_BROKERS, dynamic_settings(broker, "")),
+        (STATIC, static_settings(broker)),
+    ]
+    definitions = broker_definitions(broker.persona.release)
+    defaults = {n: definitions[n].default for n in names if n in definitions}
+    found = [
+        Synonym(each, settings[each], source)
+        for source, settings in [*levels, (DEFAULT, defaults)]
+        for each in names
+        if settings.get(each) is not None
+    ]
+    while found and found[0].name != name:
+        found.pop(0)
+    return tuple(found)
+
+
+def broker_entries(broker: Broker) -> list[Entry]:
+    definitions = broker_definitions(broker.persona.release)
+    return [_broker_entry(broker, definition) for definition in definitions.values()]
+
+
+def _broker_entry(broker: Broker, definition: ConfigDefinition) -> Entry:
+    synonyms = _broker_synonyms(broker, definition.name)
+    return Entry(
+        definition.name,
+        None if definition.sensitive or not synonyms else synonyms[0].value,
+        synonyms[0].source if synonyms else DEFAULT,
+        not definition.dynamic,
+        definition.sensitive,
+        synonyms,
+        definition.type_code,
+    )
+
+
+def dynamic_entries(broker: Broker) -> list[Entry]:
+    """What is set dynamically for all brokers, as the empty broker name shows it."""
+    definitions = broker_definitions(broker.persona.release)
+    return [
+        Entry(
+            name,
+            value,
+            ALL_BROKERS,
+            False,
+            definitions[name].sensitive,
+            (Synonym(name, value, ALL_BROKERS),),
+            definitions[name].type_code,
+        )
+        for name, value in dynamic_settings(broker, "").items()
+        if name in definitions
+    ]
+
+
+# ---------------------------------------------------------------------------------- the topics
+
+
+def topic_defaults(broker: Broker) -> dict[str, str]:
+    """What a topic without overrides has, by the topic's own names."""
+    definitions = topic_definitions(broker.persona.release)
+    values = ((name, _fallback(broker, d)) for name, d in definitions.items())
+    return {name: value for name, value in values if value is not None}
+
+
+def _fallback(broker: Broker, definition: ConfigDefinition) -> str | None:
+    if definition.synonym is None:
+        return definition.default
+    synonyms = _broker_synonyms(broker, definition.synonym)
+    if synonyms and synonyms[0].source != DEFAULT:
+        return synonyms[0].value
+    settings = static_settings(broker)
+    for coarser, unit in COARSER.get(definition.synonym, ()):
+        if coarser in settings:
+            return str(int(settings[coarser]) * unit)
+    return definition.default
+
+
+def topic_entries(
+    broker: Broker, overrides: Mapping[str, str], *, as_written: bool = False
+) -> list[Entry]:
+    """`as_written` shows overrides as the client sent them, else as Kafka prints their values."""
+    definitions = topic_definitions(broker.persona.release)
+    if not as_written:
+        overrides = {
+            name: config_values.printed(definitions[name], text)
+            for name, text in overrides.items()
+            if name in definitions
+        }
+    return [_topic_entry(broker, definition, overrides) for definition in definitions.values()]
+
+
+def _topic_entry(
+    broker: Broker, definition: ConfigDefinition, overrides: Mapping[str, str]
+) -> Entry:
+    name = definition.name
+    behind = _broker_synonyms(broker, definition.synonym) if definition.synonym else ()
+    if name in overrides:
+        behind = (Synonym(name, overrides[name], TOPIC), *behind)
+    return Entry(
+        name,
+        overrides.get(name, _fallback(broker, definition)),
+        behind[0].source if behind else DEFAULT,
+        False,
+        definition.sensitive,
+        behind,
+        definition.type_code,
+    )
+
+
+# ------------------------------------------------------------------- groups, metrics, loggers
+
+
+def group_entries(broker: Broker) -> list[Entry]:
+    return [_default_entry(d) for d in group_definitions(broker.persona.release).values()]
+
+
+def metrics_entries(broker: Broker) -> list[Entry]:
+    """A client metrics subscription that was never made has defaults, where they are shown."""
+    shown = broker.persona.quirk("configs.metrics-have-defaults")
+    return [_default_entry(row) for row in METRICS] if shown else []
+
+
+METRICS = (
+    ConfigDefinition("interval.ms", "INT", "300000"),
+    ConfigDefinition("match", "LIST", ""),
+    ConfigDefinition("metrics", "LIST", ""),
+)
+
+
+def _default_entry(definition: ConfigDefinition) -> Entry:
+    value, synonym = definition.default, definition.synonym
+    behind = (Synonym(synonym, value, DEFAULT),) if synonym else ()
+    return Entry(definition.name, value, DEFAULT, False, False, behind, definition.type_code)
+
+
+def logger_entries() -> list[Entry]:
+    """The one logger that every broker has."""
+    return [Entry("root", "INFO", LOGGER, False, False, (), 0)]
+
+
+def chosen(entries: Iterable[Entry], names: Iterable[str] | None) -> list[Entry]:
+    """Those that were asked for; None asks for all, unknown names are passed over."""
+    if names is None:
+        return list(entries)
+    wanted = set(names)
+    return [entry for entry in entries if entry.name in wanted]

@@ -1,0 +1,126 @@
+"""FindCoordinator: which broker keeps this group, transactional id or share partition.
+
+A coordinator is the leader of one partition of an internal topic: Java's hash of the key, modulo
+the partition count. The first question makes the topic and is answered COORDINATOR_NOT_AVAILABLE;
+its retry finds it (META-12). From v4 one request asks for many keys (KIP-699), from v6 share
+partitions have coordinators as well (KIP-932).
+
+Sources: META-12; KafkaApis.handleFindCoordinatorRequest@1.0.2 to 4.3.1; observed on all five.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.controller import auto_create
+from reference_impl.broker.effects import Hangup
+from reference_impl.broker.handlers.k32_describe_configs import MALFORMED
+from reference_impl.cluster.topology import Node
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+TOPICS = {
+    GROUP: auto_create.OFFSETS,
+    TRANSACTION: auto_create.TRANSACTIONS,
+    SHARE: auto_create.SHARES,
+}
+NOBODY = Node(-1, "", -1)
+NOT_AVAILABLE = "The coordinator is not available."
+FIRST_BATCHED, FIRST_SHARE = 4, 6
+_SHARE_KEY = re.compile(r".+:[A-Za-z0-9_-]{22}:[0-9]+", re.DOTALL)
+
+
+def java_hash(text: str) -> int:
+    """String.hashCode: over UTF-16 units, as a signed int32."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+def partition_for(key: str, partitions: int) -> int:
+    """Kafka takes the hash without its sign bit, so that it has a modulus."""
+    return (java_hash(key) & 0x7FFFFFFF) % partitions
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangup:
+    body, version = request.body, request.header.version
+    kind = body["key_type"]
+    if version < FIRST_BATCHED:
+        if not _knows(broker, kind, batched=False):
+            if not broker.persona.quirk("coordinator.unknown-type-is-answered"):
+                return Hangup("an unknown coordinator type")
+            return _single(broker, ErrorCode.INVALID_REQUEST, NOBODY)
+        return _single(broker, *_find(broker, kind, body["key"], version))
+    rows = []
+    for key in body["coordinator_keys"]:
+        message: str | None = ""
+        if _knows(broker, kind, batched=True):
+            code, node = _find(broker, kind, key, version)
+        else:
+            code, node, message = ErrorCode.INVALID_REQUEST, NOBODY, MALFORMED
+        rows.append(
+            {
+                "key": key,
+                "node_id": node.id,
+                "host": node.host,
+                "port": node.port,
+                "error_code": code,
+                "error_message": message,
+            }
+        )
+    return {"coordinators": rows}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    keys = request.body["coordinator_keys"]
+    nobody = {"node_id": -1, "host": "", "port": -1, "error_code": code, "error_message": None}
+    return nobody | {"coordinators": [nobody | {"key": key} for key in keys]}
+
+
+def _knows(broker: Broker, kind: int, *, batched: bool) -> bool:
+    """Type 2 is a type to batched requests only, and served from v6 on."""
+    if kind == SHARE:
+        return batched and broker.persona.kraft
+    return kind in TOPICS
+
+
+def _single(broker: Broker, code: int, node: Node) -> dict[str, Any]:
+    texts = {
+        ErrorCode.NONE: "NONE",
+        ErrorCode.COORDINATOR_NOT_AVAILABLE: NOT_AVAILABLE,
+        ErrorCode.INVALID_REQUEST: MALFORMED,
+    }
+    worded = broker.persona.quirk("coordinator.answers-have-messages")
+    return {
+        "error_code": code,
+        "error_message": texts[ErrorCode(code)] if worded else None,
+        "node_id": node.id,
+        "host": node.host,
+        "port": node.port,
+    }
+
+
+def _find(broker: Broker, kind: int, key: str, version: int) -> tuple[int, Node]:
+    cluster, name = broker.cluster, TOPICS[kind]
+    if kind == SHARE and version < FIRST_SHARE:
+        return ErrorCode.INVALID_REQUEST, NOBODY
+    if kind == SHARE and not broker.persona.quirk("coordinator.knows-share-groups"):
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
+    if kind == SHARE and not _SHARE_KEY.fullmatch(key):
+        return ErrorCode.INVALID_REQUEST, NOBODY
+    topic = cluster.topics.get(name)
+    if topic is None:
+        auto_create.internal_topic(broker, name)
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
+    partition = topic.partitions[partition_for(key, len(topic.partitions))]
+    leader = cluster.brokers.get(partition.leader)
+    if leader is None or not leader.alive:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
+    return ErrorCode.NONE, leader

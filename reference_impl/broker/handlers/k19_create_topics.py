@@ -1,0 +1,81 @@
+"""CreateTopics: make topics, or with validate_only say whether they could be made.
+
+The controller package decides; this file shapes the answer: messages from v1, the throttle from
+v2, the made topic's size and configs from v5 (KIP-525), its id from v7 (KIP-516). An answer waits
+until every new partition has a leader, as far as the request's timeout allows; a manual assignment
+to brokers that are not there never gets one and ends as REQUEST_TIMED_OUT, made all the same.
+
+Sources: TOPIC-06..17, TOPIC-34; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker import config_view, controller
+from reference_impl.broker.controller.outcome import NewTopic, Outcome, has_leaders
+from reference_impl.broker.effects import Wait
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    body = request.body
+    timeout, validate_only = body["timeout_ms"], bool(body["validate_only"])
+    outcomes = controller.of(broker).create_topics(
+        broker,
+        [NewTopic.of(row) for row in body["topics"]],
+        timeout=timeout,
+        validate_only=validate_only,
+        client=request.header.client_id or "",
+    )
+    made = [o for o in outcomes if o.code == ErrorCode.NONE and not validate_only]
+    if all(has_leaders(broker, outcome.name) for outcome in made):
+        return _answer(broker, outcomes)
+
+    def attempt(_: int) -> dict[str, Any] | None:
+        led = all(has_leaders(broker, outcome.name) for outcome in made)
+        return _answer(broker, outcomes) if led else None
+
+    def expire(_: int) -> dict[str, Any]:
+        late = [o for o in made if not has_leaders(broker, o.name)]
+        return _answer(broker, [o.timed_out() if o in late else o for o in outcomes])
+
+    watch = [("topic", outcome.name) for outcome in made]
+    return Wait(now + timeout, watch, attempt, expire)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"topics": [{"name": row["name"], "error_code": code} for row in request.body["topics"]]}
+
+
+def _answer(broker: Broker, outcomes: list[Outcome]) -> dict[str, Any]:
+    return {"topics": [_row(broker, outcome) for outcome in outcomes]}
+
+
+def _row(broker: Broker, outcome: Outcome) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": outcome.name,
+        "topic_id": outcome.topic_id,
+        "error_code": outcome.code,
+        "error_message": outcome.message,
+    }
+    if outcome.configs is not None:
+        row["num_partitions"] = outcome.partitions
+        row["replication_factor"] = outcome.replication
+        row["configs"] = [
+            {
+                "name": entry.name,
+                "value": entry.value,
+                "read_only": entry.read_only,
+                "config_source": entry.source,
+                "is_sensitive": entry.sensitive,
+            }
+            for entry in config_view.topic_entries(
+                broker, outcome.configs, as_written=broker.persona.kraft
+            )
+        ]
+    return row

@@ -1,0 +1,54 @@
+"""DeleteTopics: by name, and from v6 by id.
+
+The controller package decides what becomes of each entry. Deletion is done when the answer is
+made: this cluster has nobody to wait for.
+
+Sources: TOPIC-35, KIP-516 (ids, v6), KIP-599 (v5 messages); observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker import controller
+from reference_impl.cluster.topology import NO_TOPIC_ID
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def _rows(request: Request) -> list[tuple[str | None, bytes]]:
+    body = request.body
+    if request.header.version >= 6:
+        return [(row["name"], row["topic_id"]) for row in body["topics"]]
+    return [(name, NO_TOPIC_ID) for name in body["topic_names"]]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    outcomes = controller.of(broker).delete_topics(
+        broker,
+        _rows(request),
+        timeout=request.body["timeout_ms"],
+        version=request.header.version,
+    )
+    return {
+        "responses": [
+            {
+                "name": outcome.name,
+                "topic_id": outcome.topic_id,
+                "error_code": outcome.code,
+                "error_message": outcome.message,
+            }
+            for outcome in outcomes
+        ]
+    }
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "responses": [
+            {"name": name, "topic_id": topic_id, "error_code": code}
+            for name, topic_id in _rows(request)
+        ]
+    }

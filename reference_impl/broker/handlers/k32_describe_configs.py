@@ -1,0 +1,160 @@
+"""DescribeConfigs: the configs of topics, of this broker, of its loggers, of groups and metrics.
+
+A broker answers only for its own id, and where the release has dynamic configs for the empty name,
+which stands for all brokers. Synonyms come when asked for (v1), types from v3. Documentation is
+asked for in v3 too; Kafka's prose is not ours to repeat, so ours is always null: a known
+difference.
+
+Sources: DYN-17, KIP-133, KIP-226 (v1), KIP-569 (v3); observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker import config_view, topic_names
+from reference_impl.broker.config_view import Entry
+from reference_impl.broker.refused import Refused
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+MALFORMED = (
+    "This most likely occurs because of a request being malformed by the client library or the "
+    "message was sent to an incompatible broker. See the broker logs for more details."
+)
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    rows = request.body["resources"]
+    if not broker.persona.quirk("configs.repeated-resource-is-answered-twice"):
+        rows = list({(r["resource_type"], r["resource_name"]): r for r in rows}.values())
+    return {"results": [_result(request, broker, row) for row in rows]}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "results": [
+            {
+                "error_code": code,
+                "error_message": None,
+                "resource_type": row["resource_type"],
+                "resource_name": row["resource_name"],
+            }
+            for row in request.body["resources"]
+        ]
+    }
+
+
+def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
+    persona = broker.persona
+    kind, name = row["resource_type"], row["resource_name"]
+    known = persona.quirk("configs.resource-types")
+    result: dict[str, Any] = {
+        "error_code": ErrorCode.NONE,
+        "error_message": "" if persona.quirk("configs.success-has-empty-message") else None,
+        "resource_type": kind
+        if kind in known or persona.quirk("configs.unknown-type-is-echoed")
+        else 0,
+        "resource_name": name,
+        "configs": [],
+    }
+    try:
+        entries = _entries(broker, kind, name)
+    except Refused as refused:
+        result["error_code"] = refused.code
+        if refused.message is not None:
+            result["error_message"] = refused.message
+        return result
+    keys = row["configuration_keys"]
+    if keys == [] and persona.quirk("configs.no-keys-means-all"):
+        keys = None
+    v0 = request.header.version == 0
+    never_default = v0 and persona.quirk("configs.v0-never-says-default")
+    synonyms = bool(request.body["include_synonyms"])
+    result["configs"] = [
+        _config(entry, synonyms=synonyms, never_default=never_default)
+        for entry in config_view.chosen(entries, keys)
+    ]
+    if kind == LOGGER:
+        for config in result["configs"]:
+            config["documentation"] = ""
+    return result
+
+
+def _config(entry: Entry, *, synonyms: bool, never_default: bool) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "value": entry.value,
+        "read_only": entry.read_only,
+        "config_source": entry.source,
+        "is_default": entry.source == config_view.DEFAULT and not never_default,
+        "is_sensitive": entry.sensitive,
+        "synonyms": [
+            {"name": s.name, "value": s.value, "source": s.source}
+            for s in (entry.synonyms if synonyms else ())
+        ],
+        "config_type": entry.type_code,
+        "documentation": None,
+    }
+
+
+def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
+    """The configs of one resource, or Refused."""
+    persona = broker.persona
+    known = persona.quirk("configs.resource-types")
+    if kind == TOPIC:
+        return _topic(broker, name)
+    if kind == BROKER:
+        return _broker(broker, name)
+    if kind == LOGGER and kind in known:
+        if name != str(broker.id):
+            message = f"Unexpected broker id, expected {broker.id} but received {name}"
+            raise Refused(ErrorCode.INVALID_REQUEST, message)
+        return config_view.logger_entries()
+    if kind == METRICS and kind in known:
+        if not name:
+            message = "Client metrics subscription name must not be empty"
+            raise Refused(ErrorCode.INVALID_REQUEST, message)
+        return config_view.metrics_entries(broker)
+    if kind == GROUP and kind in known:
+        return config_view.group_entries(broker)
+    if persona.quirk("configs.unknown-type-is-echoed"):
+        raise Refused(ErrorCode.INVALID_REQUEST, MALFORMED)
+    raise Refused(
+        ErrorCode.INVALID_REQUEST,
+        f"Unexpected resource type {known.get(kind, 'UNKNOWN')} for resource {name}",
+    )
+
+
+def _topic(broker: Broker, name: str) -> list[Entry]:
+    persona = broker.persona
+    message = topic_names.refusal(name, "invalid" if persona.kraft else "illegal")
+    if message:
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+    topic = broker.cluster.topics.get(name)
+    if topic is None and persona.quirk("configs.unknown-topic-is-refused"):
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return config_view.topic_entries(broker, topic.configs if topic else {})
+
+
+def _broker(broker: Broker, name: str) -> list[Entry]:
+    persona = broker.persona
+    for_all = persona.quirk("configs.all-brokers-have-a-name")
+    if name == "" and for_all:
+        return config_view.dynamic_entries(broker)
+    if not name.lstrip("+-").isdigit():
+        message = f"Broker id must be an integer, but it is: {name}"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    if int(name) != broker.id:
+        shown = persona.quirk("configs.wrong-id-prints-as").format(name)
+        expected = f"{broker.id} or empty string" if for_all else str(broker.id)
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            f"Unexpected broker id, expected {expected}, but received {shown}",
+        )
+    return config_view.broker_entries(broker)
