@@ -30,14 +30,15 @@ class LeaderEpochs:
         self._epochs.append(epoch)
         self._starts.append(start_offset)
 
-    def end_offset(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+    def end_offset(
+        self, epoch: int, log_end_offset: int, *, older_end_with_first: bool = True
+    ) -> tuple[int, int]:
         """(largest known epoch <= `epoch`, where the next one begins), or two UNDEFINED."""
         if epoch == UNDEFINED or not self._epochs or epoch > self._epochs[-1]:
             return UNDEFINED, UNDEFINED
         at = bisect_right(self._epochs, epoch)
         if at == 0:
-            # Asked for something older than all we know: the first known epoch ends it.
-            return epoch, self._starts[0]
+            return (epoch, self._starts[0]) if older_end_with_first else (UNDEFINED, UNDEFINED)
         if at == len(self._epochs):
             return self._epochs[-1], log_end_offset
         return self._epochs[at - 1], self._starts[at]

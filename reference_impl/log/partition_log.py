@@ -92,7 +92,13 @@ class PartitionLog:
     # --- writing -----------------------------------------------------------------------------
 
     def become_leader(self, epoch: int) -> None:
-        self.epochs.assign(epoch, self.log_end_offset)
+        if self._rules.epochs_begin_with_leaders:
+            self.epochs.assign(epoch, self.log_end_offset)
+
+    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+        """(the largest epoch here not above `epoch`, its end offset), -1 where unknown."""
+        older = self._rules.older_epochs_end_with_first
+        return self.epochs.end_offset(epoch, self.log_end_offset, older_end_with_first=older)
 
     def append(
         self, records: bytes, *, now: int, leader_epoch: int = 0, origin: str = CLIENT

@@ -30,6 +30,8 @@ class Rules:
     one_stamp_bound: bool = False  # message.timestamp.difference.max.ms alone counts (until 3.5)
     ends_sentences: bool = False  # record errors end in a full stop (2.4 to 3.0)
     old_formats: bool = False  # message.format.version still chooses what is stored (until 3.0)
+    epochs_begin_with_leaders: bool = True  # a leader notes its epoch before it appends
+    older_epochs_end_with_first: bool = True  # asked for an epoch older than all it knows
     unknown_producer: int | None = None  # code for a first sequence other than 0, or accepted
     unknown_sequence: int | None = None  # the same after a marker told only the epoch
 

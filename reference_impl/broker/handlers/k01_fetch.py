@@ -185,7 +185,7 @@ def _diverging(partition: Partition, want: fetch_sessions.Wanted) -> dict[str, i
     if want.last_fetched_epoch < 0:
         return None
     log = partition.log
-    epoch, end = log.epochs.end_offset(want.last_fetched_epoch, log.log_end_offset)
+    epoch, end = log.end_of_epoch(want.last_fetched_epoch)
     if UNDEFINED in (epoch, end):
         raise LogError(
             ErrorCode.OFFSET_OUT_OF_RANGE,

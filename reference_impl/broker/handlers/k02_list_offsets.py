@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Any
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
+from reference_impl.broker.effects import Hangup, Request
 from reference_impl.broker.partitions import locate
 from reference_impl.cluster.topology import Partition
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
@@ -24,27 +24,27 @@ from reference_impl.wire.errors import ErrorCode
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 CONSUMER, DEBUGGING = -1, -2
+ISOLATION_LEVELS = (0, 1)
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    body = request.body
-    counts = Counter(
-        (topic["name"], row["partition_index"])
-        for topic in body["topics"]
-        for row in topic["partitions"]
-    )
-    return {
-        "topics": [
-            {
-                "name": topic["name"],
-                "partitions": [
-                    _answer(request, broker, topic["name"], row, counts, now)
-                    for row in topic["partitions"]
-                ],
-            }
-            for topic in body["topics"]
-        ]
-    }
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangup:
+    quirk = broker.persona.quirk
+    if request.body["isolation_level"] not in ISOLATION_LEVELS:
+        unknown = quirk("list-offsets.unknown-isolation")
+        if unknown == "close":
+            return Hangup("no such isolation level")
+        if unknown == "fail":
+            return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+    counts, topics = Counter(), []
+    for topic in request.body["topics"]:
+        counts.update((topic["name"], row["partition_index"]) for row in topic["partitions"])
+    for topic in request.body["topics"]:
+        rows = topic["partitions"]
+        if quirk("list-offsets.names-twice-answers-once"):
+            rows = list({row["partition_index"]: row for row in rows}.values())
+        answers = [_answer(request, broker, topic["name"], row, counts, now) for row in rows]
+        topics.append({"name": topic["name"], "partitions": answers})
+    return {"topics": topics}
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -75,13 +75,16 @@ def _answer(
     )
     if located.partition is None:
         return _error(row, located.error)
+    lowest = broker.persona.quirk("list-offsets.lowest-named")
+    if row["timestamp"] < EARLIEST and lowest < EARLIEST:
+        named = row["timestamp"] >= lowest
+        if not named or SINCE[row["timestamp"]] > version:
+            return _error(row, ErrorCode.UNSUPPORTED_VERSION)
     if version == 0:
         return _old_style(located.partition, row, replica, now)
     isolation = LOG_END
     if replica == CONSUMER:
         isolation = LAST_STABLE if request.body["isolation_level"] else HIGH_WATERMARK
-    if row["timestamp"] < LATEST and SINCE.get(row["timestamp"], 0) > version:
-        return _error(row, ErrorCode.UNSUPPORTED_VERSION)
     return _find(broker, located.partition, row, isolation)
 
 
@@ -90,19 +93,16 @@ def _find(
 ) -> dict[str, Any]:
     log, timestamp = partition.log, row["timestamp"]
     index, limit = row["partition_index"], log.limit(isolation)
+    named = timestamp >= broker.persona.quirk("list-offsets.lowest-named")
     if timestamp == LATEST:
         return _found(index, -1, limit, partition.leader_epoch)
-    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+    if named and timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset
         return _found(index, -1, start, log.epochs.epoch_at(start))
-    if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
+    if named and timestamp in (LATEST_TIERED, EARLIEST_PENDING):
         return _found(index, -1, -1, -1)
-    if timestamp == MAX_TIMESTAMP:
-        found = log.newest()
-    elif timestamp < 0:
-        return _found(index, -1, -1, -1)
-    else:
-        found = log.first_offset_at(timestamp)
+    newest = named and timestamp == MAX_TIMESTAMP
+    found = log.newest() if newest else log.first_offset_at(timestamp)
     if found.offset < 0 or found.offset >= limit:
         return _found(index, -1, -1, -1)
     offset = found.offset
@@ -129,6 +129,8 @@ def _old_style(
 ) -> dict[str, Any]:
     """Base offsets of segments written before a time, newest first (META-04)."""
     log, wanted, most = partition.log, row["timestamp"], row["max_num_offsets"]
+    if most < 0:
+        return _error(row, ErrorCode.UNKNOWN_SERVER_ERROR)
     views = log.segment_views()
     rows = [(view.base_offset, view.modified) for view in views]
     rows[0] = (max(rows[0][0], log.log_start_offset), rows[0][1])
@@ -140,7 +142,7 @@ def _old_style(
         last = len(rows) - 1
     else:
         last = max((i for i, (_, at) in enumerate(rows) if at <= wanted), default=-1)
-    offsets = [rows[i][0] for i in range(last, -1, -1)][: max(0, most)]
+    offsets = [rows[i][0] for i in range(last, -1, -1)][:most]
     if replica == CONSUMER:
         high = log.high_watermark
         if any(offset > high for offset in offsets):

@@ -44,7 +44,7 @@ def _answer(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
     if located.partition is None:
         return _error(row, located.error)
     log = located.partition.log
-    epoch, end = log.epochs.end_offset(row["leader_epoch"], log.log_end_offset)
+    epoch, end = log.end_of_epoch(row["leader_epoch"])
     return {
         "error_code": ErrorCode.NONE,
         "partition": row["partition"],

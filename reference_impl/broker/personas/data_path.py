@@ -168,9 +168,9 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "KIP-734, KIP-405, KIP-1005, KIP-1023; observed",
     ),
     "list-offsets.unknown-isolation": (
-        "What an isolation level that does not exist does: close the connection, fail every "
-        "partition, or nothing.",
-        ("close", "close", "fail", "fail", ""),
+        "What an isolation level that does not exist does: close the connection, or fail "
+        "every partition.",
+        ("close", "close", "fail", "fail", "fail"),
         "observed",
     ),
     "list-offsets.names-twice-answers-once": (
