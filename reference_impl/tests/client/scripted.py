@@ -1,0 +1,81 @@
+"""Runs a flow by hand: a function answers its asks, time passes only where it says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.client.flow import Answer, Ask, Failed, Flow, Pause
+from reference_impl.client.metadata import View
+
+Script = Callable[[Ask], dict[str, Any] | Failed]
+
+
+def brokers(*nodes: int) -> list[dict[str, Any]]:
+    return [{"node_id": n, "host": "h", "port": 9000 + n, "rack": None} for n in nodes]
+
+
+def topic(name: str, *leaders: int, epoch: int = 0, id_: bytes = bytes(16), error: int = 0) -> dict:
+    return {
+        "error_code": error,
+        "name": name,
+        "topic_id": id_,
+        "is_internal": False,
+        "partitions": [
+            {
+                "error_code": 0 if leader >= 0 else 5,
+                "partition_index": i,
+                "leader_id": leader,
+                "leader_epoch": epoch,
+                "replica_nodes": [leader],
+                "isr_nodes": [leader],
+            }
+            for i, leader in enumerate(leaders)
+        ],
+    }
+
+
+def metadata(*topics: dict[str, Any], nodes: tuple[int, ...] = (0, 1), controller: int = 0) -> dict:
+    return {"brokers": brokers(*nodes), "controller_id": controller, "topics": list(topics)}
+
+
+def view(*topics: dict[str, Any], now: int = 1_000_000) -> View:
+    made = View([("boot", 1)], now)
+    if topics:
+        made.update(metadata(*topics))
+    return made
+
+
+class Runner:
+    """Keeps what was asked and how long the flow paused; each round trip costs `trip_ms`."""
+
+    def __init__(self, seen: View, script: Script, *, trip_ms: int = 1, most: int = 500):
+        self.view = seen
+        self.script = script
+        self.trip_ms = trip_ms
+        self.most = most
+        self.asks: list[Ask] = []
+        self.pauses: list[int] = []
+
+    def run(self, flow: Flow) -> Any:
+        given: Any = None
+        while True:
+            try:
+                wanted = flow.send(given)
+            except StopIteration as end:
+                return end.value
+            if isinstance(wanted, Pause):
+                self.pauses.append(wanted.until - self.view.now)
+                assert self.pauses[-1] > 0, "a pause that does not pass is a busy loop"
+                self.view.now = wanted.until
+                given = []
+                continue
+            assert len(self.asks) < self.most, "the flow never ends"
+            self.asks += wanted
+            self.view.now += self.trip_ms
+            given = [self._answer(ask) for ask in wanted]
+
+    def _answer(self, ask: Ask) -> Answer | Failed:
+        said = self.script(ask)
+        return said if isinstance(said, Failed) else Answer(ask, ask.versions[1], said)
+
+    def asked(self, api: str) -> list[Ask]:
+        return [ask for ask in self.asks if ask.api == api]

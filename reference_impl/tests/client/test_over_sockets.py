@@ -1,0 +1,154 @@
+"""The client over real sockets: against the reference broker as every release, and odd peers."""
+
+import re
+import socket
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import reference_impl.client
+from reference_impl.client.flow import KafkaError
+from reference_impl.io.client import Client
+from reference_impl.io.server import serve
+from reference_impl.wire.framing import Frames, framed
+from reference_impl.wire.headers import decode_request_header, encode_response
+from reference_impl.wire.records import NONE, ZSTD
+
+RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def client(request):
+    with serve(brokers=3, release=request.param) as cluster, Client(cluster.bootstrap) as client:
+        client.release = request.param
+        yield client
+
+
+def drain(consumer, wanted: int) -> list:
+    got: list = []
+    for _ in range(50):
+        if len(got) >= wanted:
+            break
+        got += consumer.poll()
+    return got
+
+
+def test_what_is_produced_is_consumed_once_and_in_order(client):
+    codecs = range(NONE, ZSTD if client.release == "1.0" else ZSTD + 1)
+    for codec in codecs:
+        name = f"produced-{codec}"
+        client.admin.create_topic(name, partitions=3, replication=3)
+        producer = client.producer(compression=codec, batch_size=300)
+        sent = [
+            producer.send(name, b"v%03d" % i, key=b"k%d" % (i % 5), headers=[("h", b"x")])
+            for i in range(60)
+        ]
+        producer.flush()
+        consumer = client.consumer([(name, p) for p in range(3)], reset="earliest", max_wait_ms=50)
+        got = drain(consumer, 60)
+        assert sorted((r.partition, r.offset, r.key, r.value) for r in got) == sorted(
+            (d.result().partition, d.offset, d.key, d.value) for d in sent
+        )
+        for key in {d.key for d in sent}:
+            ours = [d.value for d in sent if d.key == key]
+            assert [r.value for r in got if r.key == key] == ours
+
+
+@pytest.mark.parametrize("acks", [0, 1, -1])
+def test_acks(client, acks):
+    name = f"acks-{acks + 1}"
+    client.admin.create_topic(name)
+    producer = client.producer(acks=acks)
+    sent = producer.send(name, b"v")
+    producer.flush()
+    assert sent.result().offset == (0 if acks else -1)
+    (row,) = drain(client.consumer([(name, 0)], reset="earliest", max_wait_ms=50), 1)
+    assert (row.offset, row.value) == (0, b"v")
+
+
+def test_topics_are_administered(client):
+    admin, name = client.admin, "administered"
+    admin.create_topic(name, configs={"retention.ms": "7777"})
+    with pytest.raises(KafkaError, match="TOPIC_ALREADY_EXISTS"):
+        admin.create_topic(name)
+    assert name in admin.list_topics()
+    assert admin.describe_configs(2, name, ["retention.ms"])["retention.ms"]["value"] == "7777"
+    assert "log.retention.hours" in admin.describe_configs(4, "1")
+    admin.create_partitions(name, 4)
+    producer = client.producer()
+    sent = [producer.send(name, b"%d" % i, partition=3) for i in range(5)]
+    producer.flush()
+    assert [each.result().offset for each in sent] == list(range(5))
+    assert admin.delete_records({(name, 3): 2}) == {(name, 3): 2}
+    consumer = client.consumer([(name, 3)], reset="earliest", max_wait_ms=50)
+    consumer.seek((name, 3), 0)
+    assert [row.offset for row in drain(consumer, 3)] == [2, 3, 4]
+    admin.delete_topics([name])
+    with pytest.raises(KafkaError, match="UNKNOWN_TOPIC_OR_PARTITION"):
+        admin.delete_topics([name])
+
+
+class ShyBroker(threading.Thread):
+    """Closes on any ApiVersions it does not like, `ways` of them, then answers version 0."""
+
+    def __init__(self, closes: int):
+        super().__init__(daemon=True)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.closes = closes
+        self.versions: list[int] = []
+
+    def run(self) -> None:
+        for number in range(self.closes + 1):
+            peer, _ = self.listener.accept()
+            with closing(peer):
+                frames = Frames()
+                while chunk := peer.recv(4096):
+                    if not self._answer(peer, frames.feed(chunk), number):
+                        break
+
+    def _answer(self, peer: socket.socket, frames: list[bytes], number: int) -> bool:
+        for frame in frames:
+            head, _ = decode_request_header(frame)
+            self.versions.append(head.version)
+            if number < self.closes:
+                return False
+            row = {"api_key": head.key, "min_version": 0, "max_version": head.version}
+            body = {"error_code": 0, "api_keys": [row]}
+            peer.sendall(framed(encode_response(head.key, head.version, head.correlation_id, body)))
+        return True
+
+
+def test_a_broker_that_closes_on_our_api_versions_gets_version_0():
+    broker = ShyBroker(closes=1)
+    broker.start()
+    with closing(broker.listener), Client(f"127.0.0.1:{broker.port}") as client:
+        answer = client.ask("ApiVersions", {})
+        assert answer["error_code"] == 0
+    broker.join()
+    assert broker.versions == [4, 0, 0]
+
+
+def test_a_broker_that_closes_always_is_an_error():
+    broker = ShyBroker(closes=2)
+    broker.start()
+    failing = pytest.raises(ConnectionError, match="closed")
+    with closing(broker.listener), Client(f"127.0.0.1:{broker.port}") as client, failing:
+        client.ask("ApiVersions", {}, timeout_ms=2000)
+
+
+def test_nobody_there_is_an_error():
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = listener.getsockname()[1]
+    with Client(f"127.0.0.1:{port}") as client, pytest.raises(ConnectionError, match="refused"):
+        client.ask("ApiVersions", {})
+
+
+def test_the_readme_runs():
+    text = Path(reference_impl.client.__file__).with_name("README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
