@@ -26,7 +26,7 @@ from harness.scenario import (
     Until,
     connection_of,
 )
-from reference_impl.wire import headers
+from reference_impl.wire import headers, records
 
 TOPIC = Name("topic")
 EVERYTHING = Scenario(
@@ -153,6 +153,19 @@ def test_a_patch_cannot_leave_the_frame():
 
 def test_joined_parts_follow_one_another():
     assert bindings().resolve(Joined((b"a", Name("t", binary=True), b"z")))[0:1] == b"a"
+
+
+def test_records_are_built_with_what_earlier_answers_said():
+    given = {"magic": 2, "records": [(b"k", b"v")], "producer_id": Ref("ids", "producer_id")}
+    data = bindings(ids={"producer_id": 77}).resolve(Records(given | {"producer_epoch": 0}))
+    assert records.read(data)[0]["producer_id"] == 77
+    patched = bindings(ids={"producer_id": 77}).resolve(Records(given, patch=((16, b"\1"),)))
+    assert patched[16] == 1
+
+
+def test_the_id_of_a_topic_is_asked_for_by_its_name():
+    run = bindings()
+    assert run.resolve(TopicId(TOPIC)) == run.names["topic"].encode()
 
 
 # builders
