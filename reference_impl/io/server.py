@@ -12,10 +12,9 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from reference_impl.broker.broker import Broker
+from reference_impl.broker.config_view import topic_defaults
 from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas import Persona, topic_configs
 from reference_impl.broker.personas import persona as persona_of
-from reference_impl.broker.personas.config_rows import read
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.broker.switches import known
 from reference_impl.cluster.topology import Cluster, Node
@@ -59,16 +58,6 @@ class RunningCluster:
         self.server.run()
 
 
-def topic_defaults(persona: Persona, config: Mapping[str, str]) -> dict[str, str]:
-    """What a topic without overrides has: broker settings under the topic's own names."""
-    defaults: dict[str, str] = {}
-    for name, definition in read(topic_configs.TABLE, persona.release).items():
-        value = config.get(definition.synonym or name, definition.default)
-        if value is not None:
-            defaults[name] = value
-    return defaults
-
-
 def build(
     brokers: int = 1,
     host: str = "127.0.0.1",
@@ -94,7 +83,6 @@ def build(
         topic_ids=persona.quirk("topics.have-ids"),
         switches=planted,
     )
-    cluster.set_topic_defaults(topic_defaults(persona, config))
     cluster.logs = MemoryLogs(cluster.config_of, rules=rules_of(persona), switches=planted)
     purgatory = Purgatory()
     built = [
@@ -108,6 +96,7 @@ def build(
         )
         for node in nodes
     ]
+    cluster.set_topic_defaults(topic_defaults(built[0]))
     for listener, broker in zip(listeners, built, strict=True):
         server.add(listener, broker)
     return RunningCluster(server, cluster, built)
