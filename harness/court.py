@@ -10,7 +10,7 @@ wrong in here is BROKEN, with the stack.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harness import advertised, driver
 from harness.advertised import Table
@@ -20,7 +20,7 @@ from harness.expect import Expectation
 from harness.oracles import Live, Nobody, Oracle, Recorded
 from harness.recordings import Missing, Store
 from harness.scenario import Ask, Scenario
-from harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
+from harness.target import Endpoint, StartFailed, Target, Unavailable
 from harness.targets import parse, probe
 from harness.targets.recorded import RecordedTarget
 from harness.transcript import Transcript
@@ -40,7 +40,6 @@ class StandingTarget:
     release: str | None
     gone: str | None = None
     restarts: int = 0
-    shapes: dict[Shape, Endpoint] = field(default_factory=dict)
 
     def sane(self, endpoint: Endpoint) -> bool:
         try:
@@ -95,10 +94,15 @@ class Court:
             self._opened = True
             self.standing.gone = self.target.available()
             if self.standing.gone is None and self.target.kind == "external":
-                endpoint = self.target.start(Shape())
-                if not self.standing.sane(endpoint):
-                    self.standing.gone = "the target does not answer ApiVersions"
+                self.standing.gone = self._silence()
         return self.standing.gone
+
+    def _silence(self) -> str | None:
+        try:
+            self.target.advertised()
+        except (probe.NotReady, Unavailable) as error:
+            return f"the target does not answer ApiVersions ({error})"
+        return None
 
     def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
         """The case's verdict and everything it rests on. Never raises for what a target does."""

@@ -45,6 +45,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_STATE] = _State()
+    words = [*config.option.target, *([config.option.oracle] if config.option.oracle else [])]
+    if words:
+        from harness.targets import parse
+
+        for word in words:
+            try:
+                word == "none" or parse(word)
+            except ValueError as error:
+                raise pytest.UsageError(str(error)) from error
 
 
 class _State:

@@ -28,6 +28,7 @@ class ExternalTarget:
         self._sight: probe.Sight | None = None
         self._asked = False
         self._versions: Versions | None = None
+        self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
     @property
     def release(self) -> str | None:
@@ -62,8 +63,14 @@ class ExternalTarget:
         return Endpoint(self.addresses, brokers if shape.brokers > 1 else {})
 
     def advertised(self) -> Versions:
+        if self._silence is not None:
+            raise self._silence
         if self._versions is None:
-            self._versions = probe.api_versions(self.addresses[0], SECONDS)
+            try:
+                self._versions = probe.api_versions(self.addresses[0], SECONDS)
+            except probe.NotReady as silence:
+                self._silence = silence
+                raise
         return dict(self._versions)
 
     def stop(self) -> None:

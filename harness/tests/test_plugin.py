@@ -1,0 +1,309 @@
+"""`pytest suites/` end to end, on small brokers that tell the truth, lie, or never answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import textwrap
+
+import pytest
+
+from harness import checkers, ledger, session
+from harness.results import jsonl
+from harness.targets import external, process, recorded
+from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
+
+pytest_plugins = ["pytester"]
+
+# pytester forgets what a run inside it imports; a module imported twice is two sets of classes.
+LOADED = (ledger, session, external, process, recorded, checkers.checkers())
+pytestmark = pytest.mark.slow
+
+CLAIMS = """
+    from harness.claim import claim, every
+    from harness.expect import answer
+    from harness.steps import create_topic
+
+    @claim("demo.zero-partitions", evidence=("TOPIC-11",), api="CreateTopics", {more})
+    def test_zero(case):
+        \"""Zero partitions are refused.\"""
+        verdict = case.judge(
+            create_topic(case.topic(), partitions=0, version=case.version, name="create"),
+            expect=answer("create", "topics[0].error_code").is_({code}),
+        )
+        assert verdict.conforms, verdict
+"""
+VERSIONS = 6  # of CreateTopics on 4.3
+
+
+def lying(key, version, answer):
+    if key == CREATE_TOPICS:
+        answer["topics"][0]["error_code"] = 0
+    return answer
+
+
+@pytest.fixture
+def kafka():
+    with small_kafka() as server:
+        yield word(server)
+
+
+@pytest.fixture
+def liar():
+    with small_kafka(twist=lying) as server:
+        yield word(server)
+
+
+@pytest.fixture
+def suite(pytester):
+    def write(code=37, more="", extra=""):
+        text = textwrap.dedent(CLAIMS.format(code=code, more=more)) + textwrap.dedent(extra)
+        pytester.makepyfile(test_demo=text)
+
+    def run(*arguments):
+        return pytester.runpytest_inprocess(
+            "--results", "out", "--deadline", "1", "-p", "no:allure_pytest", "-p", "no:timeout",
+            *arguments,
+        )  # fmt: skip
+
+    run.write, run.path = write, pytester.path
+    write()
+    return run
+
+
+def results(suite, name=None):
+    found = {
+        one.header["target"]: one
+        for one in map(jsonl.read, (suite.path / "out").glob("*/*.jsonl"))
+    }
+    return found[name] if name else next(iter(found.values()))
+
+
+def test_an_honest_broker_conforms(suite, kafka):
+    done = suite("--target", kafka, "--oracle", kafka)
+    assert done.ret == 0
+    done.assert_outcomes(passed=VERSIONS)
+    done.stdout.fnmatch_lines(["*target 127.0.0.1:*(live)*", "*seed 0, nonce*", "exit 0: conforms"])
+    found = results(suite)
+    assert found.footer["by_verdict"]["CONFORMS"] == VERSIONS == found.header["planned"]
+    assert found.header["oracle_kind"] == "live" and found.header["release"] == "4.3"
+    assert found.cases[0]["case"] == "demo.zero-partitions[v2]"
+
+
+def test_a_liar_diverges_and_leaves_a_bundle(suite, kafka, liar):
+    done = suite("--target", liar, "--oracle", kafka)
+    assert done.ret == 1
+    done.assert_outcomes(failed=VERSIONS)
+    done.stdout.fnmatch_lines(["*expected 37, got 0*", "new: demo.zero-partitions*"])
+    row = results(suite).cases[0]
+    assert row["verdict"] == "DIVERGES" and row["differences"][0]["target"] == 0
+    bundle = next((suite.path / "out").glob("*")) / row["transcript"]
+    assert json.loads(bundle.read_text())["first_difference"]["oracle"] == 37
+    assert bundle.stat().st_size < 64 << 10
+
+
+def test_targets_are_judged_side_by_side(suite, kafka, liar):
+    done = suite("--target", liar, "--target", kafka, "--oracle", kafka)
+    assert done.ret == 1
+    done.assert_outcomes(failed=VERSIONS, passed=VERSIONS)
+    assert results(suite, kafka).footer["by_verdict"]["CONFORMS"] == VERSIONS
+    assert results(suite, liar).footer["by_verdict"]["DIVERGES"] == VERSIONS
+
+
+def test_a_wrong_expectation_breaks_the_build_and_not_the_target(suite, kafka):
+    suite.write(code=42)
+    done = suite("--target", kafka, "--oracle", kafka)
+    assert done.ret == 2
+    done.stdout.fnmatch_lines(["*oracle disagrees*", "exit 2*"])
+    assert results(suite).footer["by_verdict"]["BROKEN"] == VERSIONS
+
+
+def test_an_exception_in_a_claim_is_broken_with_its_stack(suite, kafka):
+    suite.write(extra="""
+        @claim("demo.oops", evidence=("TOPIC-11",))
+        def test_oops(case):
+            \"""It raises.\"""
+            raise ZeroDivisionError("ours")
+    """)
+    done = suite("--target", kafka, "--oracle", kafka)
+    assert done.ret == 2
+    row = results(suite).cases[-1]
+    assert (row["verdict"], row["reason"]) == ("BROKEN", "ZeroDivisionError: ours")
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("pass", "judged nothing"),
+        ("case.judge(); case.judge()", "judges twice"),
+        ("from harness.expect import answered; case.judge(expect=answered('x'))", "no step"),
+        ("case.version", "about no API"),
+        ("assert case.judge().conforms; assert 1 == 2", "assert 1 == 2"),
+    ],
+)
+def test_a_misuse_of_the_case_is_broken(suite, kafka, body, complaint):
+    suite.write(extra=f"""
+        @claim("demo.misuse", evidence=("TOPIC-11",))
+        def test_misuse(case):
+            \"""It misuses.\"""
+            {body}
+    """)
+    assert suite("--target", kafka, "--oracle", kafka, "-k", "misuse").ret == 2
+    row = results(suite).cases[-1]
+    assert row["verdict"] == "BROKEN" and complaint in row["reason"]
+
+
+def test_unsupported_is_proved_and_skipped(suite, kafka):
+    with small_kafka("1.0") as old:
+        done = suite("--target", word(old), "--oracle", kafka)
+    by_verdict = results(suite).footer["by_verdict"]
+    assert by_verdict["UNSUPPORTED"] == VERSIONS - 1, "1.0 has only v2 of those that 4.3 has"
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(["*UNSUPPORTED*"])
+
+
+def test_advertised_and_refused_is_a_difference(suite, kafka):
+    def refuses(key, version, answer):
+        return None if key == CREATE_TOPICS else answer
+
+    with small_kafka(twist=refuses) as server:
+        done = suite("--target", word(server), "--oracle", kafka)
+    assert done.ret == 1
+    assert {row["connection"] for row in results(suite).cases} == {"closed"}
+    assert {row["verdict"] for row in results(suite).cases} == {"DIVERGES"}
+
+
+def test_a_port_that_never_answers_costs_one_deadline(suite, kafka, monkeypatch):
+    monkeypatch.setattr(external, "SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        done = suite("--target", f"127.0.0.1:{silent.getsockname()[1]}", "--oracle", kafka)
+    assert done.ret == 3
+    found = results(suite)
+    assert found.footer["by_verdict"]["INCONCLUSIVE"] == VERSIONS == found.header["planned"]
+    done.stdout.fnmatch_lines([f"{VERSIONS} cases not run: *does not answer ApiVersions*"])
+
+
+def test_a_target_that_dies_halfway_gives_a_whole_report(suite, kafka):
+    served = []
+
+    def dies(key, version, answer):
+        served.append(key)
+        if key == CREATE_TOPICS and served.count(CREATE_TOPICS) > 2:
+            server.stop()
+            return None
+        return answer
+
+    with small_kafka(twist=dies) as server:
+        done = suite("--target", word(server), "--oracle", kafka)
+    found = results(suite)
+    assert sum(found.footer["by_verdict"].values()) == VERSIONS == found.header["planned"]
+    assert found.footer["by_verdict"]["CONFORMS"] == 2
+    assert done.ret in (1, 3)
+
+
+def test_no_java_is_said_loudly(suite, kafka, monkeypatch):
+    monkeypatch.setattr(process.KafkaProcess, "available", lambda self: "no Java")
+    done = suite("--target", "kafka@4.3")
+    assert done.ret == 3
+    done.stdout.fnmatch_lines([f"{VERSIONS} cases not run: no Java"])
+
+
+def test_selection_is_written_down(suite, kafka):
+    done = suite("--target", kafka, "--oracle", kafka, "-k", "v7")
+    assert done.ret == 0
+    manifest = json.loads(next((suite.path / "out").glob("*/manifest.json")).read_text())
+    cases = manifest["targets"][kafka]
+    assert cases["planned"] == ["demo.zero-partitions[v7]"]
+    assert len(cases["deselected"]) == VERSIONS - 1 and not manifest["whole"]
+
+
+def test_stopping_at_the_first_failure_is_incomplete_in_the_file(suite, kafka, liar):
+    done = suite("--target", liar, "--oracle", kafka, "-x")
+    assert done.ret == 1
+    found = results(suite)
+    assert found.footer["cases"] == 1 and found.header["planned"] == VERSIONS
+    done.stdout.fnmatch_lines([f"not run: {VERSIONS - 1} planned cases were never started"])
+
+
+def test_an_interrupted_run_has_no_footer(suite, kafka):
+    suite.write(extra="""
+        @claim("demo.stop", evidence=("TOPIC-11",))
+        def test_stop(case):
+            \"""Somebody presses Ctrl-C.\"""
+            raise KeyboardInterrupt
+    """)
+    assert suite("--target", kafka, "--oracle", kafka).ret == 3
+    (path,) = (suite.path / "out").glob("*/*.jsonl")
+    with pytest.raises(jsonl.BadResults, match="no footer"):
+        jsonl.read(path)
+
+
+def test_pins_make_a_difference_expected_and_are_held_to_it(suite, kafka, liar):
+    pins = ["--expectations", "pins.toml"]
+    assert suite("--target", liar, "--oracle", kafka, *pins, "--update-expectations").ret == 1
+    done = suite("--target", liar, "--oracle", kafka, *pins)
+    assert done.ret == 0
+    done.assert_outcomes(xfailed=VERSIONS)
+    assert suite("--target", liar, "--oracle", kafka, *pins, "--strict-known").ret == 1
+    text = (suite.path / "pins.toml").read_text().replace(liar, kafka)
+    (suite.path / "pins.toml").write_text(text)
+    done = suite("--target", kafka, "--oracle", kafka, *pins)
+    assert done.ret == 1, "what is fixed must leave the list"
+    done.stdout.fnmatch_lines(["fixed: demo.zero-partitions*"])
+
+
+def test_claims_that_share_an_id_are_refused(suite, kafka):
+    suite.write(extra="""
+        @claim("demo.zero-partitions", evidence=("TOPIC-11",))
+        def test_again(case):
+            \"""The same id.\"""
+    """)
+    done = suite("--target", kafka, "--oracle", kafka)
+    assert done.ret == 2
+    done.stdout.fnmatch_lines(["*the id demo.zero-partitions is *"])
+
+
+def test_unknown_evidence_is_refused(suite, kafka):
+    suite.write(extra="""
+        @claim("demo.other", evidence=("TOPIC-99",))
+        def test_other(case):
+            \"""Nobody knows the clause.\"""
+    """)
+    done = suite("--target", kafka, "--oracle", kafka)
+    assert done.ret == 2
+    done.stdout.fnmatch_lines(["*nobody knows the clause TOPIC-99*"])
+
+
+def test_a_file_that_cannot_be_imported_breaks_the_run(suite, kafka):
+    suite.path.joinpath("test_bad.py").write_text("import nothing_of_this_name\n")
+    assert suite("--target", kafka, "--oracle", kafka).ret == 2
+
+
+@pytest.mark.parametrize("target", ["kafka@9.9", "nonsense", "kafka@", "1.2.3.4:99999"])
+def test_a_target_that_is_none_is_a_usage_error(suite, target):
+    done = suite("--target", target)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([f"ERROR: target '{target}'*"])
+
+
+def test_without_an_oracle_only_expectations_and_checkers_judge(suite, kafka, liar):
+    assert suite("--target", kafka, "--oracle", "none").ret == 0
+    assert results(suite).header["oracle_kind"] == "none"
+    assert suite("--target", liar, "--oracle", "none").ret == 1
+
+
+def test_collecting_writes_nothing(suite, kafka):
+    done = suite("--target", kafka, "--collect-only", "-q")
+    assert done.ret == 0 and not (suite.path / "out").exists()
+
+
+def test_the_plugin_is_nobody_elses_business(pytester):
+    pytester.makepyfile("""
+        import sys
+        def test_nothing_heavy_is_loaded():
+            assert not [name for name in sys.modules if name.startswith("harness.")
+                        and name not in ("harness.plugin",)]
+    """)
+    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    assert done.ret == 0
+    assert "touchstone" not in done.stdout.str().replace("touchstone-", "").split("plugins:")[0]
