@@ -1,0 +1,101 @@
+"""DescribeTopicPartitions: topics and their partitions, page by page (KIP-966).
+
+Topics come in the order of their names. A page holds so many partitions as the request allows,
+at least one and at most `max.request.partition.size.limit`; where it ends, a cursor names the next
+partition. A cursor must name a topic of the request and a partition that is not negative.
+
+Sources: DescribeTopicPartitionsRequestHandler@3.9.2, 4.3.1; observed on both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker import topic_names
+from reference_impl.broker.authorized import TOPIC_OPERATIONS
+from reference_impl.cluster.topology import NO_LEADER, Partition
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    names = {row["name"] for row in body["topics"]}
+    if "" in names:
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+    everything, cursor = not body["topics"], body["cursor"]
+    if everything:
+        names = set(broker.cluster.topics)
+    first = 0
+    if cursor is not None:
+        start, first = cursor["topic_name"], cursor["partition_index"]
+        listed = everything or start in names
+        if first < 0 or not listed:
+            return fail(request, ErrorCode.INVALID_REQUEST)
+        names = {name for name in names if name >= start}
+        if start not in names:
+            first = 0
+    ceiling = broker.number("max.request.partition.size.limit", 2000)
+    room = max(1, min(body["response_partition_limit"], ceiling))
+    return _page(broker, sorted(names), first, room)
+
+
+def _page(broker: Broker, names: list[str], first: int, room: int) -> dict[str, Any]:
+    """Rows until the room is used up; `first` counts in the first topic only."""
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        topic = broker.cluster.topics.get(name)
+        if topic is None:
+            wrong = topic_names.fault(name)
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION if wrong else code
+            rows.append(_row(code, name, partitions=[]))
+            first = 0
+            continue
+        if room == 0:
+            return _with_cursor(rows, name, first)
+        shown = topic.partitions[first : first + room]
+        row = _row(ErrorCode.NONE, name, partitions=[_partition(broker, p) for p in shown])
+        rows.append(row | {"topic_id": topic.id, "is_internal": topic.internal})
+        room -= len(shown)
+        if first + len(shown) < len(topic.partitions):
+            return _with_cursor(rows, name, first + len(shown))
+        first = 0
+    return {"topics": rows, "next_cursor": None}
+
+
+def _with_cursor(rows: list[dict[str, Any]], name: str, partition: int) -> dict[str, Any]:
+    return {"topics": rows, "next_cursor": {"topic_name": name, "partition_index": partition}}
+
+
+def _row(code: int, name: str, *, partitions: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "name": name,
+        "partitions": partitions,
+        "topic_authorized_operations": TOPIC_OPERATIONS,
+    }
+
+
+def _partition(broker: Broker, partition: Partition) -> dict[str, Any]:
+    offline = broker.cluster.offline(partition)
+    leaderless = partition.leader == NO_LEADER or partition.leader in offline
+    return {
+        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if leaderless else ErrorCode.NONE,
+        "partition_index": partition.index,
+        "leader_id": NO_LEADER if leaderless else partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "replica_nodes": partition.replicas,
+        "isr_nodes": partition.isr,
+        "eligible_leader_replicas": [],
+        "last_known_elr": [],
+        "offline_replicas": offline,
+    }
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    names = dict.fromkeys(row["name"] for row in request.body["topics"])
+    return {"topics": [{"error_code": code, "name": name} for name in names]}
