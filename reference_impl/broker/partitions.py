@@ -48,7 +48,7 @@ def locate(
     if not hosted:
         code = broker.persona.quirk("partition.elsewhere")
         return Located(None, code)
-    if epoch != NO_EPOCH and "leader-epoch-not-checked" not in broker.switches:
+    if epoch > NO_EPOCH and "leader-epoch-not-checked" not in broker.switches:
         if epoch < partition.leader_epoch:
             return Located(None, ErrorCode.FENCED_LEADER_EPOCH)
         if epoch > partition.leader_epoch:

@@ -128,7 +128,7 @@ class PartitionLog:
                 self.log_start_offset,
                 True,
             )
-        self._store(entries, size, config, now)
+        self._store(entries, size, config, now, leader_epoch)
         stamp = now if config.log_append_time else NO_TIMESTAMP
         return AppendResult(
             entries[0].first_offset, self.log_end_offset - 1, stamp, self.log_start_offset
@@ -165,14 +165,18 @@ class PartitionLog:
             self.producers.check(header, entry.first_offset, origin=origin)
         return None
 
-    def _store(self, entries: list[Entry], size: int, config: LogConfig, now: int) -> None:
+    def _store(
+        self, entries: list[Entry], size: int, config: LogConfig, now: int, leader_epoch: int
+    ) -> None:
         active = self._roll_if_due(entries, size, config, now)
         for entry in entries:
             header = entry.header
             if header is not None:
-                self.epochs.assign(header.partition_leader_epoch, entry.first_offset)
+                self.epochs.assign(leader_epoch, entry.first_offset)
                 if header.producer_id >= 0:
-                    self.producers.update(header, entry.first_offset, entry.last_offset)
+                    self.producers.update(
+                        header, entry.first_offset, entry.last_offset, entry.max_timestamp
+                    )
             active.append(entry.data, entry.last_offset, entry.max_timestamp, now)
         if active.since_index > config.index_interval_bytes:
             active.index_entries += 1

@@ -130,7 +130,9 @@ class ProducerState:
                 f" (incoming seq. number), {last} (current end sequence number)",
             )
 
-    def update(self, batch: BatchHeader, first_offset: int, last_offset: int) -> None:
+    def update(
+        self, batch: BatchHeader, first_offset: int, last_offset: int, timestamp: int
+    ) -> None:
         """Remember a batch that was written."""
         producer = self.producers.get(batch.producer_id)
         if producer is None:
@@ -141,14 +143,14 @@ class ProducerState:
         if batch.control:
             producer.transaction_start = None
             return
-        producer.last_timestamp = batch.max_timestamp
+        producer.last_timestamp = timestamp
         producer.batches.append(
             BatchOfProducer(
                 batch.base_sequence,
                 batch.last_sequence,
                 first_offset,
                 last_offset,
-                batch.max_timestamp,
+                timestamp,
             )
         )
         if batch.transactional and producer.transaction_start is None:

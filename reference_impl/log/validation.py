@@ -38,7 +38,7 @@ class Entry:
     first_offset: int
     last_offset: int
     max_timestamp: int
-    header: v2.BatchHeader | None = None  # of magic 2, with its offsets assigned
+    header: v2.BatchHeader | None = None  # of magic 2; its offsets may be those that came in
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +220,7 @@ class Validator:
                 newest = header.max_timestamp
         if newest != header.max_timestamp or kind != header.timestamp_type:
             patch.set_timestamp(out, 0, len(out), kind, newest)
-        placed = header._replace(
-            base_offset=base, max_timestamp=newest, partition_leader_epoch=place.leader_epoch
-        )
-        return Entry(out, first, last, newest, placed)
+        return Entry(out, first, last, newest, header)
 
     def _rebuilt(
         self, data: bytes, header: v2.BatchHeader, target: int, config: LogConfig, place: Place

@@ -14,6 +14,7 @@ Source: RequestHeader.json, ResponseHeader.json, ApiKeys.requestHeaderVersion at
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from struct import Struct
 from typing import Any
 
@@ -65,6 +66,7 @@ class Response:
     end: int
 
 
+@cache
 def request_header_version(key: int, version: int) -> int:
     """A version we do not know wears the header of the nearest one we do."""
     api = API.get(key)
@@ -73,6 +75,7 @@ def request_header_version(key: int, version: int) -> int:
     return 0 if key == CONTROLLED_SHUTDOWN and version == 0 else 1
 
 
+@cache
 def response_header_version(key: int, version: int) -> int:
     if key == API_VERSIONS:
         return 0
@@ -113,9 +116,23 @@ def decode_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     header_version = request_header_version(key, version)
     if header_version == 0:
         return RequestHeader(key, version, correlation_id, None), _FIXED.size
-    plain, at = interpret_decode(REQUEST_HEADER, 1, frame, 0, fill=False)
+    client_id, at = _decode_client_id(frame)
     tags, at = _decode_tags(frame, at) if header_version == 2 else ({}, at)
-    return RequestHeader(key, version, correlation_id, plain["client_id"], tags), at
+    return RequestHeader(key, version, correlation_id, client_id, tags), at
+
+
+def _decode_client_id(frame: bytes) -> tuple[str | None, int]:
+    """The short way for every well-formed one; the interpreter has the words for the others."""
+    at = _FIXED.size + _LENGTH.size
+    if len(frame) >= at:
+        size = _LENGTH.unpack_from(frame, _FIXED.size)[0]
+        if size == -1:
+            return None, at
+        raw = frame[at : at + size] if size >= 0 else b""
+        if len(raw) == size and raw.isascii():
+            return raw.decode("ascii"), at + size
+    plain, at = interpret_decode(REQUEST_HEADER, 1, frame, 0, fill=False)
+    return plain["client_id"], at
 
 
 def _decode_tags(frame: bytes, at: int) -> tuple[dict[int, bytes], int]:
