@@ -1,0 +1,154 @@
+"""IncrementalAlterConfigs: set, delete, append to and subtract from single configs (KIP-339).
+
+Append and subtract are for lists. To KRaft a list is a set; 2.8 appends what is there once more and
+subtracts one occurrence. A list that lost its last element stays, empty. Deleting takes any name.
+
+Sources: KIP-339; ZkAdminManager.incrementalAlterConfigs@2.8.2,
+ConfigurationControlManager@3.9.2, 4.3.1; observed on the three.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker import config_view
+from reference_impl.broker.controller import config_changes
+from reference_impl.broker.controller.config_changes import BROKER, LOGGER, TOPIC
+from reference_impl.broker.refused import Refused
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+VERBS = {APPEND: "append", SUBTRACT: "subtract"}
+Change = tuple[str, int, str | None]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    rows = request.body["resources"]
+    resources = [(row["resource_type"], row["resource_name"]) for row in rows]
+    if broker.persona.kraft:
+        repeated = {resource for resource in resources if resources.count(resource) > 1}
+    else:
+        repeated = set()
+        rows = list(dict(zip(resources, rows, strict=True)).values())
+    return {"responses": [_altered(request, broker, row, repeated) for row in rows]}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "responses": [
+            {
+                "error_code": code,
+                "error_message": None,
+                "resource_type": row["resource_type"],
+                "resource_name": row["resource_name"],
+            }
+            for row in request.body["resources"]
+        ]
+    }
+
+
+def _altered(
+    request: Request, broker: Broker, row: dict[str, Any], repeated: set[tuple[int, str]]
+) -> dict[str, Any]:
+    kind, name = row["resource_type"], row["resource_name"]
+    code, message = ErrorCode.NONE, None
+    try:
+        if (kind, name) in repeated:
+            message = "Each resource must appear at most once."
+            raise Refused(ErrorCode.INVALID_REQUEST, message)
+        config_changes.check_type(broker, kind, incremental=True)
+        changes = [(c["name"], c["config_operation"], c["value"]) for c in row["configs"]]
+        _check_changes(broker, changes)
+        if kind == LOGGER:
+            _check_loggers(broker, name, changes)
+        else:
+            _apply(request, broker, kind, name, changes)
+    except Refused as refused:
+        code, message = refused.code, refused.message
+    return {
+        "error_code": code,
+        "error_message": message,
+        "resource_type": config_changes.shown_type(broker, kind),
+        "resource_name": name,
+    }
+
+
+def _check_changes(broker: Broker, changes: list[Change]) -> None:
+    kraft = broker.persona.kraft
+    if any(operation not in (SET, DELETE, APPEND, SUBTRACT) for _, operation, _ in changes):
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    names = [name for name, _, _ in changes]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        which = "" if kraft else f" : {','.join(twice)}"
+        message = f"Error due to duplicate config keys{which}"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    words = {SET: "SET", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
+    nulls = [
+        name if kraft else f"{words[operation]}:{name}"
+        for name, operation, value in changes
+        if operation != DELETE and value is None
+    ]
+    if nulls:
+        message = f"Null value not supported for : {','.join(nulls)}"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+
+
+def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
+    """There is one logger, and its level stays."""
+    config_changes.check_broker_id(broker, name)
+    for logger, _, _ in changes:
+        if logger != "root":
+            message = f"Logger {logger} does not exist!"
+            raise config_changes.bad_value(broker, LOGGER, name, message)
+
+
+def _apply(request: Request, broker: Broker, kind: int, name: str, changes: list[Change]) -> None:
+    if kind == TOPIC:
+        config_changes.check_topic_name(broker, name)
+        if name == "":  # the path of its override node would end in a slash
+            message = "Path must not end with / character"
+            raise config_changes.bad_value(broker, TOPIC, name, message)
+    elif kind == BROKER:
+        config_changes.check_broker_id(broker, name)
+    configs = config_changes.current(broker, kind, name)
+    for key, operation, value in changes:
+        if operation == SET:
+            configs[key] = value or ""
+        elif operation == DELETE:
+            configs.pop(key, None)
+        else:
+            configs[key] = _edited(broker, kind, configs, (key, operation, value))
+    validate_only = bool(request.body["validate_only"])
+    config_changes.change(broker, kind, name, configs, validate_only=validate_only)
+
+
+def _edited(broker: Broker, kind: int, configs: dict[str, str], change: Change) -> str:
+    """A list with elements put in or taken out, starting from the default where it is not set."""
+    key, operation, value = change
+    release, kraft = broker.persona.release, broker.persona.kraft
+    tables = {TOPIC: config_view.topic_definitions, BROKER: config_view.broker_definitions}
+    definition = tables.get(kind, config_view.group_definitions)(release).get(key)
+    if definition is None or definition.type != "LIST":
+        verb = VERBS[operation]
+        if kraft:
+            message = f"Can't {verb.upper()} to key {key} because its type is not LIST."
+            raise Refused(ErrorCode.INVALID_CONFIG, message)
+        message = f"Config value {verb} is not allowed for config key: {key}"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    held = configs.get(key, definition.default) or ""
+    parts = [part.strip() for part in held.split(",") if part.strip()]
+    given = [part.strip() for part in (value or "").split(",") if part.strip()]
+    if operation == APPEND:
+        parts += [part for part in given if not (kraft and part in parts)]
+    elif kraft:
+        parts = [part for part in parts if part not in given]
+    else:
+        for part in given:  # one occurrence each
+            if part in parts:
+                parts.remove(part)
+    return ",".join(parts)
