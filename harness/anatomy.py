@@ -40,9 +40,9 @@ class _Remembering(Reader):
         self._note(begin)
         return piece
 
-    def varint(self) -> int:
+    def varint(self, *how: Any) -> int:
         begin = self.at
-        value = super().varint()
+        value = super().varint(*how)
         self._note(begin)
         return value
 

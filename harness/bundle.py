@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from harness import expect, transcript
 from harness.case import Judgement
 from harness.claim import CaseId
 from harness.expect import Expectation
+from harness.recordings import slim
 from harness.results.rows import plain
 from harness.scenario import Scenario
 from harness.transcript import Transcript
@@ -113,7 +114,8 @@ def vars_of(difference: Any) -> dict[str, Any]:
 
 
 def _lines(one: Transcript) -> list[Any]:
-    return [json.loads(line) for line in transcript.dumps(one).splitlines()]
+    """A transcript without its scenario, which the bundle has once."""
+    return [json.loads(line) for line in transcript.dumps(slim(one)).splitlines()]
 
 
 def read(path: Path) -> Bundle:
@@ -125,6 +127,7 @@ def read(path: Path) -> Bundle:
     if not isinstance(data, dict) or data.get("bundle") != SCHEMA:
         raise BadBundle(f"{path}: not a bundle of schema {SCHEMA}")
     try:
+        scenario = data["scenario"]
         return Bundle(
             case=data["case"],
             claim=data["claim"],
@@ -132,14 +135,16 @@ def read(path: Path) -> Bundle:
             evidence=tuple(data["evidence"]),
             release=data["release"],
             verdict=data["verdict"],
-            scenario=Scenario.from_json(data["scenario"]),
+            scenario=Scenario.from_json(scenario),
             expectation=expect.from_json(data["expectation"]),
-            target=_transcript(data["target"], f"{path}: target"),
-            oracle=data["oracle"] and _transcript(data["oracle"], f"{path}: oracle"),
+            target=_transcript(data["target"], scenario, f"{path}: target"),
+            oracle=data["oracle"] and _transcript(data["oracle"], scenario, f"{path}: oracle"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error
 
 
-def _transcript(lines: list[Any], source: str) -> Transcript:
-    return transcript.loads("".join(json.dumps(line) + "\n" for line in lines), source=source)
+def _transcript(lines: list[Any], scenario: Mapping[str, Any], source: str) -> Transcript:
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    found = transcript.loads(text, source=source)
+    return replace(found, header=replace(found.header, scenario=scenario))

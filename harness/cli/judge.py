@@ -40,7 +40,8 @@ def command(files: tuple[Path, ...], quiet: bool) -> None:
     """Judge stored FILES again, without any broker.
 
     FILES are bundles (*.bundle.json), transcripts (*.jsonl), recordings (*.jsonl.xz), or folders
-    of them.
+    of them. Exit code 0: all conform, 1: something diverges, 2: the harness broke or Kafka denies
+    an expectation, 3: something could not be judged or read.
     """
     sys.exit(main(files, quiet))
 

@@ -1,0 +1,125 @@
+"""The ledger: nothing is forgotten, and what it says is true."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import ledger
+from harness.claim import claim, claim_of, every, only
+from harness.ledger import BadLedger, Entry, Ledger
+
+NOW = ("TOPIC", "WIRE", "APPEND", "FETCH", "META")  # areas whose clauses are judged one by one
+
+
+def a_claim(id="topics.some-claim", evidence=("TOPIC-11",), where="test_it", **how):
+    def test_it(case):
+        """A sentence."""
+
+    test_it.__qualname__ = where
+    return claim_of(claim(id, evidence=evidence, **how)(test_it))
+
+
+def test_all_421_clauses_and_361_cells_are_classified():
+    found = ledger.load()
+    assert len(found.clauses) == 421
+    assert len(ledger.every_cell()) == 361
+    assert [one.id for one in ledger.clauses([]) if one.status is None] == []
+    assert [one.id for one in ledger.cells([]) if one.status is None] == []
+
+
+def test_reasons_are_sentences_of_their_own_kind():
+    for entry in ledger.load().clauses.values():
+        if entry.status not in (None, "planned"):
+            assert len(entry.reason) > 12, entry
+
+
+@pytest.mark.parametrize("status", ["untestable", "out-of-scope", "implicit"])
+def test_areas_of_today_are_not_dismissed_in_one_stroke(status):
+    clauses = [one for one in ledger.clauses([]) if one.area in NOW]
+    mine = [one for one in clauses if one.status == status]
+    assert 0 < len(mine) < len(clauses) // 5
+
+
+def test_citing_covers_and_a_row_covers_its_table():
+    claims = [a_claim(evidence=("TOPIC-11", "WIRE-20.18"))]
+    standing = {one.id: one for one in ledger.clauses(claims)}
+    assert standing["TOPIC-11"].claims == ("topics.some-claim",)
+    assert standing["WIRE-20"].status == standing["TOPIC-11"].status == ledger.COVERED
+    assert standing["TOPIC-12"].status != ledger.COVERED
+
+
+def test_versions_cover_cells():
+    claims = [a_claim(api="Fetch", versions=only("Fetch", 7))]
+    covered = [one.id for one in ledger.cells(claims) if one.status == ledger.COVERED]
+    assert covered == ["Fetch v7"]
+    claims = [a_claim(api="ApiVersions", versions=every("ApiVersions"))]
+    assert sum(one.status == ledger.COVERED for one in ledger.cells(claims)) == 5
+
+
+def test_an_unclassified_clause_or_cell_is_a_mistake_of_the_whole():
+    small = Ledger({"TOPIC-11": Entry("TOPIC-11", None)}, {})
+    nothing, one = (ledger.mistakes(c, whole=True, ledger=small) for c in ([], [a_claim()]))
+    assert "TOPIC-11: neither covered nor classified" in nothing
+    assert "TOPIC-11: neither covered nor classified" not in one
+    assert "Produce v0: neither covered nor classified" in one
+    assert ledger.mistakes([a_claim()], whole=False, ledger=small) == []
+
+
+def test_what_claims_cite_is_not_untestable():
+    small = Ledger({"TOPIC-11": Entry("TOPIC-11", "untestable", "nobody sees it")}, {})
+    found = ledger.mistakes([a_claim()], whole=True, ledger=small)
+    assert any("take one of them away" in mistake for mistake in found)
+
+
+@pytest.mark.parametrize("evidence", ["TOPIC-99", "NOPE-01"])
+def test_evidence_nobody_knows_is_a_mistake(evidence):
+    (mistake,) = ledger.mistakes([a_claim(evidence=(evidence,))], whole=False)
+    assert f"nobody knows the clause {evidence}" in mistake
+
+
+@pytest.mark.parametrize("evidence", ["KIP-98", "observed on 2.8.2", "schema Fetch.session_id"])
+def test_other_evidence_needs_no_clause(evidence):
+    assert ledger.mistakes([a_claim(evidence=(evidence,))], whole=False) == []
+
+
+def test_an_id_has_one_owner_aliases_included():
+    one, two = a_claim(), a_claim(where="other")
+    (mistake,) = ledger.mistakes([one, two], whole=False)
+    assert "the id topics.some-claim is" in mistake
+    renamed = a_claim("topics.new-name", where="other", aliases=("topics.some-claim",))
+    assert ledger.mistakes([one, renamed], whole=False) != []
+    assert ledger.mistakes([renamed], whole=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('[clause]\nTOPIC-1 = { status = "lost" }', "status is one of"),
+        ('[clause]\nTOPIC-1 = { status = "planned" }', "in no issue"),
+        ('[clause]\nTOPIC-1 = { status = "implicit" }', "without a reason"),
+        ('[clause]\nTOPIC-1 = { colour = "red" }', "colour"),
+        ("[clause]\nsomething = {}", "no clause id"),
+        ("[clause", "toml"),
+    ],
+)
+def test_a_badly_written_ledger_is_refused(tmp_path, text, complaint):
+    (tmp_path / "a.toml").write_text(text)
+    with pytest.raises(BadLedger, match=complaint):
+        ledger.load(tmp_path)
+
+
+def test_a_clause_stands_in_one_file(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.toml").write_text("[clause]\nTOPIC-1 = {}")
+    with pytest.raises(BadLedger, match="stands elsewhere"):
+        ledger.load(tmp_path)
+
+
+def test_a_run_is_whole_when_every_module_takes_part(tmp_path):
+    suites = tmp_path / "suites"
+    for name in ("topics/test_a.py", "fetch/test_b.py"):
+        (suites / name).parent.mkdir(parents=True)
+        (suites / name).write_text("")
+    places = ["suites.topics.test_a.test_1", "suites.fetch.test_b.test_2"]
+    assert ledger.is_whole(places, suites)
+    assert not ledger.is_whole(places[:1], suites)
