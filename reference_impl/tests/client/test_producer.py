@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from reference_impl.client.accumulator import Accumulator, Delivery
 from reference_impl.client.flow import ClientError, Failed, KafkaError, Unreachable
 from reference_impl.client.metadata import View
 from reference_impl.client.producer import Expired, Producer
@@ -88,6 +89,15 @@ def test_full_batches_follow_one_another_in_order():
     runner.run(producer.flush())
     assert [value for *_, values in leaders.taken for value in values] == [d.value for d in made]
     assert [sequence for _, _, sequence, *_ in leaders.taken] == list(range(0, 10, 2))
+
+
+def test_a_drained_batch_takes_no_more_records():
+    accumulator = Accumulator(10_000)
+    place, record = ("t", 0), Delivery("t", 0, None, b"v", (), 0, 0)
+    assert not accumulator.append(place, record) and not accumulator.append(place, record)
+    accumulator.heads()[0].closed = True
+    assert accumulator.append(place, record)
+    assert [len(batch.deliveries) for batch in accumulator.queues[place]] == [2, 1]
 
 
 @pytest.mark.parametrize("code", [E.NOT_LEADER_OR_FOLLOWER, E.NOT_ENOUGH_REPLICAS, "closed"])

@@ -39,6 +39,7 @@ SHAPES = {
     "alike, late and early": [Record(i, (-1) ** i * i, b"k", b"") for i in range(60)],
     "all early": [Record(i, -5 - i % 3, b"k", b"") for i in range(30)],
     "three-byte deltas": [Record(i, i % 3, None, b"") for i in range(8300)],
+    "wide and early": [Record(i, -5000 - i % 9, None, b"v") for i in range(90)],
     "wide stamps": [Record(i, 5000 + i % 90, None, b"v") for i in range(90)],
     "growing keys": [Record(i, 7, b"k" * i, b"v" * (i % 7)) for i in range(200)],
     "one key missing": [Record(i, 7, None if i == 77 else b"", b"abc") for i in range(100)],

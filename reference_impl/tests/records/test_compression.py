@@ -124,6 +124,11 @@ def test_snappy_is_read_raw_too():
     assert C.decompress(C.SNAPPY, raw, 1000) == b"raw " * 50
 
 
+def test_snappy_may_not_claim_more_than_it_could_hold():
+    with pytest.raises(C.CompressionError, match="6 bytes cannot hold 1048576"):
+        C.decompress(C.SNAPPY, b"\x80\x80\x40\x00aa", 1 << 21)
+
+
 def test_snappy_chunks_are_32_kib():
     packed = C.compress(C.SNAPPY, random.Random(1).randbytes(70_000))
     (size,) = struct.unpack_from(">i", packed, 16)

@@ -185,7 +185,7 @@ def test_offsets_epoch_and_append_time_are_patched_in_place(magic, codec):
 
 
 def test_a_timestamp_already_right_leaves_odd_attributes_alone():
-    odd = bytearray(R.rewrite(GOOD, attributes=0x4700))
+    odd = bytearray(R.rewrite(GOOD, attributes=0x4780))
     before = bytes(odd)
     R.set_timestamp(odd, 0, len(odd), 0, NOW)
     assert odd == before
