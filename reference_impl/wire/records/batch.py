@@ -34,6 +34,7 @@ NO_TIMESTAMP = -1
 DEFAULT_LIMIT = 128 << 20
 
 Header = tuple[bytes | str, bytes | None]
+_ATTRIBUTES = [bytes((value,)) for value in range(256)]
 
 
 class Record(NamedTuple):
@@ -129,26 +130,17 @@ class Batch:
 def encode_record(record: Record) -> bytes:
     """One record with its length in front."""
     write = varint.encode
-    out = bytearray((record.attributes & 0xFF,))
-    out += write(record.timestamp_delta)
-    out += write(record.offset_delta)
-    for part in (record.key, record.value):
-        if part is None:
-            out += b"\x01"
-        else:
-            out += write(len(part))
-            out += part
-    out += write(len(record.headers))
-    for name, value in record.headers:
+    offset_delta, timestamp_delta, key, value, headers, attributes = record
+    out = [_ATTRIBUTES[attributes & 0xFF], write(timestamp_delta), write(offset_delta)]
+    out += (b"\x01",) if key is None else (write(len(key)), key)
+    out += (b"\x01",) if value is None else (write(len(value)), value)
+    out.append(write(len(headers)))
+    for name, content in headers:
         raw = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
-        out += write(len(raw))
-        out += raw
-        if value is None:
-            out += b"\x01"
-        else:
-            out += write(len(value))
-            out += value
-    return write(len(out)) + bytes(out)
+        out += (write(len(raw)), raw)
+        out += (b"\x01",) if content is None else (write(len(content)), content)
+    body = b"".join(out)
+    return write(len(body)) + body
 
 
 def encode_records(records: Iterable[Record]) -> bytes:

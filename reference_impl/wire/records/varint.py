@@ -11,9 +11,13 @@ _WIDTH = {32: (28, 0xFFFFFFFF), 64: (63, 0xFFFFFFFFFFFFFFFF)}
 
 def encode(value: int) -> bytes:
     """Zig-zag varint of any signed 64-bit number; the same bytes serve 32-bit fields."""
+    if 0 <= value < _READY:
+        return _SMALL[value]
+    return _encode(value)
+
+
+def _encode(value: int) -> bytes:
     raw = (value << 1) ^ (value >> 63)
-    if raw < 0x80:
-        return bytes((raw,))
     out = bytearray()
     while raw > 0x7F:
         out.append(raw & 0x7F | 0x80)
@@ -24,6 +28,9 @@ def encode(value: int) -> bytes:
 
 def read(data: bytes, pos: int, bits: int = 32) -> tuple[int, int]:
     """Value and the position after it; RecordError for a varint cut short or too long."""
+    if pos < len(data) and data[pos] < 0x80:
+        raw = data[pos]
+        return (raw >> 1) ^ -(raw & 1), pos + 1
     last_shift, mask = _WIDTH[bits]
     start, raw, shift = pos, 0, 0
     while True:
@@ -44,3 +51,7 @@ def size(value: int) -> int:
     """How many bytes `encode` gives."""
     raw = (value << 1) ^ (value >> 63)
     return max(1, (raw.bit_length() + 6) // 7)
+
+
+_READY = 8192  # lengths and deltas of ordinary records, two bytes at most
+_SMALL = [_encode(value) for value in range(_READY)]
