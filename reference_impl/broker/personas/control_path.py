@@ -195,6 +195,24 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         ),
         _SEEN,
     ),
+    "acls.refusal": (
+        "What CreateAcls and DeleteAcls say where there is no authorizer.",
+        (
+            *["No Authorizer is configured on the broker."] * 3,
+            *["No Authorizer is configured."] * 2,
+        ),
+        _SEEN,
+    ),
+    "sasl.mechanisms-of-a-plain-listener": (
+        "The mechanisms that SaslHandshake names on a listener without SASL.",
+        (("GSSAPI",), (), (), (), ()),
+        _SEEN,
+    ),
+    "quotas.unknown-entity": (
+        "What DescribeClientQuotas says of an entity type it does not know.",
+        ("", "", "Custom entity type '{0}' not supported", *["Unsupported entity type {0}"] * 2),
+        _SEEN,
+    ),
 }
 
 SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}

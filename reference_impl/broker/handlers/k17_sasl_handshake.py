@@ -1,0 +1,19 @@
+"""SaslHandshake: this listener is plain, so nobody is asked who he is.
+
+Observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    mechanisms = broker.persona.quirk("sasl.mechanisms-of-a-plain-listener")
+    return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "mechanisms": list(mechanisms)}

@@ -1,0 +1,21 @@
+"""DescribeAcls: there is no authorizer, hence no list.
+
+Observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    return {
+        "error_code": ErrorCode.SECURITY_DISABLED,
+        "error_message": "No Authorizer is configured on the broker",
+    }

@@ -1,0 +1,29 @@
+"""CreateDelegationToken: not for peers that did not authenticate (KIP-48).
+
+Observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "error_code": ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+        "principal_type": "User",
+        "principal_name": "ANONYMOUS",
+        "issue_timestamp_ms": -1,
+        "expiry_timestamp_ms": -1,
+        "max_timestamp_ms": -1,
+    }
+    if request.header.version >= 3:
+        answer["token_requester_principal_type"] = "User"
+        answer["token_requester_principal_name"] = "ANONYMOUS"
+    return answer

@@ -1,0 +1,37 @@
+"""ListConfigResources: what has configs; v0 lists client metrics only (KIP-714, KIP-1142).
+
+Observed on 3.9.2 and 4.3.1: no types asks for all, a type nobody has is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+TYPES = (METRICS, LOGGER, BROKER, TOPIC, GROUP)
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    if request.header.version == 0:
+        return {"error_code": ErrorCode.NONE, "config_resources": []}
+    wanted = set(request.body["resource_types"]) or set(TYPES)
+    if not wanted <= set(TYPES):
+        return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": []}
+    cluster = broker.cluster
+    brokers = [str(node.id) for node in cluster.alive]
+    names = {LOGGER: brokers, BROKER: brokers, TOPIC: list(cluster.topics)}
+    return {
+        "error_code": ErrorCode.NONE,
+        "config_resources": [
+            {"resource_name": name, "resource_type": kind}
+            for kind in TYPES
+            if kind in wanted
+            for name in names.get(kind, ())
+        ],
+    }

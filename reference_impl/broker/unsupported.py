@@ -1,0 +1,53 @@
+"""What a persona lists and this broker does not serve yet, as data that a test holds to the truth.
+
+Such a request closes its connection, as Kafka does with a key it does not know: a lie that is told
+in ApiVersions (the real release lists the key) is better met by a hang-up than by an invented
+answer. Each row says which keys, why not, and which issue brings them. An API that gains a handler
+must leave this list, and the list may name nothing that no release has.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Missing(NamedTuple):
+    keys: tuple[int, ...]
+    reason: str
+    issue: int
+
+
+LOG_AND_CLUSTER, GROUPS = 4, 5
+
+MISSING: tuple[Missing, ...] = (
+    Missing(
+        (4, 5, 6, 7),
+        "A controller tells brokers what they lead; brokers of one process share a registry.",
+        LOG_AND_CLUSTER,
+    ),
+    Missing(
+        (52, 53, 54, 55, 58, 59, 62, 63, 64, 67, 70, 80, 81, 82),
+        "The KRaft quorum and the registration of brokers with it do not exist here.",
+        LOG_AND_CLUSTER,
+    ),
+    Missing((56, 73), "In-sync replicas change only where replicas replicate.", LOG_AND_CLUSTER),
+    Missing((34, 35), "There are no log directories: logs are kept in memory.", LOG_AND_CLUSTER),
+    Missing((43, 45), "Leaders and replicas stay where they were placed.", LOG_AND_CLUSTER),
+    Missing((57,), "Features stay at the level a fresh cluster has.", LOG_AND_CLUSTER),
+    Missing((49, 51), "Quotas and credentials cannot be changed.", LOG_AND_CLUSTER),
+    Missing((8, 9, 47), "Committed offsets come with their coordinator.", GROUPS),
+    Missing((11, 12, 13, 14, 15, 16, 42), "Classic groups come with their coordinator.", GROUPS),
+    Missing((68, 69), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),
+    Missing((24, 25, 26, 27, 28, 61, 65, 66), "Transactions come with their coordinator.", GROUPS),
+    Missing(
+        (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),
+        "Share groups come with their coordinator (KIP-932).",
+        GROUPS,
+    ),
+    Missing((88, 89), "Streams groups come with their coordinator (KIP-1071).", GROUPS),
+)
+
+
+def reasons() -> dict[int, Missing]:
+    """API key -> the row that lists it."""
+    return {key: row for row in MISSING for key in row.keys}
