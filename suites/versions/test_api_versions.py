@@ -1,27 +1,114 @@
 """ApiVersions: the first request of every client, and the only one answered in any version.
 
-Sources: KIP-35 (ApiVersions), KIP-511 (client software, the version 0 fallback);
-org.apache.kafka.common.requests.ApiVersionsRequest; clauses WIRE-19 and WIRE-20.
+Sources: KIP-35 (ApiVersions), KIP-511 (client software names, the answer in version 0);
+ApiVersionsRequest.getErrorResponse and SaslServerAuthenticator at 2.8.2; clauses WIRE-18 to 20.
 """
 
-from harness.claim import claim, every
-from harness.expect import answer
+import struct
+
+from harness.claim import OBSERVED, claim, every, range_
+from harness.expect import all_of, answer, by_release, connection, refused
+from harness.scenario import Ask, Raw
 from harness.steps import api_versions
 
-UNSUPPORTED_VERSION, INVALID_REQUEST = 35, 42
+NONE, UNSUPPORTED_VERSION, INVALID_REQUEST = 0, 35, 42
+API_VERSIONS = 18
+NO_TAGS = b"\0"
+
+
+def request(key: int, version: int, rest: bytes = b"") -> bytes:
+    """A request's header with a client id, and whatever follows it."""
+    return struct.pack(">hhih", key, version, 7, 10) + b"touchstone" + rest
 
 
 @claim(
-    "versions.api-versions-lists-what-is-served",
+    "versions.every-served-api-is-listed",
     evidence=("WIRE-20", "KIP-35"),
     api="ApiVersions",
     versions=every("ApiVersions"),
 )
-def test_api_versions_lists_what_is_served(case):
-    """ApiVersions answers without error and lists every API with its lowest and highest version."""
+def test_every_served_api_is_listed(case):
+    """ApiVersions answers without error and lists each API with its lowest and highest version."""
     verdict = case.judge(
         api_versions(version=case.version, name="ask"),
-        expect=answer("ask", "error_code").is_(0)
-        & answer("ask", "api_keys[*].api_key").contains(18),
+        expect=all_of(
+            answer("ask", "error_code").is_(NONE),
+            answer("ask", "api_keys[*].api_key").contains(API_VERSIONS),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.a-version-from-the-future-is-answered-in-version-0",
+    evidence=("WIRE-19", "KIP-511"),
+    asked=(5, 6, 100, 32767),
+)
+def test_a_version_from_the_future_is_answered_in_version_0(case):
+    """An ApiVersions of an unknown version is answered in version 0 with UNSUPPORTED_VERSION."""
+    future = request(API_VERSIONS, case.asked, NO_TAGS)
+    verdict = case.judge(
+        Raw(future, name="future", expect="answer", api="ApiVersions", version=0),
+        api_versions(version=0, name="after"),
+        expect=all_of(
+            answer("future", "error_code").is_(UNSUPPORTED_VERSION),
+            by_release(
+                {
+                    "1.0-2.2": answer("future", "api_keys").has_length(0),
+                    "2.8+": answer("future", "api_keys").has_length(1),
+                }
+            ),
+            answer("after", "error_code").is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.an-api-nobody-has-closes-the-connection",
+    evidence=("WIRE-18", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    key=(-1, 93, 1000, 32767),
+)
+def test_an_api_nobody_has_closes_the_connection(case):
+    """A request with an unknown API key has its connection closed, and only that one."""
+    verdict = case.judge(
+        Raw(request(case.key, 0), name="unknown", connection="b", expect="close"),
+        api_versions(version=0, name="after"),
+        expect=all_of(refused("unknown"), connection("a").is_("kept")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.an-unsupported-version-closes-the-connection",
+    evidence=("WIRE-19",),
+    key=(0, 1, 2, 3, 10, 19, 20, 22),
+    asked=(-1, 100),
+)
+def test_an_unsupported_version_closes_the_connection(case):
+    """Any API but ApiVersions closes the connection on a version that the release does not have."""
+    verdict = case.judge(
+        Raw(request(case.key, case.asked, NO_TAGS), name="odd", connection="b", expect="close"),
+        api_versions(version=0, name="after"),
+        expect=all_of(refused("odd"), answer("after", "error_code").is_(NONE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.client-software-is-checked",
+    evidence=("KIP-511",),
+    level=OBSERVED,
+    api="ApiVersions",
+    versions=range_("ApiVersions", 3),
+    software=("touchstone", "a.b-c", "", "-a", "a-", "a b", "\u00e9"),
+)
+def test_client_software_is_checked(case):
+    """From version 3 a client's software name must be letters and digits, with . or - inside."""
+    good = case.software in ("touchstone", "a.b-c")
+    body = {"client_software_name": case.software, "client_software_version": "1.0"}
+    verdict = case.judge(
+        Ask("ApiVersions", case.version, body, name="ask"),
+        expect=answer("ask", "error_code").is_(NONE if good else INVALID_REQUEST),
     )
     assert verdict.conforms, verdict
