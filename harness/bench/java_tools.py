@@ -10,6 +10,7 @@ import contextlib
 import re
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from harness.targets import jvm, matrix
@@ -54,11 +55,11 @@ def produce(bootstrap: str, topic: str, records: int, acks: str, size: int = 100
     return float(whole[-1][1])
 
 
-def consume(bootstrap: str, topic: str, records: int) -> float:
+def consume(bootstrap: str, topic: str, records: int, patience_s: float = 30) -> float:
     """Records per second of ConsumerPerformance, by the time it spent fetching."""
     said = _run(
         "org.apache.kafka.tools.ConsumerPerformance", "--bootstrap-server", bootstrap,
-        "--topic", topic, "--num-records", str(records), "--timeout", "30000",
+        "--topic", topic, "--num-records", str(records), "--timeout", str(int(patience_s * 1000)),
     )  # fmt: skip
     lines = [line.split(", ") for line in said.splitlines() if line.count(", ") >= 9]
     if len(lines) < 2:
@@ -69,7 +70,37 @@ def consume(bootstrap: str, topic: str, records: int) -> float:
     return float(figures["fetch.nMsg.sec"])
 
 
-def _run(main: str, *arguments: str) -> str:
+def consume_by_assignment(bootstrap: str, topic: str, records: int) -> float:
+    """Records per second of Java's consumer on one partition, without a group.
+
+    The console consumer with a formatter that prints nothing; the time of a run for one record is
+    taken off, which is what starting Java and asking for metadata costs.
+    """
+    whole, start = (
+        _seconds(bootstrap, topic, count) for count in (records, 1)
+    )
+    if whole <= start:
+        raise ToolFailed(f"{records} records took no longer than one: too few to measure")
+    return records / (whole - start)
+
+
+def _seconds(bootstrap: str, topic: str, records: int) -> float:
+    began = time.monotonic()
+    said = _run(
+        "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", bootstrap,
+        "--topic", topic, "--partition", "0", "--offset", "earliest", "--timeout-ms", "30000",
+        "--max-messages", str(records),
+        "--formatter", "org.apache.kafka.tools.consumer.NoOpMessageFormatter",
+        complaints=True,
+    )  # fmt: skip
+    seconds = time.monotonic() - began
+    if f"Processed a total of {records} messages" not in said:
+        raise ToolFailed(f"ConsoleConsumer did not get {records} records:\n{said[-800:]}")
+    return seconds
+
+
+def _run(main: str, *arguments: str, complaints: bool = False) -> str:
+    """What a tool said on stdout, and on stderr if asked; ToolFailed when it ended badly."""
     release, home = matrix.release(TOOLS), kafka_home(TOOLS)
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder:
         logging = jvm.write_logging(release, Path(folder))
@@ -87,4 +118,4 @@ def _run(main: str, *arguments: str) -> str:
     if said.returncode:
         output = (said.stdout + said.stderr)[-1500:]
         raise ToolFailed(f"{main} ended with {said.returncode}:\n{output}")
-    return said.stdout
+    return said.stdout + (said.stderr if complaints else "")

@@ -37,15 +37,21 @@ _DEPENDENCY = (
 
 def kafka_home(version: str) -> Path:
     """The folder of this release's jars, fetched on first use; Unavailable when that fails."""
-    return _home(release(version), cache_dir())
+    found = _home(release(version), cache_dir())
+    if isinstance(found, str):
+        raise Unavailable(found)
+    return found
 
 
 @functools.cache
-def _home(wanted: Release, cache: Path) -> Path:
+def _home(wanted: Release, cache: Path) -> Path | str:
+    """The folder, or why there is none: a registry that timed out is not asked again all day."""
     digest = hashlib.sha256(" ".join(wanted.artifacts).encode()).hexdigest()[:8]
-    return kept(
-        cache / f"kafka-{wanted.version}-{digest}", lambda folder: _fetch(wanted, folder)
-    )
+    entry = cache / f"kafka-{wanted.version}-{digest}"
+    try:
+        return kept(entry, lambda folder: _fetch(wanted, folder))
+    except Unavailable as missing:
+        return missing.reason
 
 
 def class_path(home: Path) -> str:

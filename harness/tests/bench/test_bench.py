@@ -120,3 +120,12 @@ def test_a_consumer_is_read_by_the_names_of_its_columns(monkeypatch):
     assert java_tools.consume("h:1", "t", 10) == 99.5
     with pytest.raises(java_tools.ToolFailed, match="got 10 of 11"):
         java_tools.consume("h:1", "t", 11)
+
+
+def test_reading_by_assignment_takes_off_the_start(monkeypatch):
+    seconds = {1: 2.0, 100: 12.0}
+    monkeypatch.setattr(java_tools, "_seconds", lambda bootstrap, topic, count: seconds[count])
+    assert java_tools.consume_by_assignment("h:1", "t", 100) == 10.0
+    seconds[100] = 1.0
+    with pytest.raises(java_tools.ToolFailed, match="too few to measure"):
+        java_tools.consume_by_assignment("h:1", "t", 100)
