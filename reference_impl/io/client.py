@@ -79,6 +79,11 @@ class Client:
             self._drop(link)
         self._selector.close()
 
+    def drop(self, node: int) -> None:
+        """End the connection to a node, if there is one; the next ask makes a new one."""
+        if node in self._links:
+            self._drop(self._links[node])
+
     @property
     def admin(self) -> Running:
         return Running(self, Admin(self.view))

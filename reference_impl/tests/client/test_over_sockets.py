@@ -2,19 +2,19 @@
 
 import re
 import socket
-import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import reference_impl.client
-from reference_impl.client.flow import KafkaError
+from reference_impl.client.flow import Ask, KafkaError
 from reference_impl.io.client import Client
 from reference_impl.io.server import serve
-from reference_impl.wire.framing import Frames, framed
-from reference_impl.wire.headers import decode_request_header, encode_response
 from reference_impl.wire.records import NONE, ZSTD
+
+from .peers import LosesAnswers, ShyBroker, SilentBroker
 
 RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
 
@@ -90,53 +90,59 @@ def test_topics_are_administered(client):
         admin.delete_topics([name])
 
 
-class ShyBroker(threading.Thread):
-    """Closes on any ApiVersions it does not like, `ways` of them, then answers version 0."""
+def test_a_request_larger_than_any_socket_buffer(client):
+    client.admin.create_topic("large", partitions=8)
+    producer = client.producer(batch_size=900_000, max_request_size=16 << 20)
+    sent = [producer.send("large", bytes(100_000), partition=i % 8) for i in range(64)]
+    producer.flush()
+    assert {each.result().offset for each in sent} == set(range(8))
 
-    def __init__(self, closes: int):
-        super().__init__(daemon=True)
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.closes = closes
-        self.versions: list[int] = []
 
-    def run(self) -> None:
-        for number in range(self.closes + 1):
-            peer, _ = self.listener.accept()
-            with closing(peer):
-                frames = Frames()
-                while chunk := peer.recv(4096):
-                    if not self._answer(peer, frames.feed(chunk), number):
-                        break
+def test_many_requests_at_once_are_answered_in_order(client):
+    def flow():
+        names = [f"pipelined-{i}" for i in range(30)]
+        asks = [
+            Ask(0, "Metadata", {"topics": [{"name": name}], "allow_auto_topic_creation": False})
+            for name in names
+        ]
+        outcomes = yield [replace(ask, versions=(4, 9)) for ask in asks]
+        return names == [outcome.body["topics"][0]["name"] for outcome in outcomes]
 
-    def _answer(self, peer: socket.socket, frames: list[bytes], number: int) -> bool:
-        for frame in frames:
-            head, _ = decode_request_header(frame)
-            self.versions.append(head.version)
-            if number < self.closes:
-                return False
-            row = {"api_key": head.key, "min_version": 0, "max_version": head.version}
-            body = {"error_code": 0, "api_keys": [row]}
-            peer.sendall(framed(encode_response(head.key, head.version, head.correlation_id, body)))
-        return True
+    assert client.run(flow())
+
+
+def test_a_lost_answer_is_not_a_second_record(client):
+    name = "answered-once"
+    client.admin.create_topic(name)
+    leader = client.view.leader(name, 0).leader
+    producer = client.producer()
+    with LosesAnswers(client.view.addresses[leader]) as between:
+        client.drop(leader)
+        client.view.addresses[leader] = ("127.0.0.1", between.port)
+        sent = producer.send(name, b"once")
+        producer.flush()
+    again = producer.send(name, b"twice")
+    producer.flush()
+    assert between.swallowed == 1
+    assert (sent.result().offset, again.result().offset) == (0, 1)
 
 
 def test_a_broker_that_closes_on_our_api_versions_gets_version_0():
-    broker = ShyBroker(closes=1)
-    broker.start()
-    with closing(broker.listener), Client(f"127.0.0.1:{broker.port}") as client:
-        answer = client.ask("ApiVersions", {})
-        assert answer["error_code"] == 0
-    broker.join()
+    with ShyBroker(closes=1) as broker, Client(f"127.0.0.1:{broker.port}") as client:
+        assert client.ask("ApiVersions", {})["error_code"] == 0
     assert broker.versions == [4, 0, 0]
 
 
 def test_a_broker_that_closes_always_is_an_error():
-    broker = ShyBroker(closes=2)
-    broker.start()
     failing = pytest.raises(ConnectionError, match="closed")
-    with closing(broker.listener), Client(f"127.0.0.1:{broker.port}") as client, failing:
+    with ShyBroker(closes=2) as broker, Client(f"127.0.0.1:{broker.port}") as client, failing:
         client.ask("ApiVersions", {}, timeout_ms=2000)
+
+
+def test_a_broker_that_never_answers_is_left_in_time():
+    failing = pytest.raises(ConnectionError, match="timeout")
+    with SilentBroker() as broker, Client(f"127.0.0.1:{broker.port}") as client, failing:
+        client.ask("ApiVersions", {}, timeout_ms=50)
 
 
 def test_nobody_there_is_an_error():
