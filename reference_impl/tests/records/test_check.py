@@ -45,6 +45,10 @@ SHAPES = {
     "one key missing": [Record(i, 7, None if i == 77 else b"", b"abc") for i in range(100)],
     "tombstones": [Record(i, 7, b"k", None) for i in range(20)],
     "headers": [Record(i, 7, b"k", b"v", [("h", b"1"), ("h", None)]) for i in range(20)],
+    "headers of all sizes": [
+        Record(i, 7, None, b"v", [("h" * (i % 70), b"x" * n) for n in range(i % 66)])
+        for i in range(80)
+    ],
     "odd attributes": [Record(i, 7, b"k", b"v", (), 0x55) for i in range(20)],
     "large": [Record(i, 10**9, b"k" * 9000, b"v" * 70000) for i in range(3)],
     "negative base": [Record(0, -(2**40), b"k", b"v")],
@@ -119,6 +123,7 @@ ONE = batch.encode_record(Record(0, 0, b"key", b"value", [("h", b"v")]))
     ("payload", "count", "offset", "reason"),
     [
         (ONE + b"\x00", 1, len(ONE), "records still remaining"),
+        (ONE[:-1], 1, 0, "record 0: Invalid record size: expected 18"),
         (ONE, 2, len(ONE), "record 1: varint is cut short"),
         (b"\x80" * 6, 1, 0, "record 0: varint is too long for 32 bits"),
         (b"\x7f" + ONE[1:], 1, 0, "record 0: Invalid record size: expected -64"),
