@@ -21,14 +21,23 @@ const STATUS = {
   incomplete: { code: "I", word: "incomplete" },
 };
 const COUNTS = ["conforms", "known", "diverges", "inconclusive", "unsupported", "broken"];
-const CODE_OF = { conforms: "C", known: "K", diverges: "D", inconclusive: "I", unsupported: "U", broken: "B" };
+const CODE_OF = {
+  conforms: "C",
+  known: "K",
+  diverges: "D",
+  inconclusive: "I",
+  unsupported: "U",
+  broken: "B",
+};
 
 const text = (n) => (n < 0 ? null : D.strings[n]);
 const claimOf = (c) => D.claims[D.cases[c][0]];
 const caseName = (c) => {
   const label = D.cases[c][1];
   const claim = claimOf(c)[0];
-  return label.startsWith("[") || label.startsWith("@") || label.startsWith("-") || label === "" ? claim + label : label;
+  return label.startsWith("[") || label.startsWith("@") || label.startsWith("-") || label === ""
+    ? claim + label
+    : label;
 };
 const apiOf = (c) => text(D.cases[c][2]);
 const versionOf = (c) => D.cases[c][3];
@@ -42,7 +51,10 @@ function detail(t, c) {
   const r = DETAIL[t].get(c);
   if (!r) return null;
   return {
-    connection: text(r[1]), reason: text(r[2]), known: text(r[3]), transcript: text(r[4]),
+    connection: text(r[1]),
+    reason: text(r[2]),
+    known: text(r[3]),
+    transcript: text(r[4]),
     differences: r[5].map((n) => D.differences[n].map(text)),
     findings: r[6].map((n) => D.findings[n].map(text)),
   };
@@ -58,9 +70,15 @@ function tally(t, cases) {
   }
   return n;
 }
-const add = (a, b) => { for (const k in b) a[k] = (a[k] || 0) + b[k]; return a; };
+const add = (a, b) => {
+  for (const k in b) a[k] = (a[k] || 0) + b[k];
+  return a;
+};
 const total = (n) => Object.values(n).reduce((a, b) => a + b, 0);
-const worst = (n) => { for (const k of WORST) if (n[k]) return k; return "."; };
+const worst = (n) => {
+  for (const k of WORST) if (n[k]) return k;
+  return ".";
+};
 
 /* What a filter looks at, made once per claim. Claims match as wholes: a claim is a sentence. */
 const HAY = D.claims.map((row, k) => {
@@ -71,7 +89,12 @@ let NEEDLES = [];
 const claimMatches = (k) => NEEDLES.every((w) => HAY[k].includes(w));
 function caseMatches(t, c) {
   if (!NEEDLES.length) return true;
-  let hay = HAY[D.cases[c][0]] + " " + D.cases[c][1].toLowerCase() + " " + (t === null ? "" : T[t].target.toLowerCase());
+  let hay =
+    HAY[D.cases[c][0]] +
+    " " +
+    D.cases[c][1].toLowerCase() +
+    " " +
+    (t === null ? "" : T[t].target.toLowerCase());
   if (NEEDLES.every((w) => hay.includes(w))) return true;
   const d = t === null ? null : detail(t, c);
   if (!d) return false;
@@ -82,12 +105,18 @@ function caseMatches(t, c) {
 /* Every case of every target that needs a look: worst first, then by claim, case, target. */
 const TO_SEE = [];
 D.codes.forEach((codes, t) => {
-  for (let c = 0; c < codes.length; c++) if ("BDKI".includes(codes[c])) TO_SEE.push([t, c, codes[c]]);
+  for (let c = 0; c < codes.length; c++)
+    if ("BDKI".includes(codes[c])) TO_SEE.push([t, c, codes[c]]);
 });
 TO_SEE.sort((a, b) => WORST.indexOf(a[2]) - WORST.indexOf(b[2]) || a[1] - b[1] || a[0] - b[0]);
 
 const oracleName = (t) => t.oracle.replace(/^(recorded|kafka|docker)@/, "Kafka ");
 const live = (t) => t.oracle_kind !== "recorded";
 const num = (n) => n.toLocaleString("en-US");
-const seconds = (us) => (us >= 60e6 ? (us / 60e6).toFixed(1) + " min" : us >= 1e6 ? (us / 1e6).toFixed(1) + " s" : (us / 1e3).toFixed(us < 1e4 ? 1 : 0) + " ms");
+const seconds = (us) =>
+  us >= 60e6
+    ? (us / 60e6).toFixed(1) + " min"
+    : us >= 1e6
+      ? (us / 1e6).toFixed(1) + " s"
+      : (us / 1e3).toFixed(us < 1e4 ? 1 : 0) + " ms";
 const plural = (n, word) => num(n) + " " + word + (n === 1 ? "" : "s");

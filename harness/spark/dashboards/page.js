@@ -1,10 +1,16 @@
-/* Tabs, filter, theme, links. The address after # says what is shown, so a difference can be sent. */
+/* Tabs, filter, theme, links. What stands after # in the address can be sent to somebody. */
 const TABS = {
   overview: ["Overview", overview, () => ""],
   differences: ["Differences", differences, () => TO_SEE.filter((r) => r[2] !== "K").length],
   claims: ["Claims", claims, () => D.claims.length],
   apis: ["APIs", apis, () => ""],
-  changes: ["Changes", changes, () => D.summary.changes.filter((r) => r.kind === "regressed").reduce((n, r) => n + r.cases, 0) || ""],
+  changes: [
+    "Changes",
+    changes,
+    () =>
+      D.summary.changes.filter((r) => r.kind === "regressed").reduce((n, r) => n + r.cases, 0) ||
+      "",
+  ],
   stability: ["Stability", stability, () => D.tracks.filter((r) => r[3]).length || ""],
   runs: ["Runs", runs, () => ""],
 };
@@ -15,14 +21,24 @@ const filter = document.getElementById("filter");
 function draw() {
   const tabs = Object.entries(TABS).map(([id, [name, , count]]) => {
     const n = count();
-    return h("a", { href: "#" + id, role: "tab", "aria-selected": String(id === TAB) }, name, n !== "" ? h("em", { class: ["differences", "changes"].includes(id) && n ? "hot" : "" }, num(n)) : null);
+    return h(
+      "a",
+      { href: "#" + id, role: "tab", "aria-selected": String(id === TAB) },
+      name,
+      n !== ""
+        ? h("em", { class: ["differences", "changes"].includes(id) && n ? "hot" : "" }, num(n))
+        : null,
+    );
   });
   document.getElementById("tabs").replaceChildren(...tabs);
   view.replaceChildren(...TABS[TAB][1]().flat(3).filter(Boolean));
 }
 
 function go(tab, words) {
-  if (words !== undefined) { filter.value = words; setFilter(); }
+  if (words !== undefined) {
+    filter.value = words;
+    setFilter();
+  }
   TAB = tab;
   STATE.shown = 200;
   history.pushState(null, "", "#" + tab);
@@ -51,24 +67,54 @@ function route() {
 }
 
 const theme = document.getElementById("theme");
-const stored = (() => { try { return localStorage.getItem("touchstone-theme"); } catch { return null; } })();
+const stored = (() => {
+  try {
+    return localStorage.getItem("touchstone-theme");
+  } catch {
+    return null;
+  }
+})();
 const setTheme = (name) => document.documentElement.setAttribute("data-theme", name);
 setTheme(stored || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
 theme.addEventListener("click", () => {
   const name = document.documentElement.getAttribute("data-theme") === "dark" ? "light" : "dark";
   setTheme(name);
-  try { localStorage.setItem("touchstone-theme", name); } catch { /* a file: page may have no storage */ }
+  try {
+    localStorage.setItem("touchstone-theme", name);
+  } catch {
+    /* a file: page may have no storage */
+  }
 });
 
 let waiting = 0;
-filter.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { setFilter(); draw(); }, 120); });
+filter.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    setFilter();
+    draw();
+  }, 120);
+});
 document.addEventListener("keydown", (e) => {
-  if (e.key === "/" && document.activeElement !== filter) { e.preventDefault(); filter.focus(); }
-  if (e.key === "Escape") { if (!drawer.hidden) shut(); else if (filter.value) { filter.value = ""; setFilter(); draw(); } }
+  if (e.key === "/" && document.activeElement !== filter) {
+    e.preventDefault();
+    filter.focus();
+  }
+  if (e.key === "Escape") {
+    if (!drawer.hidden) shut();
+    else if (filter.value) {
+      filter.value = "";
+      setFilter();
+      draw();
+    }
+  }
 });
 addEventListener("hashchange", route);
 addEventListener("popstate", route);
 
 const cases = T.reduce((n, t) => n + t.cases, 0);
-document.getElementById("scope").textContent = plural(T.length, "target") + " · " + plural(cases, "case") + (D.summary.nights.length > 1 ? " · " + plural(D.summary.nights.length, "run") : "");
+document.getElementById("scope").textContent =
+  plural(T.length, "target") +
+  " · " +
+  plural(cases, "case") +
+  (D.summary.nights.length > 1 ? " · " + plural(D.summary.nights.length, "run") : "");
 route();
