@@ -212,6 +212,15 @@ def test_modules(folder: Path = SUITES) -> set[str]:
     }
 
 
+def whole_suites(wheres: Iterable[str], folder: Path = SUITES) -> set[str]:
+    """The suites of which every module has a claim among these places."""
+    present = {where.rpartition(".")[0] for where in wheres}
+    modules: dict[str, set[str]] = {}
+    for module in test_modules(folder):
+        modules.setdefault(module.split(".")[1], set()).add(module)
+    return {suite for suite, wanted in modules.items() if wanted <= present}
+
+
 def is_whole(wheres: Iterable[str], folder: Path = SUITES) -> bool:
     """Whether claims of every module of the suites are among these places."""
     return test_modules(folder) <= {where.rpartition(".")[0] for where in wheres}

@@ -172,7 +172,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         text = "\n".join(f"  {mistake}" for mistake in mistakes)
         pytest.exit(f"touchstone: the ledger does not accept these claims:\n{text}", returncode=2)
     if not session.config.option.collectonly:
-        state.session.plan(chosen, others, whole=whole)
+        suites = ledger.whole_suites(claim.where for claim in claims.values())
+        state.session.plan(chosen, others, whole=whole, suites=suites)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:

@@ -85,6 +85,7 @@ class Session:
             )  # fmt: skip
             self.dockets.append(Docket(court, pins))
         self.whole = False
+        self.suites: frozenset[str] = frozenset()
         self.planned = False
         self.exit = INCOMPLETE
 
@@ -98,9 +99,12 @@ class Session:
 
     # the life of a run
 
-    def plan(self, cases: Iterable[Case], deselected: Iterable[Case], *, whole: bool) -> None:
-        """What is going to run; opens the files."""
-        self.whole, self.planned = whole, True
+    def plan(
+        self, cases: Iterable[Case], deselected: Iterable[Case], *, whole: bool,
+        suites: Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        """What is going to run; opens the files. `suites`: those of which no claim is missing."""
+        self.whole, self.planned, self.suites = whole, True, frozenset(suites)
         by_court = {id(docket.court): docket for docket in self.dockets}
         for case in cases:
             by_court[id(case.court)].planned.append(case.case)
@@ -187,7 +191,7 @@ class Session:
                 collected.setdefault(case.claim.suite, set()).add(case.id)
             store = Store(docket.court.release)
             for suite, found in docket.recorded.items():
-                store.update(suite, found, collected[suite] if self.whole else None)
+                store.update(suite, found, collected[suite] if suite in self.suites else None)
 
     def _update_expectations(self, path: Path) -> None:
         own = known.load([path]) if path.exists() else []

@@ -1,6 +1,7 @@
 """From the word after `--target` to a Target.
 
-    reference[@4.3]        our broker as a process of this machine, with the persona of a release
+    reference[@4.3]        our broker in this process, with the persona of a release; defects can be
+                           planted in it: reference@4.3+crc-not-checked
     recorded@4.3           Kafka's stored answers; nothing runs
     kafka@4.3[.1]          Apache Kafka on this machine's Java (also kafka@latest)
     docker@4.3[.1]         Apache Kafka in a container
@@ -47,10 +48,13 @@ class UnknownTarget(ValueError):
 
 def parse(spec: str) -> Target:
     """The Target that `spec` names. Nothing is started, and nothing is looked for yet."""
-    text = spec.strip()
+    text, *switches = spec.strip().split("+")
     word, at, version = text.partition("@")
+    if switches and word != "reference":
+        raise UnknownTarget(f"target {spec!r}: only in the reference broker can defects be planted")
     if word in WORDS:
-        return _made(text, WORDS[word], _release(text, word, at, version))
+        how = {"switches": switches} if switches else {}
+        return _made(text, WORDS[word], _release(text, word, at, version), **how)
     if at:
         raise UnknownTarget(f"target {spec!r}: {word!r} is none of {', '.join(WORDS)}")
     return _made(text, EXTERNAL, addresses(spec))
@@ -84,7 +88,7 @@ def _release(spec: str, word: str, at: str, version: str) -> str:
         raise UnknownTarget(f"target {spec!r}: {error}") from None
 
 
-def _made(spec: str, word: Word, argument: object) -> Target:
+def _made(spec: str, word: Word, argument: object, **how: object) -> Target:
     """The Target; one whose Python package is missing is a Target that says so."""
     try:
         module = importlib.import_module(word.module)
@@ -92,7 +96,10 @@ def _made(spec: str, word: Word, argument: object) -> Target:
         if missing.name is None or missing.name.split(".")[0] in ("harness", "reference_impl"):
             raise  # our own file is missing: a broken harness, not a smaller machine
         return Absent(spec, f"no Python package {missing.name!r}")
-    return getattr(module, word.attribute)(argument)
+    try:
+        return getattr(module, word.attribute)(argument, **how)
+    except ValueError as error:
+        raise UnknownTarget(f"target {spec!r}: {error}") from None
 
 
 class Absent:

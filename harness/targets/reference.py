@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from harness.target import Endpoint, Shape, Versions
 from harness.targets import matrix, probe
+from reference_impl.broker.switches import known
 from reference_impl.io.server import serve
 
 
@@ -23,7 +24,7 @@ class ReferenceTarget:
     def __init__(self, version: str, *, switches: Iterable[str] = (), seed: int = 0) -> None:
         name = matrix.release(version).name
         self.release: str | None = name
-        self.switches, self.seed = frozenset(switches), seed
+        self.switches, self.seed = known(switches), seed
         self.name = f"reference@{name}" + "".join(f"+{switch}" for switch in sorted(self.switches))
         self._clusters: dict[Shape, tuple[object, Endpoint]] = {}
         self._versions: Versions | None = None

@@ -123,3 +123,4 @@ def test_a_run_is_whole_when_every_module_takes_part(tmp_path):
     places = ["suites.topics.test_a.test_1", "suites.fetch.test_b.test_2"]
     assert ledger.is_whole(places, suites)
     assert not ledger.is_whole(places[:1], suites)
+    assert ledger.whole_suites(places[:1], suites) == {"topics"}

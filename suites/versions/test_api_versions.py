@@ -6,10 +6,12 @@ ApiVersionsRequest.getErrorResponse and SaslServerAuthenticator at 2.8.2; clause
 
 import struct
 
+from harness import advertised
 from harness.claim import OBSERVED, claim, every, range_
 from harness.expect import all_of, answer, by_release, connection, refused
-from harness.scenario import Ask, Raw
+from harness.scenario import Ask, Frame, Raw
 from harness.steps import api_versions
+from reference_impl.wire.apis import by_name
 
 NONE, UNSUPPORTED_VERSION, INVALID_REQUEST = 0, 35, 42
 API_VERSIONS = 18
@@ -80,15 +82,27 @@ def test_an_api_nobody_has_closes_the_connection(case):
 
 
 @claim(
-    "versions.an-unsupported-version-closes-the-connection",
+    "versions.unserved-versions-close-the-connection",
     evidence=("WIRE-19",),
-    key=(0, 1, 2, 3, 10, 19, 20, 22),
-    asked=(-1, 100),
+    switches=("unknown-version-answered",),
+    asked=("Produce", "Fetch", "ListOffsets", "Metadata", "FindCoordinator", "CreateTopics"),
+    version_is=("newest plus one", "32767", "-1"),
+    full=True,
 )
-def test_an_unsupported_version_closes_the_connection(case):
+def test_unserved_versions_close_the_connection(case):
     """Any API but ApiVersions closes the connection on a version that the release does not have."""
+    newest = advertised.table(case.release)[by_name(case.asked).key][1]
+    version = newest + 1 if case.version_is == "newest plus one" else int(case.version_is)
+    well_formed = Frame(case.asked, newest, {}, patch=((2, struct.pack(">h", version)),))
     verdict = case.judge(
-        Raw(request(case.key, case.asked, NO_TAGS), name="odd", connection="b", expect="close"),
+        Raw(
+            well_formed,
+            name="odd",
+            connection="b",
+            expect="close",
+            api=case.asked,
+            version=version,
+        ),
         api_versions(version=0, name="after"),
         expect=all_of(refused("odd"), answer("after", "error_code").is_(NONE)),
     )
