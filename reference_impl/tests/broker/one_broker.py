@@ -1,0 +1,104 @@
+"""A broker without sockets, and the two verbs its tests need: ask and tick."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Close, Connection, Reply, Unmute
+from reference_impl.broker.log_rules import rules_of
+from reference_impl.broker.personas import persona
+from reference_impl.broker.purgatory import Purgatory
+from reference_impl.cluster.topology import Cluster, Node
+from reference_impl.log.memory_logs import MemoryLogs
+from reference_impl.wire.apis import by_name
+from reference_impl.wire.headers import decode_response, encode_request
+from reference_impl.wire.records import build
+
+NOW = 1_700_000_000_000
+CLOSED, SILENT, WAITING = "closed", "silent", "waiting"
+
+
+class OneBroker:
+    """One broker (or some of one process) and a connection to the first."""
+
+    def __init__(self, release: str = "4.3", *, brokers: int = 1, switches=(), **config: str):
+        planted = frozenset(switches)
+        nodes = [Node(i, "127.0.0.1", 9092 + i) for i in range(brokers)]
+        self.cluster = Cluster(nodes, random=random.Random(5), switches=planted)
+        self.cluster.logs = MemoryLogs(
+            self.cluster.config_of, rules=rules_of(persona(release)), switches=planted
+        )
+        purgatory = Purgatory()
+        self.brokers = [
+            Broker(
+                node.id,
+                cluster=self.cluster,
+                persona=persona(release),
+                purgatory=purgatory,
+                config=config,
+                switches=planted,
+            )
+            for node in nodes
+        ]
+        self.connection = Connection(1)
+        self.now = NOW
+
+    def topic(self, name: str = "t", partitions: int = 1, leader: int = 0, **configs: str):
+        named = {key.replace("_", "."): value for key, value in configs.items()}
+        return self.cluster.create(name, [[leader]] * partitions, named)
+
+    def send(self, frame: bytes, *, broker: int = 0, connection: Connection | None = None):
+        """The effects of one frame."""
+        peer = connection or self.connection
+        return self.brokers[broker].receive(peer, frame, self.now)
+
+    def ask(self, api: str, version: int, body: dict[str, Any], **how: Any) -> Any:
+        """The decoded answer, or CLOSED, SILENT or WAITING."""
+        key = by_name(api).key
+        effects = self.send(encode_request(key, version, 7, "test", body), **how)
+        peer = how.get("connection") or self.connection
+        mine = [effect for effect in effects if effect.connection is peer]
+        return self.read(mine, api, version)
+
+    @staticmethod
+    def read(effects: list, api: str, version: int) -> Any:
+        if not effects:
+            return WAITING
+        (effect,) = effects
+        if isinstance(effect, Reply):
+            return decode_response(by_name(api).key, version, b"".join(effect.parts)).body
+        return CLOSED if isinstance(effect, Close) else SILENT if isinstance(effect, Unmute) else ""
+
+    def produce(self, records: bytes | None, *, version: int = 12, acks: int = -1, name="t", **how):
+        """The one partition's row, or what became of the connection."""
+        body = {
+            "acks": acks,
+            "timeout_ms": 1000,
+            "transactional_id": None,
+            "topic_data": [{"name": name, "partition_data": [{"index": 0, "records": records}]}],
+        }
+        answer = self.ask("Produce", version, body, **how)
+        return answer["responses"][0]["partition_responses"][0] if type(answer) is dict else answer
+
+    def fetch(self, offset: int = 0, *, version: int = 12, wait: int = 0, name="t", **more):
+        """The one partition's row, or what became of the connection."""
+        how = {key: more.pop(key) for key in ("connection", "broker") if key in more}
+        row = {"partition": 0, "fetch_offset": offset, "partition_max_bytes": 1 << 20}
+        for key in ("partition_max_bytes", "current_leader_epoch", "last_fetched_epoch"):
+            if key in more:
+                row[key] = more.pop(key)
+        body = {
+            "max_wait_ms": wait,
+            "min_bytes": 1,
+            "max_bytes": 1 << 20,
+            "topics": [{"topic": name, "partitions": [row]}],
+            **more,
+        }
+        answer = self.ask("Fetch", version, body, **how)
+        return answer["responses"][0]["partitions"][0] if type(answer) is dict else answer
+
+
+def batch(*values: bytes, **fields: Any) -> bytes:
+    return build(2, list(values) or [b"a", b"b", b"c"], timestamp=NOW, **fields)

@@ -1,0 +1,135 @@
+"""The broker's core without sockets: what is answered, what is closed, what never happens."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from types import SimpleNamespace
+
+import pytest
+
+from reference_impl.broker import registry
+from reference_impl.broker.effects import Close, Reply, Wait
+from reference_impl.broker.personas import PERSONAS
+from reference_impl.tests.broker.one_broker import CLOSED, OneBroker, batch
+from reference_impl.wire.headers import decode_response, encode_request
+
+API_VERSIONS, METADATA = 18, 3
+
+
+def header(key: int, version: int, client: bytes = b"\xff\xff") -> bytes:
+    return struct.pack(">hhi", key, version, 7) + client
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"\0\3\0\0",
+        header(999, 0),
+        header(-1, 0),
+        header(METADATA, 99),
+        header(METADATA, -1),
+        header(METADATA, 0, b"\0\x50x"),
+        header(METADATA, 0) + b"\x7f\xff\xff\xff",
+        header(METADATA, 0) + b"\0\0",
+    ],
+    ids=[
+        "empty", "short", "unknown key", "negative key", "newer", "negative version",
+        "client id cut", "array too long", "body cut",
+    ],
+)
+def test_what_cannot_be_named_closes_the_connection(frame):
+    (effect,) = OneBroker().send(frame)
+    assert isinstance(effect, Close)
+
+
+@pytest.mark.parametrize("release", PERSONAS)
+@pytest.mark.parametrize("version", [99, -1])
+def test_an_unknown_api_versions_is_answered_in_version_0(release, version):
+    tags = b"\0" if release > "2.4" and version > 0 else b""
+    (effect,) = OneBroker(release).send(header(API_VERSIONS, version) + tags)
+    body = decode_response(API_VERSIONS, 0, b"".join(effect.parts)).body
+    assert body["error_code"] == 35
+    assert len(body["api_keys"]) == (release > "2.4")
+
+
+def test_trailing_bytes_after_the_body_are_not_looked_at():
+    broker = OneBroker()
+    broker.topic()
+    frame = encode_request(METADATA, 1, 7, "x", {"topics": []}) + b"\1\2\3"
+    assert isinstance(broker.send(frame)[0], Reply)
+
+
+def test_versions_that_are_listed_but_refused_close():
+    broker = OneBroker("4.3")
+    broker.topic()
+    assert broker.produce(batch(), version=2) == CLOSED
+    assert OneBroker("3.9").produce(batch(), version=2)["error_code"] == 3
+
+
+def test_a_planted_defect_answers_an_unknown_version():
+    broker = OneBroker(switches=["unknown-version-answered"])
+    body = {"topics": [], "allow_auto_topic_creation": False}
+    frame = encode_request(METADATA, 13, 7, "x", body)
+    frame = frame[:2] + struct.pack(">h", 99) + frame[4:]
+    assert isinstance(broker.send(frame)[0], Reply)
+    assert isinstance(OneBroker().send(frame)[0], Close)
+
+
+@pytest.mark.parametrize(
+    ("api", "version", "body", "path"),
+    [
+        ("InitProducerId", 4, {"transactional_id": None}, lambda answer: answer["error_code"]),
+        (
+            "ListOffsets",
+            5,
+            {"topics": [{"name": "t", "partitions": [{"partition_index": 0, "timestamp": -1}]}]},
+            lambda answer: answer["topics"][0]["partitions"][0]["error_code"],
+        ),
+    ],
+)
+def test_an_exception_in_a_handler_is_the_requests_own_error(
+    monkeypatch, caplog, api, version, body, path
+):
+    broker = OneBroker()
+    real = registry.handler
+
+    def broken(key):
+        def handle(*_):
+            raise ZeroDivisionError("planted")
+
+        fail = getattr(real(key), "fail", None)
+        return SimpleNamespace(handle=handle, **({"fail": fail} if fail else {}))
+
+    monkeypatch.setattr(registry, "handler", broken)
+    with caplog.at_level(logging.CRITICAL, "touchstone.broker"):
+        assert path(broker.ask(api, version, body)) == -1
+    monkeypatch.undo()
+    assert broker.ask("InitProducerId", 4, {"transactional_id": None})["error_code"] == 0
+
+
+def test_a_wait_that_breaks_is_answered_once(monkeypatch, caplog):
+    broker = OneBroker()
+
+    def handle(request, at, now):
+        return Wait(now + 10, ["key"], lambda _: 1 / 0, lambda _: {"error_code": 0})
+
+    monkeypatch.setattr(registry, "handler", lambda key: SimpleNamespace(handle=handle))
+    assert broker.ask("InitProducerId", 4, {"transactional_id": None}) == "waiting"
+    core = broker.brokers[0]
+    core.purgatory.touch("key")
+    with caplog.at_level(logging.CRITICAL, "touchstone.broker"):
+        (effect,) = core.tick(broker.now)
+    assert OneBroker.read([effect], "InitProducerId", 4)["error_code"] == -1
+    assert core.tick(broker.now + 99) == []
+    assert core.deadline() is None
+
+
+def test_two_brokers_give_different_producer_ids():
+    both = OneBroker(brokers=2)
+    ids = [
+        both.ask("InitProducerId", 4, {"transactional_id": None}, broker=i % 2)["producer_id"]
+        for i in range(6)
+    ]
+    assert len(set(ids)) == 6
