@@ -131,7 +131,7 @@ def check_records(
 
 
 def _skip_headers(payload: bytes, pos: int, raw_count: int) -> int:
-    """Position of the last byte of headers whose lengths are of one byte; -2 for any that are not so plain."""
+    """Where headers with one-byte lengths end (their last byte); -2 for any less plain."""
     if raw_count & 1 or raw_count > 127:
         return -2
     for _ in range(raw_count >> 1):
