@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import lzma
 import socket
@@ -9,12 +10,14 @@ import socket
 import pytest
 from click.testing import CliRunner
 
-from harness import anatomy, bundle, recordings
+from harness import anatomy, bundle, driver, recordings
 from harness.__main__ import COMMANDS, main
 from harness.bundle import Bundle
 from harness.cli import record, smoke
 from harness.expect import answer
+from harness.placeholders import Name
 from harness.scenario import Scenario
+from harness.steps import create_topic
 from harness.target import Unavailable
 from harness.tests.doctor import ended, golden, never_reached, step_with, with_answer
 from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
@@ -184,8 +187,6 @@ def test_every_leaf_stands_where_it_is_said_to_stand():
 def test_what_does_not_decode_is_shown_up_to_there():
     event = SEEN.by_label[CREATE].received
     cut = SEEN.events[: SEEN.events.index(event)]
-    import dataclasses
-
     short = dataclasses.replace(SEEN, events=(*cut, dataclasses.replace(event, raw=event.raw[:20])))
     leaves = anatomy.response_leaves(short.by_label[CREATE])
     assert leaves and "remain" in str(leaves[-1].value)
@@ -202,8 +203,6 @@ def test_replay_sends_a_case_again(tmp_path):
 
     scenario = Scenario([record_step()])
     with small_kafka() as honest, small_kafka(twist=lies) as liar:
-        from harness import driver
-
         kafkas = driver.run(scenario, honest.endpoint, nonce="one")
         theirs = driver.run(scenario, liar.endpoint, nonce="two")
         made = Bundle(
@@ -221,9 +220,6 @@ def test_replay_sends_a_case_again(tmp_path):
 
 
 def record_step():
-    from harness.placeholders import Name
-    from harness.steps import create_topic
-
     return create_topic(Name("t", length=20), partitions=0, version=5, name="create")
 
 

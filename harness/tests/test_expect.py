@@ -25,6 +25,7 @@ from harness.expect import (
 )
 from harness.placeholders import Name, Now, Ref
 from harness.tests.doctor import golden, step_with, without_step
+from reference_impl.wire.records import read
 
 SEEN = golden("2.8")
 PRODUCE = step_with(SEEN, "Produce")
@@ -109,8 +110,6 @@ def test_records_and_batches():
 
 
 def _records():
-    from reference_impl.wire.records import read
-
     return read(expect._first_records(SEEN.answers[FETCH]))
 
 

@@ -86,7 +86,7 @@ function hero() {
   const parts = [
     [sum("conforms"), "answer as Kafka does", "C"],
     [sum("diverges"), "diverge", "D"],
-    [sum("known"), "known differences", "K"],
+    [sum("known"), "differ as accepted", "K"],
     [sum("inconclusive"), "inconclusive", "I"],
     [sum("broken"), "broken in the harness", "B"],
     [sum("unsupported"), "unsupported, proved", "U"],

