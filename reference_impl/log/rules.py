@@ -25,6 +25,7 @@ class Rules:
     one_batch: bool = True  # batches may not follow one another, formats may not mix (2.4)
     counts_offsets: bool = True  # last offset delta + 1 must equal the record count (2.0)
     skims_compressed: bool = True  # of a compressed batch only its shape is read (3.0)
+    renumbers_compressed: bool = False  # odd offset deltas are put right instead of failing
     append_time_needs_stamp: bool = True  # LogAppendTime is refused on records without a timestamp
     knows_zstd: bool = True  # codec 4 (KIP-110, 2.1)
     one_stamp_bound: bool = False  # message.timestamp.difference.max.ms alone counts (until 3.5)

@@ -181,7 +181,12 @@ class Validator:
             skim = self._rules.skims_compressed and codec == target
         facts = self._records_of(payload, header, place, skim)
         self._check_facts(facts, payload, header, config, place)
-        if codec != target or (codec and not facts.sequential):
+        odd = bool(codec) and not facts.sequential
+        if odd and codec == target and not self._rules.renumbers_compressed:
+            raise LogError(
+                ErrorCode.UNKNOWN_SERVER_ERROR, "offset deltas of a compressed batch are odd"
+            )
+        if codec != target or odd:
             return self._rebuilt(data, header, target, config, place)
         return self._placed(data, header, facts, config, place)
 

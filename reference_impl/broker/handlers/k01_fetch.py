@@ -253,7 +253,7 @@ def _answer(
     for want, row in pairs:
         if query.version >= 16 and row["error_code"] in MOVED:
             row["current_leader"], node = leader_of(broker, want.topic, want.index)
-            if node:
+            if node and broker.persona.quirk("fetch.tells-leader-nodes"):
                 endpoints[node["node_id"]] = node
     pairs = query.session.select(pairs)
     if query.version <= 9:

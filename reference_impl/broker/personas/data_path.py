@@ -46,6 +46,12 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         "observed",
     ),
+    "append.renumbers-compressed": (
+        "A compressed batch with odd offset deltas is written anew; later releases have not read "
+        "its records by then and trip (UNKNOWN_SERVER_ERROR).",
+        (True, True, False, False, False),
+        "observed",
+    ),
     "append.append-time-needs-stamp": (
         "A batch that claims LogAppendTime is refused only where timestamps are not checked.",
         (False, False, False, True, True),
@@ -160,6 +166,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "instead of empty.",
         (False, False, False, True, True),
         "Partition.followerReplicaOrThrow at 3.9; observed",
+    ),
+    "fetch.tells-leader-nodes": (
+        "Beside the new leader of a partition its address is told (v16, KIP-951).",
+        (True, True, True, True, False),
+        "observed on 3.9.2 and 4.3.1, where the list stays empty",
     ),
     "list-offsets.lowest-named": (
         "The lowest timestamp that names an offset; below it is a time before 3.0 and "

@@ -18,8 +18,10 @@ from reference_impl.wire.records import (
     NONE,
     SNAPPY,
     ZSTD,
+    Record,
     build,
     check_crc,
+    encode_batch,
     entries,
     read,
     rewrite,
@@ -213,3 +215,25 @@ def test_two_batches_in_one_append_depend_on_the_release():
     two = a_batch() + a_batch()
     assert a_log("2.2").append(two, now=NOW).last_offset == 5
     assert refusal(a_log("2.8"), two).code == ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize(
+    ("release", "codec", "target", "stored"),
+    [
+        ("2.2", GZIP, "producer", True),
+        ("2.8", GZIP, "producer", False),
+        ("4.3", GZIP, "producer", False),
+        ("4.3", GZIP, "lz4", True),
+        ("4.3", NONE, "producer", True),
+    ],
+)
+def test_odd_offset_deltas_of_a_compressed_batch(release, codec, target, stored):
+    odd = encode_batch(
+        [Record(delta, 0, b"k", b"v") for delta in (0, 2)], base_timestamp=NOW, compression=codec
+    )
+    odd = rewrite(odd, last_offset_delta=1)
+    log = a_log(release, compression_type=target)
+    if stored:
+        assert log.append(odd, now=NOW).last_offset == 1
+    else:
+        assert refusal(log, odd).code == ErrorCode.UNKNOWN_SERVER_ERROR
