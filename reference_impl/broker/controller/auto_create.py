@@ -117,10 +117,12 @@ def _create(
             raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
     else:
         zookeeper.check_name(broker, name)
-        nodes = racks.without_racks(seats(cluster))
+        nodes = seats(cluster)
+        if not broker.persona.quirk("topics.auto-creation-needs-all-racks"):
+            nodes = racks.without_racks(nodes)
         table = list(
             zookeeper.placed(
-                lambda: racks.assign(nodes, partitions, factor, chance=cluster.random)
+                broker, lambda: racks.assign(nodes, partitions, factor, chance=cluster.random)
             ).values()
         )
     cluster.create(name, table, configs)

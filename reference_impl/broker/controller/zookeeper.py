@@ -40,6 +40,10 @@ PLACEMENT_CODES = {
     "replication": ErrorCode.INVALID_REPLICATION_FACTOR,
     "racks": ErrorCode.UNKNOWN_SERVER_ERROR,  # AdminOperationException has no code of its own
 }
+MIXED_RACKS = (
+    "Not all brokers have rack information. Add --disable-rack-aware in command line to make "
+    "replica assignment without rack information."
+)
 Table = dict[int, list[int]]
 
 
@@ -53,14 +57,22 @@ def _not_controller(broker: Broker) -> bool:
 def create_topics(
     broker: Broker, topics: Sequence[NewTopic], *, timeout: int, validate_only: bool, client: str
 ) -> list[Outcome]:
-    if _not_controller(broker):
-        return [Outcome(topic.name, ErrorCode.NOT_CONTROLLER) for topic in topics]
     names = [topic.name for topic in topics]
+    if _not_controller(broker):
+        message = broker.persona.quirk("topics.not-controller-message")
+        return [Outcome(n, ErrorCode.NOT_CONTROLLER, message) for n in _answered(broker, names)]
     once = [topic for topic in topics if names.count(topic.name) == 1]
     outcomes = [_create(broker, topic, validate_only=validate_only) for topic in once]
     if timeout <= 0 and not validate_only:
         outcomes = [o.timed_out() if o.code == ErrorCode.NONE else o for o in outcomes]
     return _with_repeated(broker, names, outcomes, client)
+
+
+def _answered(broker: Broker, names: Sequence[str]) -> Sequence[str]:
+    """Before 2.8 requests were sets of names."""
+    if broker.persona.quirk("topics.each-repeated-entry-is-answered"):
+        return names
+    return list(dict.fromkeys(names))
 
 
 def _with_repeated(
@@ -155,15 +167,25 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
         partitions = default_partitions(broker) if partitions == UNSET else partitions
         factor = default_replication(broker) if factor == UNSET else factor
     cluster = broker.cluster
-    return placed(lambda: racks.assign(seats(cluster), partitions, factor, chance=cluster.random))
+    return placed(
+        broker, lambda: racks.assign(seats(cluster), partitions, factor, chance=cluster.random)
+    )
 
 
-def placed(place: Callable[[], racks.Assignment], first: int = 0) -> Table:
+def placed(broker: Broker, place: Callable[[], racks.Assignment], first: int = 0) -> Table:
     """What `place` gives, by partition; its refusal with the code of its kind."""
     try:
         return dict(enumerate(place(), first))
     except PlacementError as refused:
-        raise Refused(PLACEMENT_CODES[refused.kind], refused.message) from None
+        code = PLACEMENT_CODES[refused.kind]
+        if code == ErrorCode.UNKNOWN_SERVER_ERROR:
+            raise unknown_error(broker, refused.message) from None
+        raise Refused(code, refused.message) from None
+
+
+def unknown_error(broker: Broker, message: str) -> Refused:
+    worded = broker.persona.quirk("topics.unknown-errors-have-a-message")
+    return Refused(ErrorCode.UNKNOWN_SERVER_ERROR, message if worded else None)
 
 
 def check_name(broker: Broker, name: str) -> None:
@@ -218,7 +240,10 @@ def create_partitions(
     """In the order of the request; what came twice is refused at the end."""
     names = [name for name, _, _ in rows]
     if _not_controller(broker):
-        return [Outcome(name, ErrorCode.NOT_CONTROLLER) for name in names]
+        return [Outcome(n, ErrorCode.NOT_CONTROLLER) for n in dict.fromkeys(names)]
+    if len({seat.rack is None for seat in seats(broker.cluster)}) > 1:
+        refusal = unknown_error(broker, MIXED_RACKS)
+        return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
     outcomes = []
     for name, count, assignments in rows:
         if names.count(name) > 1:
@@ -257,7 +282,9 @@ def _grown(
     existing = [p.replicas for p in topic.partitions]
     cluster = broker.cluster
     if assignments is None:
-        table = placed(lambda: racks.continue_assignment(seats(cluster), existing, count), now)
+        table = placed(
+            broker, lambda: racks.continue_assignment(seats(cluster), existing, count), now
+        )
         return list(table.values())
     unknown = sorted({b for row in assignments for b in row} - set(cluster.brokers))
     if unknown:
@@ -312,13 +339,13 @@ def delete_topics(
 ) -> list[Outcome]:
     """2.8 answers a repeated entry as often as it came; before, requests are sets."""
     cluster = broker.cluster
+    if not broker.persona.quirk("topics.each-repeated-entry-is-answered"):
+        rows = list(dict.fromkeys(rows))
     if _not_controller(broker):
         return [Outcome(n, ErrorCode.NOT_CONTROLLER, topic_id=i) for n, i in rows]
     if broker.config.get("delete.topic.enable", "true").lower() != "true":
         code = ErrorCode.INVALID_REQUEST if version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
         return [Outcome(n, code, topic_id=i) for n, i in rows]
-    if not broker.persona.quirk("topics.each-repeated-entry-is-answered"):
-        rows = list(dict.fromkeys(rows))
     outcomes = [_named(broker, name, topic_id) for name, topic_id in rows]
     for name in {outcome.name for outcome in outcomes if outcome.code == ErrorCode.NONE}:
         topic = cluster.delete(name or "")

@@ -195,6 +195,22 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         ),
         _SEEN,
     ),
+    "topics.not-controller-message": (
+        "What CreateTopics says beside NOT_CONTROLLER.",
+        (None, None, "", None, None),
+        "observed on three nodes of 2.2.1 and 2.8.2",
+    ),
+    "topics.unknown-errors-have-a-message": (
+        "UNKNOWN_SERVER_ERROR in an answer about topics carries what went wrong.",
+        (True, True, False, False, False),
+        "observed on 1.0.2, 2.2.1, 2.8.2",
+    ),
+    "topics.auto-creation-needs-all-racks": (
+        "Where some brokers have a rack and some have none, auto-creation fails; without the "
+        "quirk it ignores racks (TOPIC-03).",
+        (False, False, True, False, False),
+        "observed on three nodes of 2.2.1 and 2.8.2",
+    ),
     "acls.refusal": (
         "What CreateAcls and DeleteAcls say where there is no authorizer.",
         (

@@ -1,0 +1,65 @@
+"""A broker without sockets, asked the way a peer asks: frames in, frames out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.config_view import topic_defaults
+from reference_impl.broker.effects import Close, Connection, Reply
+from reference_impl.broker.personas import persona
+from reference_impl.broker.purgatory import Purgatory
+from reference_impl.cluster.topology import Cluster, Node
+from reference_impl.wire.headers import decode_response, encode_request
+
+CLOSED, SILENT = "closed", "silent"
+LONG = 60_000  # later than any deadline a test gives
+
+
+def brokers(
+    release: str,
+    count: int = 1,
+    *,
+    racks: tuple[str | None, ...] = (),
+    config: Mapping[str, str] | None = None,
+) -> list[Broker]:
+    racks = racks or (None,) * count
+    nodes = [Node(i, "127.0.0.1", 9092 + i, racks[i]) for i in range(count)]
+    kind = persona(release)
+    cluster = Cluster(nodes, random=random.Random(0), topic_ids=kind.quirk("topics.have-ids"))
+    purgatory = Purgatory()
+    made = [
+        Broker(i, cluster=cluster, persona=kind, purgatory=purgatory, config=config)
+        for i in range(count)
+    ]
+    cluster.set_topic_defaults(topic_defaults(made[0]))
+    return made
+
+
+class Peer:
+    """One connection; `now` stands still unless an answer has to be waited for."""
+
+    def __init__(self, broker: Broker, *, controller: bool = False) -> None:
+        self.broker = broker
+        self.connection = Connection(1, controller=controller)
+        self.now = 1_000_000
+
+    def ask(self, key: int, version: int, body: dict[str, Any], **header: Any) -> Any:
+        frame = encode_request(key, version, 7, header.get("client_id", "e2"), body)
+        return self.send(key, version, frame)
+
+    def send(self, key: int, version: int, frame: bytes, *, answered_in: int | None = None) -> Any:
+        """The decoded answer, CLOSED, or SILENT where there is none however long one waits."""
+        effects = self.broker.receive(self.connection, frame, self.now)
+        if not effects:
+            effects = self.broker.tick(self.now + LONG)
+        for effect in effects:
+            if isinstance(effect, Close):
+                return CLOSED
+            if isinstance(effect, Reply):
+                version = version if answered_in is None else answered_in
+                return decode_response(key, version, b"".join(effect.parts)).body
+        self.broker.closed(self.connection)
+        return SILENT
