@@ -147,6 +147,14 @@ def test_wrappers_that_are_refused(message, reason):
         message_set.unwrap(message)
 
 
+def test_what_a_codec_cannot_read_is_told_apart():
+    garbage = R.read_header(GOOD)._replace(attributes=R.LZ4).encode(b"not lz4")
+    with pytest.raises(R.PayloadError):
+        R.decode_batch(garbage)
+    with pytest.raises(R.PayloadError):
+        message_set.unwrap(wrapper(INNER)._replace(value=b"not gzip"))
+
+
 def test_inner_messages_take_the_wrappers_offsets_and_append_time():
     assert [m.offset for m in message_set.unwrap(wrapper(INNER, offset=52))] == [50, 51, 52]
     assert [m.offset for m in message_set.unwrap(wrapper(INNER, offset=0))] == [0, 1, 2]

@@ -20,7 +20,7 @@ from .batch import Batch, BatchHeader, Record, decode_batch, encode_batch, read_
 from .check import Checked, check_records
 from .compression import GZIP, LZ4, NONE, SNAPPY, ZSTD, CompressionError, compress, decompress
 from .convert import Flat, UnsupportedCompression, down_convert, rebuild, records_of
-from .errors import RecordError
+from .errors import PayloadError, RecordError
 from .message_set import Message
 from .patch import (
     fix_crc,
@@ -44,6 +44,7 @@ __all__ = [
     "CompressionError",
     "Flat",
     "Message",
+    "PayloadError",
     "Record",
     "RecordError",
     "UnsupportedCompression",

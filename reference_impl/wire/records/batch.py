@@ -17,7 +17,7 @@ from typing import NamedTuple
 from . import compression as codecs
 from . import varint
 from .crc import crc32c
-from .errors import RecordError
+from .errors import PayloadError, RecordError
 
 HEADER = Struct(">qiibIhiqqqhii")
 HEADER_SIZE = 61
@@ -232,7 +232,7 @@ def payload_of(buf: bytes, pos: int, header: BatchHeader, limit: int = DEFAULT_L
     try:
         return codecs.decompress(header.compression, raw, limit)
     except codecs.CompressionError as fault:
-        raise RecordError(pos + HEADER_SIZE, str(fault)) from None
+        raise PayloadError(pos + HEADER_SIZE, str(fault)) from None
 
 
 def decode_batch(

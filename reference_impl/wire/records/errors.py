@@ -15,3 +15,10 @@ class RecordError(ValueError):
         self.offset = offset
         self.reason = reason
         self.corrupt = corrupt
+
+
+class PayloadError(RecordError):
+    """A compressed payload that its codec cannot read.
+
+    Kafka's brokers have no code for it: at all five releases it is UNKNOWN_SERVER_ERROR.
+    """

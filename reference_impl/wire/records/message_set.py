@@ -17,7 +17,7 @@ from typing import NamedTuple
 from . import compression as codecs
 from .batch import CODEC_MASK, CREATE_TIME, DEFAULT_LIMIT, LOG_APPEND_TIME, TIMESTAMP_TYPE
 from .crc import crc32
-from .errors import RecordError
+from .errors import PayloadError, RecordError
 
 _FRONT = Struct(">qi")
 _HEAD = {0: Struct(">IbB"), 1: Struct(">IbBq")}
@@ -132,7 +132,7 @@ def unwrap(wrapper: Message, *, limit: int = DEFAULT_LIMIT, strict: bool = False
     try:
         data = codecs.decompress(wrapper.compression, wrapper.value, limit, magic=wrapper.magic)
     except codecs.CompressionError as fault:
-        raise RecordError(0, str(fault)) from None
+        raise PayloadError(0, str(fault)) from None
     inner = list(_inner(data, strict))
     if not inner:
         raise RecordError(0, "Found invalid compressed record set with no inner records")
