@@ -232,7 +232,8 @@ def _oracle(word: str | None, target: Target, deadline_s: float) -> tuple[Oracle
     if word == "none":
         release = _release_of(target)
         return Nobody(release), release
-    other = target if word == target.name else parse(word)
+    other = parse(word)
+    other = target if other.name == target.name else other  # one cluster, asked twice
     if isinstance(other, RecordedTarget):
         return Recorded(other.store), other.store.release
     release = _release_of(other)

@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from harness import checkers, ledger, session
+from harness import checkers, ledger, recordings, session
 from harness.results import jsonl
 from harness.targets import external, process, recorded
 from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
@@ -290,6 +290,57 @@ def test_without_an_oracle_only_expectations_and_checkers_judge(suite, kafka, li
     assert suite("--target", kafka, "--oracle", "none").ret == 0
     assert results(suite).header["oracle_kind"] == "none"
     assert suite("--target", liar, "--oracle", "none").ret == 1
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(recordings.Store.__init__, "__defaults__", (tmp_path,))
+    return recordings.Store("4.3")
+
+
+def test_what_was_recorded_is_an_oracle_and_a_target(suite, kafka, liar, store):
+    assert suite("--target", kafka, "--record").ret == 0
+    assert len(store.cases("test_demo")) == VERSIONS
+    done = suite("--target", kafka)
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(["*against oracle recorded@4.3 (recorded)*"])
+    assert suite("--target", "recorded@4.3").ret == 0
+    assert suite("--target", liar).ret == 1
+    suite.write(code=42)
+    assert suite("--target", "recorded@4.3").ret == 2, "oracle disagrees"
+
+
+def test_a_claim_that_changed_has_no_recording(suite, kafka, store):
+    assert suite("--target", kafka, "--record").ret == 0
+    text = (suite.path / "test_demo.py").read_text().replace("partitions=0", "partitions=-2")
+    (suite.path / "test_demo.py").write_text(text)
+    done = suite("--target", kafka)
+    assert done.ret == 3
+    done.stdout.fnmatch_lines([f"{VERSIONS} cases not run: changed since Kafka 4.3*"])
+
+
+def test_an_answer_that_is_not_repeated_is_not_recorded(suite, store):
+    seen = []
+
+    def moody(key, version, answer):
+        if key == CREATE_TOPICS:
+            seen.append(version)
+            answer["topics"][0]["error_message"] = f"time {len(seen)}"
+        return answer
+
+    with small_kafka(twist=moody) as server:
+        assert suite("--target", word(server), "--record").ret == 1
+    assert recordings.Store("4.3").cases("test_demo") == {}
+
+
+def test_a_stranger_is_not_recorded(suite, store):
+    def stranger(key, version, answer):
+        return answer | {"api_keys": answer["api_keys"][:3]} if "api_keys" in answer else answer
+
+    with small_kafka(twist=stranger) as server:
+        done = suite("--target", word(server), "--record")
+    done.stdout.fnmatch_lines(["*advertises what no known release does*"])
+    assert not store.exists()
 
 
 def test_collecting_writes_nothing(suite, kafka):
