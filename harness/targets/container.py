@@ -37,8 +37,10 @@ from harness.targets import jvm, matrix, probe, settings
 from harness.targets.child import excerpt
 from harness.targets.per_shape import PerShape
 from harness.targets.process import (
+    ATTEMPTS,
     MOST_PROCESSES,
     POLL_SECONDS,
+    PORT_TAKEN,
     START_SECONDS,
     STOP_SECONDS,
     free_ports,
@@ -101,13 +103,19 @@ class KafkaContainers(PerShape):
         with engine() as client:
             remove_orphans(client)
             images = [find_image(client, release) for release in self.needed()]
-        cluster = ContainerCluster(self._release, shape, images)
-        try:
-            cluster.start()
-        except BaseException:
-            cluster.close()
-            raise
-        return cluster
+        for attempt in range(1, ATTEMPTS + 1):
+            cluster = ContainerCluster(self._release, shape, images)
+            try:
+                cluster.start()
+                return cluster
+            except DockerException as refused:
+                cluster.close()
+                if attempt == ATTEMPTS or not any(word in str(refused) for word in PORT_TAKEN):
+                    raise StartFailed(f"{self.name}: the engine refused: {refused}") from refused
+            except BaseException:
+                cluster.close()
+                raise
+        raise AssertionError("unreachable")
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ POLL_SECONDS = 0.05
 ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
 # ZooKeeper keeps a killed broker's registration until its session ends, and refuses its successor.
 _STILL_REGISTERED = ("NodeExists", "already registered")
-_PORT_TAKEN = ("Address already in use", "BindException")
+PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocated")
 
 
 class KafkaProcess(PerShape):
@@ -74,7 +74,7 @@ class KafkaProcess(PerShape):
                 return cluster
             except StartFailed as failed:
                 cluster.close(keep_logs=True)
-                if attempt == ATTEMPTS or not any(word in str(failed) for word in _PORT_TAKEN):
+                if attempt == ATTEMPTS or not any(word in str(failed) for word in PORT_TAKEN):
                     raise
                 remove(cluster.folder)
             except BaseException:
@@ -227,6 +227,7 @@ class BrokerNode:
     def start(self) -> None:
         """Start it again; after `kill` Kafka itself waits for the old session to end first.
 
+        (Its port may also be some client's for a moment, while nobody listens on it.)
         That is broker.session.timeout.ms (9 s) in KRaft, zookeeper.session.timeout.ms (18 s here)
         before it: a shape in a hurry sets them lower.
         """
@@ -238,7 +239,8 @@ class BrokerNode:
             try:
                 return self.wait(deadline, everybody=False)
             except StartFailed:
-                refused = any(word in self.child.said() for word in _STILL_REGISTERED)
+                reasons = (*_STILL_REGISTERED, *PORT_TAKEN)
+                refused = any(word in self.child.said() for word in reasons)
                 if self.child.alive or not refused or time.monotonic() > deadline:
                     raise
 

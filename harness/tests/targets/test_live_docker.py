@@ -1,8 +1,11 @@
 """Real Kafka in containers: it comes, can be harmed, and leaves no container or network."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,7 +71,11 @@ def test_two_containers_have_racks_and_can_be_harmed(target):
 def test_a_container_that_cannot_start_says_why(target):
     with pytest.raises(StartFailed, match="soon") as failed:
         target.start(Shape(config={"log.retention.ms": "soon"}))
-    assert "docker@4.3.1: broker-0 is exited" in str(failed.value)
+    said = str(failed.value)
+    assert "docker@4.3.1: broker-0 is exited" in said
+    logs = Path(re.search(r"logs are in (\S+);", said)[1])
+    assert (logs / "broker-0.log").stat().st_size
+    shutil.rmtree(logs)
     assert left(os.getpid()) == []
 
 

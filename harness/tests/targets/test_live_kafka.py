@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -87,10 +89,10 @@ def test_a_broker_that_cannot_start_says_why(target):
     said = str(failed.value)
     assert f"{target.name}: broker 0 ended with 1" in said
     assert "soon" in said
-    kept = re.search(r"logs are in (\S+);", said)[1]
-    assert os.listdir(kept)
-    for name in os.listdir(kept):
-        os.remove(os.path.join(kept, name))
+    logs = Path(re.search(r"logs are in (\S+);", said)[1])
+    assert (logs / "broker-0.log").stat().st_size
+    assert not (logs.parent / "data").exists()
+    shutil.rmtree(logs.parent)
 
 
 def test_only_so_many_processes_live_at_a_time(monkeypatch):
