@@ -22,7 +22,7 @@ from reference_impl.wire.records import compression as codecs
 from reference_impl.wire.records import convert, message_set, patch, walk
 from reference_impl.wire.records.check import Checked, check_records
 from reference_impl.wire.records.crc import crc32c
-from reference_impl.wire.records.errors import RecordError
+from reference_impl.wire.records.errors import PayloadError, RecordError
 
 NO_TIMESTAMP = -1
 LONG_MAX = 2**63 - 1
@@ -267,10 +267,10 @@ class Validator:
     ) -> list[convert.Flat]:
         try:
             flat = convert.records_of(records[pos : pos + size], 0, magic, _DECOMPRESSED_LIMIT)
+        except PayloadError as fault:
+            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
         except RecordError as fault:
             raise self._refused(fault, place) from None
-        except codecs.CompressionError as fault:
-            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
         stamped = magic == 1 and message_set.decode_message(records, pos)[0].timestamp_type
         self._raise_faults(self._faults(flat, bool(stamped), config, place))
         return flat
