@@ -42,6 +42,7 @@ from reference_impl.wire.headers import (
     RequestHeader,
     decode_request_header,
     encode_response,
+    encode_response_parts,
 )
 
 LOG = logging.getLogger("touchstone.broker")
@@ -190,11 +191,13 @@ class Broker:
     def _reply(self, request: Request, body: dict[str, Any]) -> Effect:
         header = request.header
         try:
-            frame = encode_response(header.key, header.version, header.correlation_id, body)
+            parts = encode_response_parts(
+                header.key, header.version, header.correlation_id, body
+            )
         except Exception as fault:
             LOG.exception("cannot encode the answer to %s", header)
             return Close(request.connection, f"cannot encode the answer: {fault}")
-        return Reply(request.connection, (frame,))
+        return Reply(request.connection, parts)
 
     def _failure(self, request: Request, fault: Exception) -> Effect:
         """The request's own way to say UNKNOWN_SERVER_ERROR, or a closed connection."""

@@ -27,6 +27,7 @@ LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
 _CHUNK = 1 << 18
 _BACKLOG = 512
+_MOST_PARTS = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
@@ -47,7 +48,7 @@ class Channel(Connection):
         self.broker = broker
         self.inbox = Frames(limit)
         self.frames: deque[bytes] = deque()
-        self.outbox: list[memoryview] = []
+        self.outbox: deque[memoryview] = deque()
         self.busy = False  # a request of this connection is in work, or its answer is not yet out
         self.closing = False
         self.events = READ
@@ -216,35 +217,38 @@ class Server:
                 self._unmute(channel)
 
     def _send(self, channel: Channel, parts: tuple[bytes, ...]) -> None:
-        total = sum(map(len, parts))
+        size = sum(map(len, parts))
+        pieces = (_SIZE.pack(size), *parts)
         try:
-            sent = channel.sock.sendmsg((_SIZE.pack(total), *parts))
+            sent = channel.sock.sendmsg(pieces) if len(pieces) <= _MOST_PARTS else 0
         except BlockingIOError:
             sent = 0
         except OSError as fault:
             self._close(channel, f"cannot write: {fault}")
             return
-        if sent == total + 4:
+        if sent == size + 4:
             self._unmute(channel)
             return
-        rest = memoryview(b"".join((_SIZE.pack(total), *parts)))[sent:]
-        channel.outbox.append(rest)
+        for piece in pieces:
+            if sent < len(piece):
+                channel.outbox.append(memoryview(piece)[sent:])
+            sent = max(0, sent - len(piece))
         self._watch(channel, channel.events | WRITE)
 
     def _flush(self, channel: Channel) -> None:
-        while channel.outbox:
-            rest = channel.outbox[0]
+        outbox = channel.outbox
+        while outbox:
             try:
-                sent = channel.sock.send(rest)
+                sent = channel.sock.send(outbox[0])
             except BlockingIOError:
                 return
             except OSError as fault:
                 self._close(channel, f"cannot write: {fault}")
                 return
-            if sent < len(rest):
-                channel.outbox[0] = rest[sent:]
+            if sent < len(outbox[0]):
+                outbox[0] = outbox[0][sent:]
                 return
-            channel.outbox.pop(0)
+            outbox.popleft()
         self._watch(channel, channel.events & ~WRITE)
         self._channels[channel] = self._clock()
         self._channels.move_to_end(channel)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 
-Stored = bytes | bytearray
+Stored = bytes | bytearray | memoryview
 
 
 class Segment:
@@ -76,8 +76,11 @@ class Segment:
         if wanted <= 0:
             return b""
         last = bisect_left(self._positions, start + wanted, first)
-        data = b"".join(self._entries[first:last])
-        return data if len(data) == wanted else data[:wanted]
+        parts = self._entries[first:last]
+        kept = start + wanted - self._positions[last - 1]
+        if kept < len(parts[-1]):
+            parts[-1] = memoryview(parts[-1])[:kept]
+        return b"".join(parts)
 
     def first_size(self, offset: int) -> int:
         """Bytes of the entry that holds `offset`; 0 when there is none."""

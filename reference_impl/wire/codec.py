@@ -28,11 +28,16 @@ from .compiler import compile_decoder, compile_encoder
 from .interpreter import DecodeError, EncodeError, interpret_decode, interpret_encode
 from .schema import Message
 
-__all__ = ["DecodeError", "EncodeError", "decode", "encode"]
+__all__ = ["DecodeError", "EncodeError", "decode", "encode", "encode_parts"]
 
 
 def encode(schema: Message, version: int, value: dict) -> bytes:
     """The bytes of `value` in this version. Missing keys take the schema's default."""
+    return b"".join(encode_parts(schema, version, value))
+
+
+def encode_parts(schema: Message, version: int, value: dict) -> list[bytes]:
+    """The same before it is joined: large values stand there uncopied, for writers that gather."""
     compiled = _encoder(schema, version, False)
     try:
         return compiled(value)
@@ -43,10 +48,10 @@ def encode(schema: Message, version: int, value: dict) -> bytes:
     if lenient:
         with suppress(Exception):
             return _encoder(schema, version, True)(value)
-    return interpret_encode(schema, version, value)  # names the place, or copes
+    return [interpret_encode(schema, version, value)]  # names the place, or copes
 
 
-def _encoder(schema: Message, version: int, lenient: bool) -> Callable[[dict], bytes]:
+def _encoder(schema: Message, version: int, lenient: bool) -> Callable[[dict], list[bytes]]:
     compiled = schema.encoders.get((version, lenient))
     if compiled is None:
         compiled = compile_encoder(schema, _known(schema, version), lenient=lenient)

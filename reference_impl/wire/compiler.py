@@ -289,7 +289,7 @@ class EncoderWriter(Writer):
         self.line("out = []")
         self.struct(schema.fields, "d")
         self.flush()
-        self.line("return JOIN(out)")
+        self.line("return out")
 
     def struct(self, fields: Any, value: str) -> None:
         rows = untagged(fields, self.version)

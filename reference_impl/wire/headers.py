@@ -19,7 +19,7 @@ from struct import Struct
 from typing import Any
 
 from .apis import API
-from .codec import decode, encode
+from .codec import decode, encode, encode_parts
 from .interpreter import DecodeError, interpret_decode, unsigned_varint
 from .schema import Field, Message
 
@@ -27,6 +27,7 @@ API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
 _FIXED = Struct(">hhi")
 _ID = Struct(">i")
 _LENGTH = Struct(">h")
+_WORTH_GATHERING = 1 << 14
 NO_FLEXIBLE_VERSIONS = {17}  # SaslHandshake can never change its header (KAFKA-9577)
 
 REQUEST_HEADER = Message("RequestHeader", "0-2", "2+", [
@@ -167,6 +168,26 @@ def encode_response(
     if response_header_version(key, version):
         head += encode_tags(tags) if tags else b"\0"
     return head + encode(API[key].response, version, body)
+
+
+def encode_response_parts(
+    key: int, version: int, correlation_id: int, body: dict
+) -> tuple[bytes, ...]:
+    """The same frame in few parts, where records stand uncopied between joined small fields."""
+    head = _ID.pack(correlation_id)
+    if response_header_version(key, version):
+        head += b"\0"
+    parts: list[bytes] = []
+    small = [head]
+    for part in encode_parts(API[key].response, version, body):
+        if len(part) < _WORTH_GATHERING:
+            small.append(part)
+        else:
+            parts += (b"".join(small), part)
+            small = []
+    if small:
+        parts.append(b"".join(small))
+    return tuple(parts)
 
 
 def decode_response(key: int, version: int, frame: bytes) -> Response:

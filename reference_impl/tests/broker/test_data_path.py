@@ -232,7 +232,13 @@ def listed(broker: OneBroker, timestamp: int, *, version: int = 7) -> dict:
 
 @pytest.mark.parametrize(
     ("timestamp", "found"),
-    [(-1, (-1, 3)), (-2, (-1, 0)), (-3, (NOW + 9, 1)), (NOW + 6, (NOW + 9, 1)), (NOW + 10, (-1, -1))],
+    [
+        (-1, (-1, 3)),
+        (-2, (-1, 0)),
+        (-3, (NOW + 9, 1)),
+        (NOW + 6, (NOW + 9, 1)),
+        (NOW + 10, (-1, -1)),
+    ],
 )
 def test_offsets_by_name_and_by_time(broker, timestamp, found):
     stamps = [NOW, NOW + 9, NOW + 5]
