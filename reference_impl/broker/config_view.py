@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
 
 HOUR, MINUTE = 3_600_000, 60_000
-# A broker setting in milliseconds, and the coarser settings that decide when it is not set.
+# A broker setting, and the coarser ones that decide where it is not set, with their factors.
 COARSER: dict[str, tuple[tuple[str, int], ...]] = {
     "log.retention.ms": (("log.retention.minutes", MINUTE), ("log.retention.hours", HOUR)),
+    "log.retention.minutes": (("log.retention.hours", 60),),
     "log.roll.ms": (("log.roll.hours", HOUR),),
     "log.roll.jitter.ms": (("log.roll.jitter.hours", HOUR),),
     "log.flush.interval.ms": (("log.flush.scheduler.interval.ms", 1),),

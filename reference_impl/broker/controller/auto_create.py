@@ -23,7 +23,6 @@ from reference_impl.broker.controller.outcome import (
 from reference_impl.broker.refused import Refused
 from reference_impl.cluster import racks
 from reference_impl.cluster.racks import PlacementError, StripedPlacer
-from reference_impl.cluster.topology import INTERNAL_TOPICS
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -69,11 +68,11 @@ _FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
 def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, int]:
     """(internal, error code) for a topic that is not there; it may be made on the way."""
     persona = broker.persona
-    if name in INTERNAL_TOPICS and (persona.kraft is False or name in _FORMS):
-        if not persona.kraft or allowed:
+    creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"
+    if name in _forms(broker):
+        if creating or persona.quirk("metadata.internal-topics-are-always-made"):
             return True, internal_topic(broker, name)
         return True, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"
     if (creating or persona.quirk("metadata.names-are-always-checked")) and topic_names.fault(name):
         return False, ErrorCode.INVALID_TOPIC_EXCEPTION
     if not creating:
@@ -85,6 +84,12 @@ def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, in
             return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return False, refused.code
     return False, persona.quirk("metadata.answer-when-creating")
+
+
+def _forms(broker: Broker) -> tuple[str, ...]:
+    """The internal topics this release has."""
+    shares = broker.persona.quirk("coordinator.knows-share-groups")
+    return (OFFSETS, TRANSACTIONS, SHARES) if shares else (OFFSETS, TRANSACTIONS)
 
 
 def internal_topic(broker: Broker, name: str) -> int:

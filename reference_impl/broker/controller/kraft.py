@@ -272,11 +272,8 @@ def delete_topics(
 ) -> list[Outcome]:
     """By name or by id, never both, never twice; Kafka shuffles its answers, ours keep order."""
     if not _may_delete(broker):
-        if version < 3:
-            refusal = Refused(ErrorCode.INVALID_REQUEST, "Topic deletion is disabled.")
-        else:
-            refusal = Refused(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
-        return [Outcome.refused(name, refusal, topic_id) for name, topic_id in rows]
+        code = ErrorCode.INVALID_REQUEST if version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
+        return [Outcome(name, code, topic_id=topic_id) for name, topic_id in rows]
     if timeout <= 0:
         return [Outcome(name, topic_id=i).timed_out() for name, i in rows]
     cluster = broker.cluster

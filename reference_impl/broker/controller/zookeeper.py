@@ -344,6 +344,8 @@ def delete_topics(
     if _not_controller(broker):
         return [Outcome(n, ErrorCode.NOT_CONTROLLER, topic_id=i) for n, i in rows]
     if broker.config.get("delete.topic.enable", "true").lower() != "true":
+        if broker.persona.quirk("topics.disabled-deletion-times-out"):
+            return [_undeleted(_named(broker, *row)) for row in rows]
         code = ErrorCode.INVALID_REQUEST if version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
         return [Outcome(n, code, topic_id=i) for n, i in rows]
     outcomes = [_named(broker, name, topic_id) for name, topic_id in rows]
@@ -354,6 +356,10 @@ def delete_topics(
     if timeout <= 0:
         outcomes = [o.timed_out() if o.code == ErrorCode.NONE else o for o in outcomes]
     return outcomes
+
+
+def _undeleted(outcome: Outcome) -> Outcome:
+    return outcome.timed_out() if outcome.code == ErrorCode.NONE else outcome
 
 
 def _named(broker: Broker, name: str | None, topic_id: bytes) -> Outcome:

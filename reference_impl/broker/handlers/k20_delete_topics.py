@@ -1,7 +1,7 @@
 """DeleteTopics: by name, and from v6 by id.
 
 The controller package decides what becomes of each entry. Deletion is done when the answer is
-made: this cluster has nobody to wait for.
+made: this cluster has nobody to wait for, except where a release waits for what it will not do.
 
 Sources: TOPIC-35, KIP-516 (ids, v6), KIP-599 (v5 messages); observed on all five releases.
 """
@@ -11,7 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import controller
+from reference_impl.broker.controller.outcome import Outcome
+from reference_impl.broker.effects import Wait
 from reference_impl.cluster.topology import NO_TOPIC_ID
+from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
@@ -25,13 +28,21 @@ def _rows(request: Request) -> list[tuple[str | None, bytes]]:
     return [(name, NO_TOPIC_ID) for name in body["topic_names"]]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    timeout = request.body["timeout_ms"]
     outcomes = controller.of(broker).delete_topics(
         broker,
         _rows(request),
-        timeout=request.body["timeout_ms"],
+        timeout=timeout,
         version=request.header.version,
     )
+    answer = _answer(outcomes)
+    if timeout > 0 and any(o.code == ErrorCode.REQUEST_TIMED_OUT for o in outcomes):
+        return Wait(now + timeout, (), lambda _: None, lambda _: answer)
+    return answer
+
+
+def _answer(outcomes: list[Outcome]) -> dict[str, Any]:
     return {
         "responses": [
             {

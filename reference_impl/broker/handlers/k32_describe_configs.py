@@ -73,11 +73,14 @@ def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, 
     keys = row["configuration_keys"]
     if keys == [] and persona.quirk("configs.no-keys-means-all"):
         keys = None
-    v0 = request.header.version == 0
-    never_default = v0 and persona.quirk("configs.v0-never-says-default")
+    default_sources: tuple[int, ...] = (config_view.DEFAULT,)
+    if persona.quirk("configs.v0-never-says-default"):
+        default_sources = ()
+    elif kind == TOPIC and persona.quirk("configs.topic-default-means-no-override"):
+        default_sources = (config_view.STATIC, config_view.DEFAULT)
     synonyms = bool(request.body["include_synonyms"])
     result["configs"] = [
-        _config(entry, synonyms=synonyms, never_default=never_default)
+        _config(entry, synonyms=synonyms, default_sources=default_sources)
         for entry in config_view.chosen(entries, keys)
     ]
     if kind == LOGGER:
@@ -86,13 +89,13 @@ def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, 
     return result
 
 
-def _config(entry: Entry, *, synonyms: bool, never_default: bool) -> dict[str, Any]:
+def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -> dict[str, Any]:
     return {
         "name": entry.name,
         "value": entry.value,
         "read_only": entry.read_only,
         "config_source": entry.source,
-        "is_default": entry.source == config_view.DEFAULT and not never_default,
+        "is_default": entry.source in default_sources,
         "is_sensitive": entry.sensitive,
         "synonyms": [
             {"name": s.name, "value": s.value, "source": s.source}

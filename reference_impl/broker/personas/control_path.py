@@ -211,6 +211,23 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, False, False),
         "observed on three nodes of 2.2.1 and 2.8.2",
     ),
+    "metadata.internal-topics-are-always-made": (
+        "Metadata makes a coordinator's topic when it is asked for, auto-creation or not.",
+        (True, True, False, False, False),
+        _SEEN,
+    ),
+    "topics.disabled-deletion-times-out": (
+        "With delete.topic.enable=false a deletion is waited for in vain; without the quirk it is "
+        "refused at once.",
+        (True, False, False, False, False),
+        _SEEN,
+    ),
+    "configs.topic-default-means-no-override": (
+        "is_default of a topic config is false only where the topic overrides it; without the "
+        "quirk also where the broker's settings do.",
+        (True, False, False, False, False),
+        _SEEN,
+    ),
     "acls.refusal": (
         "What CreateAcls and DeleteAcls say where there is no authorizer.",
         (
