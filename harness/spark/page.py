@@ -26,6 +26,7 @@ DASHBOARDS = Path(__file__).with_name("dashboards")
 TEMPLATE = "page.html.j2"
 DETAIL_BYTES = 4 << 20  # budget of the evidence: reasons, answers, findings
 LONGEST_ANSWER = 4_000  # characters of one answer; the Parquet table has all of it
+LISTED = 200  # differences of one case: a target that shifts an array differs everywhere
 STEPS = 2_000  # changes listed; their counts are complete
 TRACKS = 3_000
 SEVEREST_FIRST = "BDIKU"
@@ -110,14 +111,15 @@ class Model:
         """The evidence of one case, in the order `detail` of model.js takes it apart."""
         differences = [
             self.differences(tuple(self.text(d[name]) for name in DIFFERENCE))
-            for d in row["differences"] or ()
+            for d in (row["differences"] or ())[:LISTED]
         ]
         findings = [
             self.findings(tuple(self.text(d[name]) for name in FINDING))
-            for d in row["findings"] or ()
+            for d in (row["findings"] or ())[:LISTED]
         ]
         texts = [self.text(row[name]) for name in TEXTS]
-        return [self.cases[row["case"]], *texts, differences, findings]
+        unlisted = max(0, len(row["differences"] or ()) - LISTED)
+        return [self.cases[row["case"]], *texts, differences, findings, unlisted]
 
     def spent(self) -> int:
         """Bytes of interned evidence so far, roughly; asked now and then, never per row."""

@@ -132,8 +132,8 @@ def slowest(history: DataFrame) -> list[dict]:
 
 
 def reasons(latest: DataFrame) -> list[dict]:
-    """Why cases were not judged, or not in favour: every verdict that states a reason."""
-    given = latest.where((f.col("code") != "C") & f.col("reason").isNotNull())
+    """Why cases were not judged. A difference is its own reason and stands elsewhere."""
+    given = latest.where(f.col("code").isin("U", "I", "B") & f.col("reason").isNotNull())
     counted = given.groupBy("target", "verdict", "reason").agg(f.count("*").alias("cases"))
     rows = counted.orderBy(f.desc("cases"), "target", "verdict", "reason").limit(REASONS)
     return [row.asDict() for row in rows.collect()]

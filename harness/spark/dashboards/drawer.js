@@ -51,7 +51,7 @@ function pretty(value) {
 
 function differenceNode([step, path, oracle, target], t) {
   const [left, right] = marked(pretty(oracle), pretty(target));
-  const who = T[t].oracle ? oracleName(T[t]) + (live(T[t]) ? ", live" : ", recorded") : "Kafka";
+  const who = oracleOf(t);
   return h(
     "div",
     { class: "diff" },
@@ -63,6 +63,52 @@ function differenceNode([step, path, oracle, target], t) {
       h("div", {}, h("h4", {}, T[t].target), h("pre", {}, right, named(path || "", target))),
     ),
   );
+}
+
+/* Many small differences read as a table, few or large ones as cards. */
+const small = (x) => x.slice(2).every((v) => v === null || v.length <= 40);
+
+function differenceNodes(d, t) {
+  const nodes =
+    d.differences.length > 3 && d.differences.every(small)
+      ? [differenceTable(d.differences, t)]
+      : d.differences.map((x) => differenceNode(x, t));
+  if (d.unlisted)
+    nodes.push(h("p", { class: "soft" }, `and ${num(d.unlisted)} more, in tables/differences`));
+  return nodes;
+}
+
+function differenceTable(rows, t) {
+  const value = (path, v) =>
+    v === null
+      ? h("span", { class: "faint" }, "no such field")
+      : [h("span", { class: "val" }, v), named(path, v)];
+  return h(
+    "table",
+    { class: "many" },
+    head(plural(rows.length, "field"), oracleOf(t), T[t].target),
+    h(
+      "tbody",
+      {},
+      rows.map(([step, path, oracle, target]) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, pathNode(path || "", step)),
+          h("td", {}, value(path || "", oracle)),
+          h("td", { class: "other" }, value(path || "", target)),
+        ),
+      ),
+    ),
+  );
+}
+
+const oracleOf = (t) =>
+  T[t].oracle ? oracleName(T[t]) + (live(T[t]) ? ", live" : ", recorded") : "Kafka";
+
+/* The first difference usually is the reason; it need not be said twice. */
+function repeats(d) {
+  return d.differences.some((x) => d.reason.startsWith(`${x[0]}: ${x[1]}: `));
 }
 
 function caseNodes(t, c) {
@@ -102,9 +148,9 @@ function caseNodes(t, c) {
               "The evidence of this case did not fit the page; it stands in tables/differences.",
             ),
     );
-  if (d.reason) nodes.push(h("p", {}, d.reason));
+  if (d.reason && !repeats(d)) nodes.push(h("p", {}, d.reason));
   if (d.known) nodes.push(h("p", {}, badge("K", "accepted as " + d.known)));
-  nodes.push(d.differences.map((x) => differenceNode(x, t)));
+  nodes.push(differenceNodes(d, t));
   if (d.findings.length)
     nodes.push(
       h("h3", {}, "Findings of the passive checkers"),

@@ -57,6 +57,7 @@ function detail(t, c) {
     transcript: text(r[4]),
     differences: r[5].map((n) => D.differences[n].map(text)),
     findings: r[6].map((n) => D.findings[n].map(text)),
+    unlisted: r[7],
   };
 }
 

@@ -5,7 +5,8 @@ between adjacent runs, slowest cases. `track` has one letter per run of the targ
 `-` where the case was not in the run.
 
 A case is flaky when its verdict moved without a reason: at an unchanged commit of the repository,
-or to and fro (two changes or more). One change at a new commit is a change, not a flake.
+or to and fro (two changes or more). One change at a new commit is a change, not a flake. A commit
+with a `+` had uncommitted changes: two of that name are not the same.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from pyspark.sql import functions as f
 
 PAIRS = "zip_with(slice(seen, 1, size(seen) - 1), slice(seen, 2, size(seen) - 1), (a, b) -> {})"
 CHANGED = f"size(filter({PAIRS.format('a.code <> b.code')}, moved -> moved))"
-UNEXPLAINED = (
-    f"size(filter({PAIRS.format('a.code <> b.code AND a.commit <=> b.commit')}, moved -> moved))"
-)
+SAME = "a.commit = b.commit AND NOT endswith(a.commit, '+')"
+UNEXPLAINED = f"size(filter({PAIRS.format(f'a.code <> b.code AND {SAME}')}, moved -> moved))"
 TRACK = """
     array_join(
         transform(
