@@ -66,7 +66,7 @@ class Broker:
         self.purgatory = purgatory if purgatory is not None else Purgatory()
         self.config = dict(config or {})  # broker settings as text; unset ones have defaults
         self.switches = switches
-        self._known: dict[tuple[int, int, bool], bool] = {}  # answers of `_served`
+        self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
 
     def number(self, name: str, default: int) -> int:
@@ -140,18 +140,18 @@ class Broker:
 
     def _served(self, connection: Connection, key: int, version: int) -> bool:
         asked = (key, version, connection.controller)
-        answer = self._known.get(asked)
-        if answer is None:
-            api = API.get(key)
-            answer = (
-                api is not None
-                and api.request.has(version)
-                and self.persona.serves(key, version, controller=connection.controller)
-                and registry.handler(key) is not None
-            )
-            if api is not None:  # hostile keys must not make the table grow
-                self._known[asked] = answer
-        return answer
+        if asked in self._known:
+            return True
+        api = API.get(key)
+        served = (
+            api is not None
+            and api.request.has(version)
+            and self.persona.serves(key, version, controller=connection.controller)
+            and registry.handler(key) is not None
+        )
+        if served:  # what is not served is not remembered: a peer may ask for 2**32 pairs
+            self._known.add(asked)
+        return served
 
     def _version_fallback(self, connection: Connection, header: RequestHeader) -> Reply:
         """The answer to an ApiVersions request of a version that is not known (WIRE-19)."""

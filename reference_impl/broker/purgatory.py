@@ -40,6 +40,10 @@ class Purgatory:
             self._watched.setdefault(key, set()).add(order)
         self._by_connection[request.connection] = order
         heapq.heappush(self._deadlines, (wait.deadline, order))
+        if len(self._deadlines) > 2 * len(self._waiting) + 64:
+            # Answered requests leave their deadline behind; far ones would stay for ever.
+            self._deadlines = [(kept.deadline, at) for at, (kept, _) in self._waiting.items()]
+            heapq.heapify(self._deadlines)
 
     def touch(self, key: Key) -> None:
         """Something under `key` changed."""

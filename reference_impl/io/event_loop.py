@@ -198,7 +198,13 @@ class Server:
         while channel.frames and not channel.busy and channel.sock.fileno() >= 0:
             channel.busy = True
             frame = channel.frames.popleft()
-            self._perform(channel.broker.receive(channel, frame, self._clock()))
+            try:
+                effects = channel.broker.receive(channel, frame, self._clock())
+            except Exception:  # a fault of ours ends one connection, never the loop (WIRE-09)
+                LOG.exception("connection %d: the broker failed", channel.id)
+                self._close(channel, "the broker failed")
+                return
+            self._perform(effects)
         if channel.closing and not channel.busy and not channel.frames:
             self._close(channel, "a frame of an impossible size")
 

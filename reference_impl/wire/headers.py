@@ -14,7 +14,7 @@ Source: RequestHeader.json, ResponseHeader.json, ApiKeys.requestHeaderVersion at
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from struct import Struct
 from typing import Any
 
@@ -67,7 +67,7 @@ class Response:
     end: int
 
 
-@cache
+@lru_cache(maxsize=1024)  # a peer may ask for 2**32 pairs
 def request_header_version(key: int, version: int) -> int:
     """A version we do not know wears the header of the nearest one we do."""
     api = API.get(key)
@@ -76,7 +76,7 @@ def request_header_version(key: int, version: int) -> int:
     return 0 if key == CONTROLLED_SHUTDOWN and version == 0 else 1
 
 
-@cache
+@lru_cache(maxsize=1024)  # a peer may ask for 2**32 pairs
 def response_header_version(key: int, version: int) -> int:
     if key == API_VERSIONS:
         return 0

@@ -162,6 +162,19 @@ def test_a_peer_that_does_not_read_holds_one_answer(cluster, peer):
         assert (struct.unpack(">i", frame[:4])[0], len(frame) > 5_000_000) == (number, True)
 
 
+def test_a_fault_of_the_broker_ends_one_connection_only(cluster, peer, monkeypatch, caplog):
+    def broken(*_):
+        raise ZeroDivisionError("planted")
+
+    with Peer(cluster.bootstrap[0]) as other, caplog.at_level("CRITICAL", "touchstone.server"):
+        assert other.ask(API_VERSIONS, 0, {})["error_code"] == 0
+        monkeypatch.setattr(cluster.brokers[0], "receive", broken)
+        peer.send(API_VERSIONS, 0, 1, {})
+        assert peer.frame() is None
+        monkeypatch.undo()
+        assert other.ask(API_VERSIONS, 0, {})["error_code"] == 0
+
+
 def test_connections_above_the_limit_are_closed_and_free_their_slot():
     with serve(config={"max.connections.per.ip": "2"}) as running:
         first, second = Peer(running.bootstrap[0]), Peer(running.bootstrap[0])
