@@ -83,8 +83,13 @@ def build(
         topic_ids=persona.quirk("topics.have-ids"),
         switches=planted,
     )
-    cluster.logs = MemoryLogs(cluster.config_of, rules=rules_of(persona), switches=planted)
     purgatory = Purgatory()
+    cluster.logs = MemoryLogs(
+        cluster.config_of,
+        rules=rules_of(persona),
+        switches=planted,
+        gone=lambda topic, partition: purgatory.touch(log_key(topic, partition)),
+    )
     built = [
         Broker(
             node.id,

@@ -20,10 +20,12 @@ class MemoryLogs:
         *,
         rules: Rules | None = None,
         switches: frozenset[str] = frozenset(),
+        gone: Callable[[str, int], None] = lambda topic, partition: None,
     ) -> None:
         self._config_of = config_of
         self._rules = rules or Rules()
         self._switches = switches
+        self._gone = gone  # told of each partition that is no more, for those who wait for it
 
     def open(self, topic: Any, partition: Any) -> PartitionLog:
         """An empty log for a partition whose leader leads in its epoch already."""
@@ -38,4 +40,6 @@ class MemoryLogs:
         return log
 
     def remove(self, topic: Any) -> None:
-        """Nothing outlives the partitions' own references."""
+        """Nothing outlives the partitions' own references; readers that wait are told."""
+        for partition in topic.partitions:
+            self._gone(topic.name, partition.index)

@@ -8,6 +8,7 @@ from typing import Any
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Close, Connection, Reply, Unmute
 from reference_impl.broker.log_rules import rules_of
+from reference_impl.broker.partitions import log_key
 from reference_impl.broker.personas import persona
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.cluster.topology import Cluster, Node
@@ -27,10 +28,13 @@ class OneBroker:
         planted = frozenset(switches)
         nodes = [Node(i, "127.0.0.1", 9092 + i) for i in range(brokers)]
         self.cluster = Cluster(nodes, random=random.Random(5), switches=planted)
-        self.cluster.logs = MemoryLogs(
-            self.cluster.config_of, rules=rules_of(persona(release)), switches=planted
-        )
         purgatory = Purgatory()
+        self.cluster.logs = MemoryLogs(
+            self.cluster.config_of,
+            rules=rules_of(persona(release)),
+            switches=planted,
+            gone=lambda topic, partition: purgatory.touch(log_key(topic, partition)),
+        )
         self.brokers = [
             Broker(
                 node.id,

@@ -158,6 +158,13 @@ def test_a_fetch_gives_up_at_its_deadline(broker):
     assert answer["responses"][0]["partitions"][0]["records"] == b""
 
 
+def test_a_fetch_is_told_that_its_topic_went(broker):
+    assert broker.fetch(wait=500) == WAITING
+    broker.cluster.delete("t")
+    answer = OneBroker.read(broker.brokers[0].tick(NOW), "Fetch", 12)
+    assert answer["responses"][0]["partitions"][0]["error_code"] == 3
+
+
 def test_a_fetch_of_a_peer_that_left_is_forgotten(broker):
     assert broker.fetch(wait=500) == WAITING
     broker.brokers[0].closed(broker.connection)

@@ -11,7 +11,7 @@ from reference_impl.broker.purgatory import Purgatory
 def parked(purgatory: Purgatory, name: str, deadline: int, *keys: str, ready: list | None = None):
     """A request that is answered once `ready` is not empty."""
     request = SimpleNamespace(name=name, connection=Connection(0))
-    waits = Wait(deadline, keys, lambda now: ready and "done", lambda now: "late")
+    waits = Wait(deadline, keys, lambda now: "done" if ready else None, lambda _: "late")
     purgatory.park(waits, request)
     return request
 
