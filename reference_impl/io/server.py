@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
 from reference_impl.broker.log_rules import rules_of
+from reference_impl.broker.partitions import log_key
 from reference_impl.broker.personas import persona as persona_of
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.broker.switches import known
