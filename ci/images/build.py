@@ -48,6 +48,7 @@ def main() -> int:
     parser.add_argument("version", nargs="+")
     arguments = parser.parse_args()
     try:
+        program("docker", "docker.io")
         began = time.monotonic()
         java = runtime()
         print(f"runtime: {java} in {time.monotonic() - began:.1f} s", flush=True)
@@ -90,7 +91,7 @@ def fill(tar: tarfile.TarFile, home: Path, java: Path) -> None:
     entry = tarfile.TarInfo("etc/passwd")
     entry.size = len(passwd)
     tar.addfile(entry, io.BytesIO(passwd))
-    tar.add(busybox(), "bin/busybox", filter=plain)
+    tar.add(program("busybox", "busybox-static"), "bin/busybox", filter=plain)
     for name in ("sh", "printf", "cat", "ls", "kill", "mkdir"):
         link = tarfile.TarInfo(f"bin/{name}")
         link.type, link.linkname = tarfile.SYMTYPE, "busybox"
@@ -142,10 +143,10 @@ def libraries(java: Path) -> list[Path]:
     return sorted(path for path in found if not path.is_relative_to(java) and path.exists())
 
 
-def busybox() -> str:
-    found = shutil.which("busybox")
+def program(name: str, package: str) -> str:
+    found = shutil.which(name)
     if found is None:
-        raise Unavailable("no busybox (Debian's package busybox-static)")
+        raise Unavailable(f"no {name} (Debian's package {package})")
     return found
 
 
