@@ -37,6 +37,7 @@ class Persona:
     features: tuple[Feature, ...] = ()  # in the order in which they are listed
     finalized: Mapping[str, int] = field(default_factory=dict)  # what a fresh cluster runs at
     listed_but_refused: frozenset[tuple[int, int]] = frozenset()
+    unlisted_but_served: Ranges = field(default_factory=dict)  # on the broker listener
     quirks: Mapping[str, Any] = field(default_factory=dict)  # name -> value
     evidence: Mapping[str, str] = field(default_factory=dict)  # name -> where it was seen
 
@@ -45,7 +46,8 @@ class Persona:
 
     def serves(self, key: int, version: int, *, controller: bool = False) -> bool:
         """Whether such a request is answered at all; what is not served closes the connection."""
-        low, high = self.listed(controller=controller).get(key, (0, -1))
+        hidden = {} if controller else self.unlisted_but_served
+        low, high = self.listed(controller=controller).get(key) or hidden.get(key, (0, -1))
         return low <= version <= high and (key, version) not in self.listed_but_refused
 
     def quirk(self, name: str) -> Any:
