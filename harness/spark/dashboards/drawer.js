@@ -69,10 +69,10 @@ function differenceNode([step, path, oracle, target], t) {
 const small = (x) => x.slice(2).every((v) => v === null || v.length <= 40);
 
 function differenceNodes(d, t) {
-  const nodes =
-    d.differences.length > 3 && d.differences.every(small)
-      ? [differenceTable(d.differences, t)]
-      : d.differences.map((x) => differenceNode(x, t));
+  const rows = d.differences.filter(small);
+  const many = rows.length > 3;
+  const nodes = many ? [differenceTable(rows, t)] : [];
+  for (const x of d.differences) if (!many || !small(x)) nodes.push(differenceNode(x, t));
   if (d.unlisted)
     nodes.push(h("p", { class: "soft" }, `and ${num(d.unlisted)} more, in tables/differences`));
   return nodes;
