@@ -1,0 +1,33 @@
+"""Every planted defect is planted: the name stands in the code that it changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reference_impl.broker.switches import SWITCHES
+from reference_impl.tests.broker.one_broker import OneBroker
+
+SOURCE = Path(__file__).resolve().parents[2]
+
+
+def test_every_switch_is_read_somewhere():
+    code = "".join(
+        path.read_text()
+        for room in ("broker", "log", "cluster", "io")
+        for path in (SOURCE / room).rglob("*.py")
+        if path.name != "switches.py"
+    )
+    assert [name for name in SWITCHES if f'"{name}"' not in code] == []
+
+
+@pytest.mark.parametrize("release", ["2.8", "4.3"])
+def test_the_planted_controller_takes_any_name(release):
+    codes = []
+    for switches in ((), ("topic-created-without-validation",)):
+        broker = OneBroker(release, switches=switches)
+        topic = {"name": "a b", "num_partitions": 1, "replication_factor": 1}
+        body = {"topics": [topic], "timeout_ms": 1000}
+        codes.append(broker.ask("CreateTopics", 4, body)["topics"][0]["error_code"])
+    assert codes == [17, 0]
