@@ -12,6 +12,7 @@ import pytest
 
 from harness.cli import report as cli
 from harness.spark import report
+from harness.spark.page import DETAIL_BYTES
 from harness.tests.spark import made
 from harness.tests.spark.golden import EVIL, HISTORY, ODD, PRODUCTS, golden, written
 
@@ -178,6 +179,25 @@ def test_incomplete_runs_are_never_green_even_when_allowed(tmp_path: Path) -> No
     assert (dead["conforms"], dead["status"]) == (1, "incomplete")
     assert dead["incomplete"].startswith("incomplete: no footer")
     assert "INCOMPLETE: incomplete: no footer" in (tmp_path / "out" / "summary.md").read_text()
+
+
+def test_evidence_beyond_the_budget_is_left_out_and_counted(tmp_path: Path) -> None:
+    """Cases that differ in 15 kB each: the page stays small, keeps the worst, and says so."""
+    cases = {f"topics.refused[v{number}]": "D" for number in range(1_500)}
+    lines = made.result_lines("n-01", "reference@4.3", cases | {"topics.z[v0]": "B"})
+    for number, line in enumerate(lines):
+        if line.get("differences"):
+            long = f"{number:04} " * 1_500
+            line["differences"] = [made.DIFFERENCE | {"oracle": long, "target": long[::-1]}]
+    made.write(tmp_path / "results", lines)
+    written(tmp_path / "results", tmp_path / "out")
+    page = tmp_path / "out" / "index.html"
+    data = embedded(page)
+    assert page.stat().st_size < 2 * DETAIL_BYTES
+    assert data["left_out"] > 400
+    assert data["left_out"] + len(data["details"][0]) == 1_501
+    assert "because B" in data["strings"]
+    assert any("characters; see tables/differences" in text for text in data["strings"])
 
 
 def test_a_hostile_answer_stays_text(made_report: tuple[Path, dict]) -> None:
