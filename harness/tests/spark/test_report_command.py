@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,19 @@ def test_a_long_list_of_refusals_is_cut_and_counted(tmp_path: Path) -> None:
     done = run(tmp_path, "--out", tmp_path / "out")
     assert done.stderr.count("refused:") == report.LISTED
     assert "and 3 more" in done.stderr
+
+
+def test_without_pyspark_the_command_still_imports_and_judges(tmp_path: Path) -> None:
+    made.results(tmp_path / "r", "n-01", "reference@4.3", CASES)
+    program = "import sys; sys.modules.update(pyspark=None, jinja2=None, py4j=None)\n"
+    program += "from harness.cli.report import command; command()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "r", "--out", "out"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == report.NOT_RUN
+    assert "DASHBOARD NOT RUN: no pyspark (pip install 'kafka-touchstone[spark]')" in done.stderr
+    assert "DIVERGES" in done.stdout
