@@ -103,6 +103,31 @@ _ALL = (
         "CreateTopics does not look at the topic's name.",
         "topics.illegal-names-are-refused",
     ),
+    Switch(
+        "validate-only-creates",
+        "CreateTopics with validate_only makes the topic.",
+        "topics.validate-only-creates-nothing",
+    ),
+    Switch(
+        "configs-not-validated",
+        "CreateTopics and AlterConfigs take any config name and value.",
+        "topics.bad-configs-are-refused",
+    ),
+    Switch(
+        "topic-id-reused",
+        "A topic that is created again has the id it had before.",
+        "topics.a-new-topic-has-a-new-id",
+    ),
+    Switch(
+        "auto-creation-not-asked-for",
+        "Metadata creates topics although the request does not allow it.",
+        "topics.metadata-creates-only-where-allowed",
+    ),
+    Switch(
+        "racks-ignored",
+        "Replicas are placed as if no broker had a rack.",
+        "racks.replicas-spread-over-racks",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

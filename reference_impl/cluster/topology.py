@@ -147,7 +147,10 @@ class Cluster:
         """
         if name in self.topics:
             raise ValueError(f"topic {name!r} exists")
-        topic = Topic(name, self.fresh_id(), configs=dict(configs or {}))
+        topic_id = self.fresh_id()
+        if "topic-id-reused" in self.switches:
+            topic_id = name.encode()[:16].ljust(16, b"-")
+        topic = Topic(name, topic_id, configs=dict(configs or {}))
         self.topics[name] = topic
         if self.topic_ids:
             self.by_id[topic.id] = topic

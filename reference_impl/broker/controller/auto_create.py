@@ -68,6 +68,7 @@ _FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
 def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, int]:
     """(internal, error code) for a topic that is not there; it may be made on the way."""
     persona = broker.persona
+    allowed = allowed or "auto-creation-not-asked-for" in broker.switches
     creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"
     if name in _forms(broker):
         if creating or persona.quirk("metadata.internal-topics-are-always-made"):

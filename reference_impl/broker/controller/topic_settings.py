@@ -28,6 +28,8 @@ def definitions(release: str) -> Mapping[str, ConfigDefinition]:
 
 def check(broker: Broker, configs: Mapping[str, str]) -> None:
     """Raise ValueRefused for the first thing that is wrong: names, then values, then pairs."""
+    if "configs-not-validated" in broker.switches:
+        return
     known = definitions(broker.persona.release)
     for name in configs:
         if name not in known:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body = request.body
     timeout, validate_only = body["timeout_ms"], bool(body["validate_only"])
+    if "validate-only-creates" in broker.switches:
+        validate_only = False
     outcomes = controller.of(broker).create_topics(
         broker,
         [NewTopic.of(row) for row in body["topics"]],

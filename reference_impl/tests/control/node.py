@@ -24,14 +24,24 @@ def brokers(
     *,
     racks: tuple[str | None, ...] = (),
     config: Mapping[str, str] | None = None,
+    switches: tuple[str, ...] = (),
 ) -> list[Broker]:
     racks = racks or (None,) * count
     nodes = [Node(i, "127.0.0.1", 9092 + i, racks[i]) for i in range(count)]
     kind = persona(release)
-    cluster = Cluster(nodes, random=random.Random(0), topic_ids=kind.quirk("topics.have-ids"))
+    cluster = Cluster(
+        nodes, random=random.Random(0), topic_ids=kind.quirk("topics.have-ids"), switches=switches
+    )
     purgatory = Purgatory()
     made = [
-        Broker(i, cluster=cluster, persona=kind, purgatory=purgatory, config=config)
+        Broker(
+            i,
+            cluster=cluster,
+            persona=kind,
+            purgatory=purgatory,
+            config=config,
+            switches=frozenset(switches),
+        )
         for i in range(count)
     ]
     cluster.set_topic_defaults(topic_defaults(made[0]))
