@@ -27,7 +27,8 @@ LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
 _CHUNK = 1 << 18
 _BACKLOG = 512
-_MOST_PARTS = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
+_MOST_PIECES = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
+_MOST_HELD, _SMALL = 64, 1 << 12
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
@@ -38,7 +39,18 @@ def wall_clock() -> int:
 class Channel(Connection):
     """A connection with its socket, the frames that wait and the bytes that did not fit."""
 
-    __slots__ = ("broker", "busy", "closing", "events", "frames", "inbox", "outbox", "sock")
+    __slots__ = (
+        "broker",
+        "busy",
+        "closing",
+        "events",
+        "frames",
+        "held",
+        "inbox",
+        "outbox",
+        "sock",
+        "working",
+    )
 
     def __init__(
         self, number: int, sock: socket.socket, broker: Broker, limit: int, peer: str
@@ -49,9 +61,15 @@ class Channel(Connection):
         self.inbox = Frames(limit)
         self.frames: deque[bytes] = deque()
         self.outbox: deque[memoryview] = deque()
-        self.busy = False  # a request of this connection is in work, or its answer is not yet out
+        self.held: list[bytes] = []  # answers that leave with the next one, in one system call
+        self.working = False  # its frames are being handed over right now
+        self.busy = False  # a request is in work; with bytes in the outbox its answer is not out
         self.closing = False
         self.events = READ
+
+    @property
+    def open(self) -> bool:
+        return self.sock.fileno() >= 0
 
 
 class Server:
@@ -125,14 +143,14 @@ class Server:
                 self._wake_end.recv(4096)
             else:
                 self._accept(key.fileobj, item)
-        while self._ready:
-            self._work(self._ready.popleft())
         now = self._clock()
         broker = self._brokers[0]
         due = broker.deadline()
         if due is not None and due <= now:
             self._perform(broker.tick(now))
         self._drop_idle(now)
+        while self._ready:
+            self._work(self._ready.popleft())
 
     def _patience(self) -> float | None:
         """Seconds until something is due; None when only a peer can bring work."""
@@ -170,7 +188,7 @@ class Server:
             self._selector.register(sock, READ, channel)
 
     def _readable(self, channel: Channel) -> None:
-        if channel.busy:
+        if channel.busy or channel.outbox:
             self._watch(channel, channel.events & ~READ)
             return
         try:
@@ -195,7 +213,8 @@ class Server:
 
     def _work(self, channel: Channel) -> None:
         """Hand over frames until one has to wait, or none is left."""
-        while channel.frames and not channel.busy and channel.sock.fileno() >= 0:
+        channel.working = True
+        while channel.frames and not channel.busy and not channel.outbox and channel.open:
             channel.busy = True
             frame = channel.frames.popleft()
             try:
@@ -203,9 +222,12 @@ class Server:
             except Exception:  # a fault of ours ends one connection, never the loop (WIRE-09)
                 LOG.exception("connection %d: the broker failed", channel.id)
                 self._close(channel, "the broker failed")
-                return
+                break
             self._perform(effects)
-        if channel.closing and not channel.busy and not channel.frames:
+        channel.working = False
+        if channel.held:
+            self._write(channel, ())
+        if channel.closing and not (channel.busy or channel.frames or channel.outbox):
             self._close(channel, "a frame of an impossible size")
 
     # --- effects -----------------------------------------------------------------------------
@@ -213,33 +235,46 @@ class Server:
     def _perform(self, effects: list[Effect]) -> None:
         for effect in effects:
             channel = effect.connection
-            if channel.sock.fileno() < 0:
+            if not channel.open:
                 continue  # the peer is gone (WIRE-17)
             if type(effect) is Reply:
                 self._send(channel, effect.parts)
             elif type(effect) is Close:
                 self._close(channel, effect.reason)
             else:
-                self._unmute(channel)
+                channel.busy = False
+                self._resume(channel)
 
     def _send(self, channel: Channel, parts: tuple[bytes, ...]) -> None:
+        """Answer and read on. While more frames of a pipeline are at hand, small answers are held
+        back and leave together: one write instead of many, in the same order."""
         size = sum(map(len, parts))
         pieces = (_SIZE.pack(size), *parts)
+        if channel.working and channel.frames and size < _SMALL and len(channel.held) < _MOST_HELD:
+            channel.held += pieces
+        else:
+            self._write(channel, pieces)
+        channel.busy = False
+        self._resume(channel)
+
+    def _write(self, channel: Channel, pieces: tuple[bytes, ...]) -> None:
+        """Send what was held and `pieces`; what does not fit follows when the peer reads."""
+        if channel.held:
+            pieces = (*channel.held, *pieces)
+            channel.held.clear()
         try:
-            sent = channel.sock.sendmsg(pieces) if len(pieces) <= _MOST_PARTS else 0
+            sent = channel.sock.sendmsg(pieces[:_MOST_PIECES])
         except BlockingIOError:
             sent = 0
         except OSError as fault:
             self._close(channel, f"cannot write: {fault}")
             return
-        if sent == size + 4:
-            self._unmute(channel)
-            return
         for piece in pieces:
             if sent < len(piece):
                 channel.outbox.append(memoryview(piece)[sent:])
             sent = max(0, sent - len(piece))
-        self._watch(channel, channel.events | WRITE)
+        if channel.outbox:
+            self._watch(channel, channel.events | WRITE)
 
     def _flush(self, channel: Channel) -> None:
         outbox = channel.outbox
@@ -258,13 +293,15 @@ class Server:
         self._watch(channel, channel.events & ~WRITE)
         self._channels[channel] = self._clock()
         self._channels.move_to_end(channel)
-        self._unmute(channel)
+        self._resume(channel)
 
-    def _unmute(self, channel: Channel) -> None:
-        channel.busy = False
+    def _resume(self, channel: Channel) -> None:
+        """Take the next request, if the last one is answered and the answer is out."""
+        if channel.busy or channel.outbox or not channel.open:
+            return
         if not channel.events & READ and not channel.closing:
             self._watch(channel, channel.events | READ)
-        if channel.frames or channel.closing:
+        if (channel.frames or channel.closing) and not channel.working:
             self._ready.append(channel)
 
     def _watch(self, channel: Channel, events: int) -> None:
@@ -282,6 +319,10 @@ class Server:
 
     def _close(self, channel: Channel, reason: str) -> None:
         LOG.debug("connection %d closed: %s", channel.id, reason)
+        if channel.held:  # answers to what came before the end of a pipeline
+            with contextlib.suppress(OSError):
+                channel.sock.sendmsg(channel.held)
+            channel.held.clear()
         if channel.events:
             self._selector.unregister(channel.sock)
             channel.events = 0

@@ -106,6 +106,25 @@ def test_pipelined_requests_are_answered_in_order(cluster, peer):
     assert seen == list(range(100, 140))
 
 
+def test_answers_before_a_refusal_in_one_pipeline_still_come(peer):
+    frames = [encode_request(API_VERSIONS, 0, number, "peer", {}) for number in range(5)]
+    frames.append(struct.pack(">hhih", 999, 0, 5, -1))
+    peer.sock.sendall(b"".join(struct.pack(">i", len(frame)) + frame for frame in frames))
+    assert [peer.frame()[:4] for _ in range(5)] == [struct.pack(">i", n) for n in range(5)]
+    assert peer.frame() is None
+
+
+def test_a_wait_in_a_pipeline_holds_what_comes_after_it(cluster, peer):
+    cluster.cluster.create("hold", [[0]])
+    frames = [
+        encode_request(API_VERSIONS, 0, 1, "peer", {}),
+        encode_request(FETCH, 4, 2, "peer", reading("hold", wait=60)),
+        encode_request(API_VERSIONS, 0, 3, "peer", {}),
+    ]
+    peer.sock.sendall(b"".join(struct.pack(">i", len(frame)) + frame for frame in frames))
+    assert [peer.frame()[3] for _ in range(3)] == [1, 2, 3]
+
+
 def test_frames_may_come_byte_by_byte(peer):
     frame = encode_request(API_VERSIONS, 0, 5, "peer", {})
     for byte in struct.pack(">i", len(frame)) + frame:
