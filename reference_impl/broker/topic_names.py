@@ -1,8 +1,7 @@
 """Which topic names are legal, which collide, and how each release says so.
 
-A name is one to 249 of ASCII letters, digits, ".", "_" and "-", and neither "." nor "..". Two
-names collide when they differ only in "." against "_", because metric names map one to the other
-(TOPIC-07).
+A name is one to 249 of ASCII letters, digits, ".", "_" and "-", and neither "." nor "..". Which
+names collide is the cluster's knowledge (`Cluster.colliding`).
 
 Source: org.apache.kafka.common.internals.Topic@1.0.2, 2.8.2 and 4.3.1; messages observed.
 """
@@ -10,7 +9,6 @@ Source: org.apache.kafka.common.internals.Topic@1.0.2, 2.8.2 and 4.3.1; messages
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 LONGEST = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
@@ -51,15 +49,3 @@ def refusal(name: str, words: str) -> str | None:
     """The message for an illegal name in these words, None for a legal one."""
     wrong = fault(name)
     return REFUSALS[words][wrong].format(name=name, max=LONGEST) if wrong else None
-
-
-def unified(name: str) -> str:
-    return name.replace(".", "_")
-
-
-def colliding(name: str, others: Iterable[str]) -> list[str]:
-    """Those of `others` that `name` collides with; a name does not collide with itself."""
-    if "." not in name and "_" not in name:
-        return []
-    target = unified(name)
-    return [other for other in others if other != name and unified(other) == target]

@@ -108,6 +108,7 @@ class Cluster:
         self.topic_ids = topic_ids
         self.switches = frozenset(switches)
         self.topics: dict[str, Topic] = {}
+        self._unified: dict[str, dict[str, None]] = {}  # name with "_" for "." -> names, by age
         self.by_id: dict[bytes, Topic] = {}
         self.next_producer_id = 0
         self.retired_ids: dict[bytes, str] = {}  # ids of deleted topics, where somebody asks
@@ -133,6 +134,10 @@ class Cluster:
         topic = self.topics.get(name)
         return topic.partition(index) if topic else None
 
+    def colliding(self, name: str) -> list[str]:
+        """Other topics that differ only in "." against "_", as metric names do not (TOPIC-07)."""
+        return [other for other in self._unified.get(name.replace(".", "_"), ()) if other != name]
+
     def create(
         self,
         name: str,
@@ -152,6 +157,7 @@ class Cluster:
             topic_id = name.encode()[:16].ljust(16, b"-")
         topic = Topic(name, topic_id, configs=dict(configs or {}))
         self.topics[name] = topic
+        self._unified.setdefault(name.replace(".", "_"), {})[name] = None
         if self.topic_ids:
             self.by_id[topic.id] = topic
         self._add_partitions(topic, assignment, indexes or range(len(assignment)))
@@ -166,6 +172,10 @@ class Cluster:
 
     def delete(self, name: str) -> Topic:
         topic = self.topics.pop(name)
+        unified = name.replace(".", "_")
+        self._unified[unified].pop(name)
+        if not self._unified[unified]:
+            del self._unified[unified]
         self.by_id.pop(topic.id, None)
         self._resolved.pop(name, None)
         if self.logs:

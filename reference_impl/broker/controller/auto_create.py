@@ -115,7 +115,7 @@ def _create(
     """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03)."""
     cluster = broker.cluster
     if broker.persona.kraft:
-        kraft.check_name(broker, name, cluster.topics)
+        kraft.check_name(broker, name)
         place = StripedPlacer(seats(cluster), cluster.random).place
         try:
             table = place(partitions, factor)

@@ -9,7 +9,8 @@ Sources: ReplicationControlManager and ControllerApis@3.9.2, 4.3.1; observed on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from reference_impl.broker import topic_names
@@ -31,6 +32,8 @@ from reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
+MAX_RECORDS = 10_000  # of one operation on the metadata log
+
 
 # ------------------------------------------------------------------------------------- create
 
@@ -41,10 +44,17 @@ def create_topics(
     if timeout <= 0:
         return [Outcome(topic.name).timed_out() for topic in topics]
     names = [topic.name for topic in topics]
-    repeated = {name for name in names if names.count(name) > 1}
+    repeated = {name for name, times in Counter(names).items() if times > 1}
     once = [topic for topic in topics if topic.name not in repeated]
-    before = list(broker.cluster.topics)
-    outcomes = [_create(broker, topic, before, validate_only=validate_only) for topic in once]
+    size = sum(_size(broker, topic) for topic in once)
+    if size > MAX_RECORDS:
+        message = "Excessively large number of partitions per request."
+        return [Outcome(topic.name, ErrorCode.POLICY_VIOLATION, message) for topic in topics]
+    if size + sum(1 + len(topic.configs) for topic in once) > MAX_RECORDS:
+        message = "Unable to perform excessively large batch operation."
+        return [Outcome(topic.name, ErrorCode.POLICY_VIOLATION, message) for topic in topics]
+    fresh = {topic.name for topic in once} - set(broker.cluster.topics)
+    outcomes = [_create(broker, topic, fresh, validate_only=validate_only) for topic in once]
     outcomes += [
         Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         for name in dict.fromkeys(names)
@@ -53,16 +63,21 @@ def create_topics(
     return outcomes
 
 
-def _create(
-    broker: Broker, topic: NewTopic, before: Iterable[str], *, validate_only: bool
-) -> Outcome:
+def _size(broker: Broker, topic: NewTopic) -> int:
+    """How many partitions an entry asks for."""
+    if topic.assignments:
+        return len(topic.assignments)
+    return default_partitions(broker) if topic.partitions == UNSET else max(topic.partitions, 0)
+
+
+def _create(broker: Broker, topic: NewTopic, fresh: Set[str], *, validate_only: bool) -> Outcome:
     try:
         if topic.name == METADATA_TOPIC:
             raise Refused(
                 ErrorCode.INVALID_REQUEST,
                 f"Creation of internal topic {METADATA_TOPIC} is prohibited.",
             )
-        check_name(broker, topic.name, before)
+        check_name(broker, topic.name, fresh)
         configs = _configs(broker, topic)
         table = placement(broker, topic)
     except Refused as refused:
@@ -81,14 +96,15 @@ def _create(
     )
 
 
-def check_name(broker: Broker, name: str, existing: Iterable[str]) -> None:
+def check_name(broker: Broker, name: str, fresh: Set[str] = frozenset()) -> None:
+    """`fresh` are the names of the same request: they are not there yet, whatever is made."""
+    cluster = broker.cluster
     message = topic_names.refusal(name, "invalid")
     if message and "topic-created-without-validation" not in broker.switches:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    existing = list(existing)
-    if name in existing:
+    if name in cluster.topics:
         raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-    colliding = topic_names.colliding(name, existing)
+    colliding = [other for other in cluster.colliding(name) if other not in fresh]
     if colliding:
         raise Refused(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -208,14 +224,14 @@ def create_partitions(
     """Repeated names are refused first, then the others in the order of the request."""
     if timeout <= 0:
         return [Outcome(name).timed_out() for name, _, _ in rows]
-    names = [name for name, _, _ in rows]
+    times = Counter(name for name, _, _ in rows)
     outcomes = [
         Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        for name in dict.fromkeys(names)
-        if names.count(name) > 1
+        for name in times
+        if times[name] > 1
     ]
     for name, count, assignments in rows:
-        if names.count(name) > 1:
+        if times[name] > 1:
             continue
         try:
             added = _grown(broker, name, count, assignments)
@@ -244,6 +260,8 @@ def _grown(
             f"The topic {name} currently has {now} partition(s); {count} would not be an increase.",
         )
     added, factor = count - now, len(topic.partitions[0].replicas)
+    if added > MAX_RECORDS:
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     if assignments is None:
         try:
             return _place(broker, added, factor)
@@ -277,8 +295,8 @@ def delete_topics(
     if timeout <= 0:
         return [Outcome(name, topic_id=i).timed_out() for name, i in rows]
     cluster = broker.cluster
-    ids = [topic_id for name, topic_id in rows if name is None and topic_id != NO_TOPIC_ID]
-    repeated = {row for row in rows if rows.count(row) > 1}
+    ids = {topic_id for name, topic_id in rows if name is None and topic_id != NO_TOPIC_ID}
+    repeated = {row for row, times in Counter(rows).items() if times > 1}
     named = {cluster.topics[name].id for name, _ in rows if name in cluster.topics}
     outcomes = []
     for row in dict.fromkeys(rows):
@@ -296,7 +314,7 @@ def _may_delete(broker: Broker) -> bool:
 def _delete(
     broker: Broker,
     row: tuple[str | None, bytes],
-    ids: Sequence[bytes],
+    ids: set[bytes],
     repeated: set[tuple[str | None, bytes]],
     named: set[bytes],
 ) -> Outcome | None:

@@ -12,6 +12,7 @@ AdminZkClient@2.2.1, ZkAdminManager@2.8.2; observed on all three.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,9 @@ PLACEMENT_CODES = {
     "replication": ErrorCode.INVALID_REPLICATION_FACTOR,
     "racks": ErrorCode.UNKNOWN_SERVER_ERROR,  # AdminOperationException has no code of its own
 }
+# ZooKeeper's controllers try whatever is asked, until the heap or a znode's size stops them. This
+# broker stops here, so that one request cannot take the memory of the process: a known difference.
+MOST_PARTITIONS = 10_000
 MIXED_RACKS = (
     "Not all brokers have rack information. Add --disable-rack-aware in command line to make "
     "replica assignment without rack information."
@@ -61,7 +65,8 @@ def create_topics(
     if _not_controller(broker):
         message = broker.persona.quirk("topics.not-controller-message")
         return [Outcome(n, ErrorCode.NOT_CONTROLLER, message) for n in _answered(broker, names)]
-    once = [topic for topic in topics if names.count(topic.name) == 1]
+    times = Counter(names)
+    once = [topic for topic in topics if times[topic.name] == 1]
     outcomes = [_create(broker, topic, validate_only=validate_only) for topic in once]
     if timeout <= 0 and not validate_only:
         outcomes = [o.timed_out() if o.code == ErrorCode.NONE else o for o in outcomes]
@@ -79,7 +84,7 @@ def _with_repeated(
     broker: Broker, names: Sequence[str], outcomes: list[Outcome], client: str
 ) -> list[Outcome]:
     """2.8 refuses every entry where it stands; before, each name once and at the end."""
-    repeated = [name for name in names if names.count(name) > 1]
+    repeated = [name for name, times in Counter(names).items() if times > 1]
     if broker.persona.quirk("topics.each-repeated-entry-is-answered"):
         by_name = {outcome.name: outcome for outcome in outcomes}
         message = "Found multiple entries for this topic."
@@ -87,10 +92,10 @@ def _with_repeated(
         return [by_name.get(name) or Outcome.refused(name, refusal) for name in names]
     message = (
         f"Create topics request from client `{client}` contains multiple entries for the "
-        f"following topics: {','.join(dict.fromkeys(repeated))}"
+        f"following topics: {','.join(repeated)}"
     )
     refusal = Refused(ErrorCode.INVALID_REQUEST, message)
-    return outcomes + [Outcome.refused(name, refusal) for name in dict.fromkeys(repeated)]
+    return outcomes + [Outcome.refused(name, refusal) for name in repeated]
 
 
 def _create(broker: Broker, topic: NewTopic, *, validate_only: bool) -> Outcome:
@@ -167,6 +172,8 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
         partitions = default_partitions(broker) if partitions == UNSET else partitions
         factor = default_replication(broker) if factor == UNSET else factor
     cluster = broker.cluster
+    if partitions > MOST_PARTITIONS and 0 < factor <= len(cluster.alive):
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     return placed(
         broker, lambda: racks.assign(seats(cluster), partitions, factor, chance=cluster.random)
     )
@@ -189,13 +196,13 @@ def unknown_error(broker: Broker, message: str) -> Refused:
 
 
 def check_name(broker: Broker, name: str) -> None:
-    topics = broker.cluster.topics
+    cluster = broker.cluster
     message = topic_names.refusal(name, "illegal")
     if message and "topic-created-without-validation" not in broker.switches:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    if name in topics:
+    if name in cluster.topics:
         raise _exists(name)
-    colliding = topic_names.colliding(name, topics)
+    colliding = cluster.colliding(name)
     if colliding:
         raise Refused(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -244,9 +251,9 @@ def create_partitions(
     if len({seat.rack is None for seat in seats(broker.cluster)}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
-    outcomes = []
+    outcomes, times = [], Counter(names)
     for name, count, assignments in rows:
-        if names.count(name) > 1:
+        if times[name] > 1:
             continue
         try:
             added = _grown(broker, name, count, assignments)
@@ -259,8 +266,8 @@ def create_partitions(
         outcomes.append(made.timed_out() if timeout <= 0 and not validate_only else made)
     return outcomes + [
         Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic in request.")
-        for name in dict.fromkeys(names)
-        if names.count(name) > 1
+        for name in times
+        if times[name] > 1
     ]
 
 
@@ -279,6 +286,8 @@ def _grown(
         )
     if count == now:
         raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {now} partitions.")
+    if count > MOST_PARTITIONS:
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     existing = [p.replicas for p in topic.partitions]
     cluster = broker.cluster
     if assignments is None:

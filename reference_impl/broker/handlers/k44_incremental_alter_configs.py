@@ -9,6 +9,7 @@ ConfigurationControlManager@3.9.2, 4.3.1; observed on the three.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import config_view
@@ -30,7 +31,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     rows = request.body["resources"]
     resources = [(row["resource_type"], row["resource_name"]) for row in rows]
     if broker.persona.kraft:
-        repeated = {resource for resource in resources if resources.count(resource) > 1}
+        repeated = {resource for resource, times in Counter(resources).items() if times > 1}
     else:
         repeated = set()
         rows = list(dict(zip(resources, rows, strict=True)).values())
@@ -82,7 +83,7 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
     if any(operation not in (SET, DELETE, APPEND, SUBTRACT) for _, operation, _ in changes):
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     names = [name for name, _, _ in changes]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         which = "" if kraft else f" : {','.join(twice)}"
         message = f"Error due to duplicate config keys{which}"

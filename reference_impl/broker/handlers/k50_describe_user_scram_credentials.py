@@ -5,6 +5,7 @@ Observed on 2.8.2, 3.9.2 and 4.3.1.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.wire.errors import ErrorCode
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    names = [row["name"] for row in request.body["users"] or ()]
+    names = Counter(row["name"] for row in request.body["users"] or ())
     return {
         "error_code": ErrorCode.NONE,
         "error_message": "",
-        "results": [_result(broker, name, names.count(name)) for name in dict.fromkeys(names)],
+        "results": [_result(broker, name, times) for name, times in names.items()],
     }
 
 

@@ -237,3 +237,37 @@ def test_a_coordinator_is_there_the_second_time(release):
     assert len(offsets.partitions) == 50 and len(offsets.partitions[0].replicas) == 3
     leader = offsets.partitions[partition_for("group", 50)].leader
     assert answers[1]["node_id"] == leader
+
+
+# --------------------------------------------------------------------------------- large requests
+
+TOO_MANY = "Excessively large number of partitions per request."
+TOO_LARGE = "Unable to perform excessively large batch operation."
+
+
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([9999], (0, None)),
+        ([10_000], (44, TOO_LARGE)),
+        ([10_001], (44, TOO_MANY)),
+        ([2**31 - 1], (44, TOO_MANY)),
+        ([4000, 4000, 4000], (44, TOO_MANY)),
+    ],
+)
+def test_kraft_bounds_one_operation(release, counts, expected):
+    """Observed on 3.9.2 and 4.3.1: 10,000 records an operation, the topic's own among them."""
+    peer = Peer(brokers(release)[0])
+    rows = create(peer, *(topic(f"t{i}", count) for i, count in enumerate(counts))).values()
+    assert {(row["error_code"], row["error_message"]) for row in rows} == {expected}
+
+
+@EACH
+def test_the_largest_counts_are_survived(release):
+    peer = Peer(brokers(release)[0])
+    create(peer, topic("a"))
+    assert create(peer, topic("b", 2**31 - 1))["b"]["error_code"] != ErrorCode.NONE
+    rows = [{"name": "a", "count": 2**31 - 1, "assignments": None}]
+    grown = peer.ask(GROW, 0, {"topics": rows, "timeout_ms": 9})["results"]
+    assert codes(grown) == [ErrorCode.UNKNOWN_SERVER_ERROR]

@@ -1,0 +1,124 @@
+"""The embedded registry keeps its values consistent while topics come, grow and go."""
+
+import random
+
+import pytest
+
+from reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
+from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster, Node
+
+
+class Shelf:
+    """Logs that remember who opened and removed them."""
+
+    def __init__(self):
+        self.done = []
+
+    def open(self, topic, partition):
+        self.done.append(("open", topic.name, partition.index))
+        return object()
+
+    def remove(self, topic):
+        self.done.append(("remove", topic.name))
+
+
+def cluster(count=3, **options):
+    nodes = [Node(i, "h", 9092 + i) for i in reversed(range(count))]
+    return Cluster(nodes, random=random.Random(1), **options)
+
+
+def test_nodes_stand_in_the_order_of_their_ids():
+    """TOPIC-17."""
+    made = cluster()
+    made.brokers[1].alive = False
+    assert [node.id for node in made.alive] == [0, 2]
+    assert made.controller_id == 0
+
+
+def test_the_first_live_replica_leads():
+    made = cluster()
+    made.brokers[2].alive = False
+    first, second = made.create("a", [[2, 1], [7]]).partitions
+    assert (first.leader, first.isr, made.offline(first)) == (1, [1], [2])
+    assert (second.leader, second.isr, made.offline(second)) == (NO_LEADER, [], [7])
+
+
+def test_logs_come_and_go_with_partitions():
+    shelf = Shelf()
+    made = cluster(logs=shelf)
+    made.create("a", [[0]])
+    made.grow("a", [[1], [2]])
+    made.delete("a")
+    opened = [("open", "a", 0), ("open", "a", 1), ("open", "a", 2)]
+    assert shelf.done == [*opened, ("remove", "a")]
+
+
+def test_ids_are_fresh_and_forgotten():
+    made = cluster()
+    first = made.create("a", [[0]]).id
+    made.delete("a")
+    second = made.create("a", [[0]]).id
+    assert first != second and list(made.by_id) == [second]
+    assert second[6] >> 4 == 4 and second[8] >> 6 == 0b10  # a random UUID
+
+
+def test_before_topic_ids_there_are_none():
+    made = cluster(topic_ids=False)
+    assert made.create("a", [[0]]).id == NO_TOPIC_ID and made.by_id == {}
+
+
+def test_a_name_is_taken_once():
+    made = cluster()
+    made.create("a", [[0]])
+    with pytest.raises(ValueError, match="exists"):
+        made.create("a", [[0]])
+
+
+def test_collisions_end_with_their_topics():
+    """TOPIC-07."""
+    made = cluster()
+    made.create("a.b", [[0]])
+    assert made.colliding("a_b") == ["a.b"] and made.colliding("a.b") == []
+    made.delete("a.b")
+    assert made.colliding("a_b") == []
+
+
+def test_partition_ids_may_have_a_hole():
+    made = cluster()
+    topic = made.create("a", [[0], [1]], indexes=[0, 2])
+    assert topic.partition(1) is None and topic.partition(2).replicas == [1]
+    assert made.partition("a", 2) is topic.partition(2)
+    assert made.partition("b", 0) is None
+
+
+def test_every_change_is_seen():
+    made, seen = cluster(), []
+    for change in (
+        lambda: made.create("a", [[0]]),
+        lambda: made.grow("a", [[0]]),
+        lambda: made.configure("a", {"retention.ms": "1"}),
+        lambda: made.set_topic_defaults({}),
+        lambda: made.delete("a"),
+        lambda: made.join(Node(9, "h", 1)),
+    ):
+        change()
+        seen.append(made.generation)
+    assert seen == sorted(set(seen))
+
+
+def test_overrides_win_over_defaults_and_are_parsed_once():
+    """DYN-10."""
+    made = cluster(topic_defaults={"retention.ms": "7", "cleanup.policy": "compact"})
+    made.create("a", [[0]], {"retention.ms": " 9 "})
+    config = made.config_of("a")
+    assert (config.retention_ms, config.compact, config.delete) == (9, True, False)
+    assert made.config_of("a") is config
+    made.configure("a", {})
+    assert made.config_of("a").retention_ms == 7
+    assert made.config_of("not there").retention_ms == 7
+
+
+def test_topic_configs_have_4_3s_defaults():
+    config = TopicConfig.resolve({"unknown.name": "x", "preallocate": "TRUE"})
+    assert config.preallocate and config.flush_ms == LONG_MAX
+    assert config.max_message_bytes == 1_048_588 and not config.log_append_time
