@@ -44,6 +44,7 @@ SUMMARY = (
     "rows",
     "files",
     "status",
+    "detection",
 )
 Table = Callable[[str], DataFrame]
 

@@ -35,8 +35,8 @@ def from_footers(files: Sequence[ResultFile]) -> list[dict]:
 
 
 def newest(files: Sequence[ResultFile]) -> list[Run]:
-    """The newest run of every target, in order of the targets' names."""
-    runs = [run for run in ordered(files) if run.latest]
+    """The newest run of every target, in order of the names; planted defects are no targets."""
+    runs = [run for run in ordered(files) if run.latest and not run.planted]
     return sorted(runs, key=lambda run: target_order(run.target))
 
 

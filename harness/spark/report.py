@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 
 from harness.spark import ingest, inputs, page, summary
 from harness.spark.inputs import Defect, ResultFile
-from harness.spark.jobs import evidence, history, matrices, trend
+from harness.spark.jobs import detection, evidence, history, matrices, trend
 from harness.spark.runs import Run, adjacent, ordered
 from harness.spark.session import session
 
@@ -109,9 +109,9 @@ class Report:
         runs = ordered(files)
         self.ingest(runs)
         self.refuse(allow_incomplete)
-        verdicts = self.table("verdicts")
+        healthy = self.table("verdicts").where(~detection.planted())
         self.say("following every case through its runs")
-        self.save("history", history.history(verdicts, self.runs_df(runs)))
+        self.save("history", history.history(healthy, self.runs_df(runs)))
         self.find_repeats(runs)
         self.refuse(allow_incomplete)
         reasons = {defect.path: defect.reason for defect in self.defects}
@@ -120,8 +120,11 @@ class Report:
         ]
         self.save("runs", self.runs_df(runs).orderBy("night", "target"))
         newest = self.table("runs").where("latest").select("run", "target")
-        latest = verdicts.join(f.broadcast(newest), ["run", "target"]).cache()
-        self.jobs(verdicts, latest, runs)
+        latest = self.table("verdicts").join(f.broadcast(newest), ["run", "target"]).cache()
+        self.save("detection", detection.detection(latest))
+        latest = latest.where(~detection.planted())
+        runs = [run for run in runs if not run.planted]
+        self.jobs(latest, runs)
         self.say("writing the summary and the page")
         found = summary.collect(self.table, latest, runs, self.counted)
         summary.write(found, self.out)
@@ -161,7 +164,7 @@ class Report:
         found = (inputs.examine(path) for path in paths if path not in named)
         self.defects += [defect for defect in found if defect]
 
-    def jobs(self, verdicts: DataFrame, latest: DataFrame, runs: list[Run]) -> None:
+    def jobs(self, latest: DataFrame, runs: list[Run]) -> None:
         self.say("matrices, changes, differences, findings")
         self.save("changes", history.changes(self.table("history")))
         pairs = self.spark.createDataFrame(adjacent(runs), "older string, newer string")
@@ -169,8 +172,8 @@ class Report:
         self.save("claim_target", matrices.claim_target(latest))
         self.save("suite_release", matrices.suite_release(latest))
         self.save("api_version", matrices.api_version(latest))
-        self.save("differences", evidence.differences(verdicts))
-        self.save("findings", evidence.findings(verdicts))
+        self.save("differences", evidence.differences(self.table("verdicts")))
+        self.save("findings", evidence.findings(self.table("verdicts")))
 
     def runs_df(self, runs: list[Run]) -> DataFrame:
         return ingest.runs_table(self.spark, runs)

@@ -34,8 +34,9 @@ def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict) -
     return {
         "schema": SCHEMA,
         "status": worst([target["status"] for target in targets]),
-        "rows": sum(row["cases"] for row in trend.values()),
+        "rows": sum(counts_of(run, trend)["cases"] for run in runs),
         "files": len(runs),
+        "detection": detection(table("detection")),
         "targets": targets,
         "nights": nights(runs),
         "trend": [trend_row(run, trend) for run in runs],
@@ -48,6 +49,18 @@ def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict) -
         "slowest": slowest(table("history")),
         "reasons": reasons(latest),
     }
+
+
+def detection(planted: DataFrame) -> dict:
+    """The score and every planted defect, survivors first. One target that notices is enough."""
+    found: dict[str, dict] = {}
+    for row in sorted_rows(planted, "switch", "target"):
+        one = found.setdefault(row["switch"], {"switch": row["switch"], "targets": [], "by": []})
+        one["targets"].append(row["target"])
+        one["by"] = sorted({*one["by"], *row["caught_by"]})
+    switches = sorted(found.values(), key=lambda one: (bool(one["by"]), one["switch"]))
+    caught = sum(bool(one["by"]) for one in switches)
+    return {"planted": len(switches), "caught": caught, "switches": switches}
 
 
 def target_facts(run: Run, trend: dict) -> dict:
@@ -149,6 +162,8 @@ def markdown(found: dict) -> str:
     """The figures for a pull request: targets, suites, what changed, what was not judged."""
     scope = f"{found['rows']:,} rows of {found['files']} runs on {len(found['nights'])} nights"
     parts = [f"# Touchstone: {found['status']}", scope, plain.markdown(found["targets"])]
+    if found["detection"]["planted"]:
+        parts.append("{caught} of {planted} planted defects caught".format(**found["detection"]))
     parts += section("Suites", found["suites"], ("suite", "family", "release", *plain.COLUMNS))
     parts += section("Since the run before", found["changes"], ("target", "kind", "cases"))
     between = ("older", "newer", "kind", "cases")

@@ -178,9 +178,41 @@ function overview() {
         "All " + num(TO_SEE.length) + " cases",
       ),
     );
+  const { planted, caught } = D.summary.detection;
+  if (planted)
+    nodes.push(
+      title("Planted defects", `${num(caught)} of ${num(planted)} caught by the suites`),
+      detectionTable(),
+    );
   if (D.summary.reasons.length) nodes.push(title("Not judged, and why"), reasonsTable());
   return nodes;
 }
+
+/* The testers tested: every defect planted in our broker, survivors first. */
+function detectionTable() {
+  return card(
+    h(
+      "table",
+      {},
+      head("", "Planted defect", "Caught by", "Planted in"),
+      h(
+        "tbody",
+        {},
+        D.summary.detection.switches.map((x) =>
+          h(
+            "tr",
+            {},
+            h("td", {}, x.by.length ? badge("C", "caught") : badge("D", "survived")),
+            h("td", { class: "mono" }, x.switch),
+            h("td", { class: "mono soft" }, x.by.slice(0, 3).join(", "), more(x.by.length - 3)),
+            h("td", { class: "mono soft" }, x.targets.map((t) => t.split("+")[0]).join(", ")),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+const more = (n) => (n > 0 ? " and " + num(n) + " more" : null);
 
 /* One line per claim: its worst case. */
 function topClaims() {

@@ -34,6 +34,8 @@ HISTORY = {
         "produce.acked[v1]": "CCC",
         "fetch.empty[v0]": "III",
     },
+    "reference@2.8+forgets": {"topics.refused[v0]": "..D", "topics.accepted[v0]": "..D"},
+    "reference@2.8+lies": {"topics.refused[v0]": "..C", "topics.accepted[v0]": "..D"},
     STRANGER: {
         "topics.refused[v0]": "..C",
         "topics.refused[v1]": "..C",

@@ -88,6 +88,18 @@ def test_a_flake_moved_without_a_reason(made_report: tuple[Path, dict]) -> None:
     ]
 
 
+def test_a_planted_defect_is_caught_where_the_healthy_target_conforms(
+    made_report: tuple[Path, dict],
+) -> None:
+    """`topics.accepted` diverges without the defect too, so it kills nothing."""
+    score = made_report[1]["detection"]
+    assert (score["planted"], score["caught"]) == (2, 1)
+    assert rows_of(score, "switches", "switch", "by") == [
+        ("lies", []),
+        ("forgets", ["topics.refused"]),
+    ]
+
+
 def test_reasons_are_counted(made_report: tuple[Path, dict]) -> None:
     reasons = rows_of(made_report[1], "reasons", "target", "verdict", "reason", "cases")
     assert ("reference@2.8", "UNSUPPORTED", "because U", 1) in reasons
@@ -101,7 +113,7 @@ def test_the_tables_are_parquet_and_verdicts_lie_by_run(made_report: tuple[Path,
         "run=n-02",
         "run=n-03",
     ]
-    names = "api_version changes claim_target differences findings history releases runs"
+    names = "api_version changes claim_target detection differences findings history releases runs"
     names += " suite_release trend verdicts"
     assert sorted(path.name for path in tables.iterdir()) == names.split()
 
@@ -241,6 +253,7 @@ def browser() -> str | None:
         ("differences", "topics.accepted[v0]"),
         ("claims", "The sentence of fetch.whole."),
         ("apis", "CreateTopics"),
+        ("overview", "1 of 2 caught by the suites"),
         ("changes", "vanished"),
         ("stability", "Flaky cases"),
         ("runs", "n-01"),
