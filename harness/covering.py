@@ -1,10 +1,11 @@
 """Covering arrays: few cases in which every pair of axis values meets at least once.
 
 A fault that needs two parameters at once is found by pairs; one that needs three is rare (every
-fault that TLS-Anvil found needed at most two). So a claim with versions, codecs and acks runs not over
-their product but over rows in which each pair of values stands somewhere. `where` forbids rows that
-make no sense (zstd before the version that knows it); a pair that only stands in forbidden rows is
-no pair. Deterministic: the same axes give the same rows in the same order, since rows are case ids.
+fault that TLS-Anvil found needed at most two). So a claim with versions, codecs and acks runs not
+over their product but over rows in which each pair of values stands somewhere. `where` forbids rows
+that make no sense (zstd before the version that knows it); a pair that only stands in forbidden
+rows is no pair. Deterministic: the same axes give the same rows in the same order, since rows are
+case ids.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 @click.command("broker", epilog="Switches: " + ", ".join(sorted(SWITCHES)) + ".")
 @click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on and to advertise.")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i uses P+i; 0: free.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")
 @click.option("--racks", default="", help="Rack of each broker, comma separated.")
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
 @click.option("--data", metavar="DIR", help="Not yet: logs are kept in memory.")

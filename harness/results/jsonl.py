@@ -148,7 +148,8 @@ def _check_case(
     if row["verdict"] not in rows.VERDICTS:
         raise BadResults(path, number, f"no such verdict: {row['verdict']!r}")
     if row["target"] != head.get("target"):
-        raise BadResults(path, number, f"a row of {row['target']!r} in a file of {head['target']!r}")
+        reason = f"a row of {row['target']!r} in a file of {head['target']!r}"
+        raise BadResults(path, number, reason)
     if row["case"] in seen:
         raise BadResults(path, number, f"case {row['case']!r} stands on line {seen[row['case']]}")
     seen[row["case"]] = number
