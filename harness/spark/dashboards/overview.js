@@ -142,7 +142,7 @@ function hero() {
 }
 
 function overview() {
-  const nodes = [hero()];
+  const nodes = T.length ? [hero()] : [];
   const broken = T.filter((t) => t.incomplete || t.not_run);
   if (broken.length)
     nodes.push(
