@@ -52,6 +52,7 @@ class _Query:
     min_bytes: int
     replica: int
     tells_stable: bool  # whether the answer carries the last stable offset
+    from_any_replica: bool  # consumers may read from followers since v11 (KIP-392)
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait | Hangup:
@@ -121,6 +122,7 @@ def _query(
         replica,
         body["isolation_level"] == READ_COMMITTED
         or broker.persona.quirk("fetch.uncommitted-sees-last-stable"),
+        version >= 11 and replica < 0,
     )
 
 
@@ -151,7 +153,13 @@ def _read_all(
 def _read(
     query: _Query, broker: Broker, want: fetch_sessions.Wanted, max_bytes: int, min_one: bool
 ) -> dict[str, Any]:
-    located = locate(broker, want.topic, want.index, epoch=want.leader_epoch)
+    located = locate(
+        broker,
+        want.topic,
+        want.index,
+        epoch=want.leader_epoch,
+        any_replica=query.from_any_replica,
+    )
     partition = located.partition
     if partition is None:
         return _error(want.index, located.error)
@@ -224,7 +232,13 @@ def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]) ->
     """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
     total = 0
     for want in named:
-        located = locate(broker, want.topic, want.index, epoch=want.leader_epoch)
+        located = locate(
+            broker,
+            want.topic,
+            want.index,
+            epoch=want.leader_epoch,
+            any_replica=query.from_any_replica,
+        )
         if located.partition is None:
             return True
         log = located.partition.log
@@ -253,7 +267,8 @@ def _answer(
     for want, row in pairs:
         if query.version >= 16 and row["error_code"] in MOVED:
             row["current_leader"], node = leader_of(broker, want.topic, want.index)
-            if node and broker.persona.quirk("fetch.tells-leader-nodes"):
+            own = row["current_leader"]["leader_id"] == broker.id
+            if node and (not own or broker.persona.quirk("fetch.tells-own-node")):
                 endpoints[node["node_id"]] = node
     pairs = query.session.select(pairs)
     if query.version <= 9:

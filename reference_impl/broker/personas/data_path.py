@@ -167,10 +167,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         "Partition.followerReplicaOrThrow at 3.9; observed",
     ),
-    "fetch.tells-leader-nodes": (
-        "Beside the new leader of a partition its address is told (v16, KIP-951).",
+    "fetch.tells-own-node": (
+        "Beside the leader of a partition its address is told (v16, KIP-951) even when that is "
+        "the broker itself.",
         (True, True, True, True, False),
-        "observed on 3.9.2 and 4.3.1, where the list stays empty",
+        "observed on 3.9.2 and 4.3.1",
     ),
     "list-offsets.lowest-named": (
         "The lowest timestamp that names an offset; below it is a time before 3.0 and "
