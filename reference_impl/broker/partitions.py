@@ -15,6 +15,7 @@ from reference_impl.wire.errors import ErrorCode
 
 NO_TOPIC_ID = bytes(16)
 NO_EPOCH = -1
+CONSUMER, DEBUGGING = -1, -2  # replica ids of those who are no replicas
 
 
 class Located(NamedTuple):
@@ -38,7 +39,13 @@ def name_of(broker: Broker, row: dict[str, Any], *, by_id: bool, field: str = "n
 
 
 def locate(
-    broker: Broker, topic: str, index: int, *, epoch: int = NO_EPOCH, any_replica: bool = False
+    broker: Broker,
+    topic: str,
+    index: int,
+    *,
+    epoch: int = NO_EPOCH,
+    any_replica: bool = False,
+    debugging: bool = False,
 ) -> Located:
     """The partition if this broker leads it (or holds it, for `any_replica`) in this epoch."""
     partition = broker.cluster.partition(topic, index)
@@ -46,8 +53,8 @@ def locate(
         return Located(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     hosted = broker.id in partition.replicas
     if not hosted:
-        code = broker.persona.quirk("partition.elsewhere")
-        return Located(None, code)
+        name = "partition.elsewhere-for-debuggers" if debugging else "partition.elsewhere"
+        return Located(None, broker.persona.quirk(name))
     if epoch > NO_EPOCH and "leader-epoch-not-checked" not in broker.switches:
         if epoch < partition.leader_epoch:
             return Located(None, ErrorCode.FENCED_LEADER_EPOCH)

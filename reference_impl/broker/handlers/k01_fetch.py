@@ -23,7 +23,7 @@ from typing import Any
 from reference_impl.broker import fetch_sessions
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Hangup, Request, Wait
-from reference_impl.broker.partitions import leader_of, locate, log_key
+from reference_impl.broker.partitions import DEBUGGING, Located, leader_of, locate, log_key
 from reference_impl.cluster.topology import Partition
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
 from reference_impl.log.rules import LogError
@@ -122,7 +122,8 @@ def _query(
         replica,
         body["isolation_level"] == READ_COMMITTED
         or broker.persona.quirk("fetch.uncommitted-sees-last-stable"),
-        version >= 11 and replica < 0,
+        (version >= 11 and replica < 0)
+        or (replica == DEBUGGING and broker.persona.quirk("fetch.debuggers-read-any-replica")),
     )
 
 
@@ -153,13 +154,7 @@ def _read_all(
 def _read(
     query: _Query, broker: Broker, want: fetch_sessions.Wanted, max_bytes: int, min_one: bool
 ) -> dict[str, Any]:
-    located = locate(
-        broker,
-        want.topic,
-        want.index,
-        epoch=want.leader_epoch,
-        any_replica=query.from_any_replica,
-    )
+    located = _located(query, broker, want)
     partition = located.partition
     if partition is None:
         return _error(want.index, located.error)
@@ -182,6 +177,17 @@ def _read(
     if skips and records and int.from_bytes(records[:8], "big") < offset:
         records = records[12 + int.from_bytes(records[8:12], "big") :]
     return _row(query, want, read, records)
+
+
+def _located(query: _Query, broker: Broker, want: fetch_sessions.Wanted) -> Located:
+    return locate(
+        broker,
+        want.topic,
+        want.index,
+        epoch=want.leader_epoch,
+        any_replica=query.from_any_replica,
+        debugging=query.replica == DEBUGGING,
+    )
 
 
 def _follows(replica: int, broker: Broker, partition: Partition) -> bool:
@@ -232,13 +238,7 @@ def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]) ->
     """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
     total = 0
     for want in named:
-        located = locate(
-            broker,
-            want.topic,
-            want.index,
-            epoch=want.leader_epoch,
-            any_replica=query.from_any_replica,
-        )
+        located = _located(query, broker, want)
         if located.partition is None:
             return True
         log = located.partition.log

@@ -16,14 +16,13 @@ from typing import Any
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Hangup, Request
-from reference_impl.broker.partitions import locate
+from reference_impl.broker.partitions import CONSUMER, DEBUGGING, locate
 from reference_impl.cluster.topology import Partition
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
 from reference_impl.wire.errors import ErrorCode
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
-CONSUMER, DEBUGGING = -1, -2
 ISOLATION_LEVELS = (0, 1)
 
 
@@ -72,6 +71,7 @@ def _answer(
         index,
         epoch=row["current_leader_epoch"],
         any_replica=replica == DEBUGGING,
+        debugging=replica == DEBUGGING,
     )
     if located.partition is None:
         return _error(row, located.error)

@@ -129,6 +129,16 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (E.UNKNOWN_TOPIC_OR_PARTITION, *[E.NOT_LEADER_OR_FOLLOWER] * 4),
         "ReplicaManager.getPartitionOrException at 1.0.2, 2.2.1, 2.8.2, 3.9",
     ),
+    "partition.elsewhere-for-debuggers": (
+        "The same code for a debugging consumer (replica id -2).",
+        (E.REPLICA_NOT_AVAILABLE, E.REPLICA_NOT_AVAILABLE, *[E.NOT_LEADER_OR_FOLLOWER] * 3),
+        "observed",
+    ),
+    "fetch.debuggers-read-any-replica": (
+        "A debugging consumer may read from followers in any version.",
+        (True, True, False, False, False),
+        "observed",
+    ),
     "fetch.max-bytes": (
         "The default of fetch.max.bytes, the broker's own limit of an answer (KIP-541, 2.4).",
         (INT_MAX, INT_MAX, 57_671_680, 57_671_680, 57_671_680),
