@@ -191,9 +191,7 @@ class Broker:
     def _reply(self, request: Request, body: dict[str, Any]) -> Effect:
         header = request.header
         try:
-            parts = encode_response_parts(
-                header.key, header.version, header.correlation_id, body
-            )
+            parts = encode_response_parts(header.key, header.version, header.correlation_id, body)
         except Exception as fault:
             LOG.exception("cannot encode the answer to %s", header)
             return Close(request.connection, f"cannot encode the answer: {fault}")

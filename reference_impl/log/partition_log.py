@@ -17,9 +17,9 @@ from typing import NamedTuple
 from reference_impl.log import segment as segments
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.producer_state import BatchOfProducer, ProducerState
-from reference_impl.log.rules import CLIENT, LogConfig, LogError, Rules
+from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
 from reference_impl.log.segment import Segment
-from reference_impl.log.validation import Entry, Place, Validator
+from reference_impl.log.validation import Entry, Validator
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import batch as v2
 from reference_impl.wire.records import convert
@@ -184,9 +184,7 @@ class PartitionLog:
         self.log_end_offset = entries[-1].last_offset + 1
         self.high_watermark = self.log_end_offset
 
-    def _roll_if_due(
-        self, entries: list[Entry], size: int, config: LogConfig, now: int
-    ) -> Segment:
+    def _roll_if_due(self, entries: list[Entry], size: int, config: LogConfig, now: int) -> Segment:
         """The segment to write to: a new one when Kafka would begin one (LOG-10)."""
         active = self._segments[-1]
         if not len(active):

@@ -60,6 +60,17 @@ class LogConfig(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where and when records are appended."""
+
+    name: str  # "topic-partition"
+    next_offset: int
+    leader_epoch: int
+    now: int
+    origin: str = CLIENT
+
+
+@dataclass(frozen=True, slots=True)
 class RecordFault:
     """One record that was refused: its index within the batch, and why."""
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from struct import Struct
 
-from reference_impl.log.rules import CLIENT, LogConfig, LogError, RecordFault, Rules
+from reference_impl.log.record_faults import NO_TIMESTAMP, RecordJudge
+from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import batch as v2
 from reference_impl.wire.records import compression as codecs
@@ -24,8 +25,6 @@ from reference_impl.wire.records.check import Checked, check_records
 from reference_impl.wire.records.crc import crc32c
 from reference_impl.wire.records.errors import PayloadError, RecordError
 
-NO_TIMESTAMP = -1
-LONG_MAX = 2**63 - 1
 _PLACE = Struct(">qii")  # base offset, length, partition leader epoch: the bytes a leader stamps
 _DECOMPRESSED_LIMIT = v2.DEFAULT_LIMIT
 
@@ -48,17 +47,6 @@ class Analysis:
     valid_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where and when records are appended."""
-
-    name: str  # "topic-partition"
-    next_offset: int
-    leader_epoch: int
-    now: int
-    origin: str = CLIENT
-
-
 def target_magic(config: LogConfig, rules: Rules) -> int:
     """The format that is stored: 2, unless an old release was told an older one."""
     if not rules.old_formats:
@@ -76,7 +64,7 @@ class Validator:
         self._rules = rules
         self._check_crc = "crc-not-checked" not in switches
         self._check_size = "max-message-bytes-ignored" not in switches
-        self._check_keys = "keyless-on-compacted-accepted" not in switches
+        self._judge = RecordJudge(rules, switches=switches)
         self._stamp = "log-append-time-ignored" not in switches
         self._check_count = "record-count-not-checked" not in switches
 
@@ -194,9 +182,7 @@ class Validator:
         self, payload: bytes, header: v2.BatchHeader, place: Place, skim: bool
     ) -> Checked:
         try:
-            return check_records(
-                payload, header.records_count, header.base_timestamp, skim=skim
-            )
+            return check_records(payload, header.records_count, header.base_timestamp, skim=skim)
         except RecordError as fault:
             raise LogError(
                 self._rules.invalid_record,
@@ -272,7 +258,7 @@ class Validator:
         except RecordError as fault:
             raise self._refused(fault, place) from None
         stamped = magic == 1 and message_set.decode_message(records, pos)[0].timestamp_type
-        self._raise_faults(self._faults(flat, bool(stamped), config, place))
+        self._judge.check(flat, bool(stamped), config, place)
         return flat
 
     def _assign_messages(
@@ -368,18 +354,7 @@ class Validator:
     ) -> None:
         """Key and timestamp rules from the summary; record by record only if it says so."""
         stamped = header.timestamp_type == v2.LOG_APPEND_TIME
-        suspect = (
-            stamped
-            or (facts.null_key >= 0 and config.compact)
-            or (
-                not config.log_append_time
-                and (
-                    facts.max_timestamp > place.now + self._bounds(config)[1]
-                    or self._bounds(config)[0] < LONG_MAX
-                )
-            )
-        )
-        if not suspect:
+        if not self._judge.suspects(facts, stamped, config, place.now):
             return
         fixed = header.max_timestamp if stamped else None
         flat = [
@@ -391,57 +366,7 @@ class Validator:
             )
             for record in v2.decode_records(payload, header.records_count, strict=False)
         ]
-        self._raise_faults(self._faults(flat, stamped, config, place))
-
-    def _bounds(self, config: LogConfig) -> tuple[int, int]:
-        """How far before and after now a record's own timestamp may lie (KIP-937)."""
-        difference = config.message_timestamp_difference_max_ms
-        if self._rules.one_stamp_bound or difference != LONG_MAX:
-            return difference, difference
-        return config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
-
-    def _faults(
-        self, flat: list[convert.Flat], stamped: bool, config: LogConfig, place: Place
-    ) -> list[RecordFault]:
-        """Every record that its topic refuses; `stamped` batches claim LogAppendTime."""
-        faults, stop = [], "." if self._rules.ends_sentences else ""
-        now, create_time = place.now, not config.log_append_time
-        before, after = self._bounds(config)
-        oldest, newest = now - before, now + after
-        for index, record in enumerate(flat):
-            stamp = record.timestamp
-            checked = create_time and stamp != NO_TIMESTAMP
-            if config.compact and record.key is None and self._check_keys:
-                message = (
-                    "Compacted topic cannot accept message without key in topic partition"
-                    f" {place.name}{stop}"
-                )
-                faults.append(RecordFault(index, message, self._rules.invalid_record))
-            elif checked and not oldest <= stamp <= newest:
-                message = (
-                    f"Timestamp {stamp} of message with offset {record.offset} is out of range."
-                    f" The timestamp should be within [{_wrapped(oldest)}, {_wrapped(newest)}]"
-                )
-                faults.append(RecordFault(index, message, ErrorCode.INVALID_TIMESTAMP))
-            elif stamped and not (checked and self._rules.append_time_needs_stamp):
-                faults.append(
-                    RecordFault(index, _append_time_message(record), ErrorCode.INVALID_TIMESTAMP)
-                )
-        return faults
-
-    def _raise_faults(self, faults: list[RecordFault]) -> None:
-        if not faults:
-            return
-        if not self._rules.names_records:
-            raise LogError(faults[0].code, faults[0].message)
-        if any(fault.code == ErrorCode.INVALID_TIMESTAMP for fault in faults):
-            code = ErrorCode.INVALID_TIMESTAMP
-            message = "One or more records have been rejected due to invalid timestamp"
-        else:
-            code, message = self._rules.invalid_record, "One or more records have been rejected"
-            if self._rules.quotes_faults:
-                message += _quoted(faults)
-        raise LogError(code, message, tuple(faults), told=True)
+        self._judge.check(flat, stamped, config, place)
 
 
 def codec_of(records: bytes, pos: int, magic: int) -> int:
@@ -474,28 +399,3 @@ def _split(entry: Entry, place: Place) -> list[Entry]:
         )
         for i, (pos, size, _) in enumerate(walk.entries(entry.data))
     ]
-
-
-def _append_time_message(record: convert.Flat) -> str:
-    key = 0 if record.key is None else len(record.key)
-    value = 0 if record.value is None else len(record.value)
-    return (
-        f"Invalid timestamp type in message DefaultRecord(offset={record.offset},"
-        f" timestamp={record.timestamp}, key={key} bytes, value={value} bytes). Producer should"
-        " not set timestamp type to LogAppendTime."
-    )
-
-
-def _quoted(faults: list[RecordFault]) -> str:
-    first = ", ".join(
-        f"RecordError(batchIndex={fault.index}, message='{fault.message}')" for fault in faults[:3]
-    )
-    return (
-        f" due to {len(faults)} record errors in total, and only showing the first three errors at"
-        f" most: [{first}]"
-    )
-
-
-def _wrapped(value: int) -> int:
-    """Java's long arithmetic wraps around, and its messages show it."""
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

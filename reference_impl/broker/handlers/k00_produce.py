@@ -198,9 +198,7 @@ def _refused(broker: Broker, partition: Any, refusal: LogError) -> dict[str, Any
     return row
 
 
-def _error(
-    index: int, code: int, *, log_start: bool = False, stored: Any = None
-) -> dict[str, Any]:
+def _error(index: int, code: int, *, log_start: bool = False, stored: Any = None) -> dict[str, Any]:
     start = stored.log.log_start_offset if log_start and stored is not None else -1
     return {
         "index": index,
@@ -246,9 +244,7 @@ def _is_transactional(records: bytes) -> bool:
     return len(records) > 22 and records[16] == 2 and bool(records[22] & TRANSACTIONAL)
 
 
-def _everywhere(
-    request: Request, code: int, message: str | None = None
-) -> dict[str, Any] | Hangup:
+def _everywhere(request: Request, code: int, message: str | None = None) -> dict[str, Any] | Hangup:
     """The request's answer when it fails as a whole."""
     if request.body["acks"] == 0:
         return Hangup("an error with acks=0")

@@ -124,9 +124,7 @@ def _error(row: dict[str, Any], code: int) -> dict[str, Any]:
     return {"partition_index": row["partition_index"], "error_code": code}
 
 
-def _old_style(
-    partition: Partition, row: dict[str, Any], replica: int, now: int
-) -> dict[str, Any]:
+def _old_style(partition: Partition, row: dict[str, Any], replica: int, now: int) -> dict[str, Any]:
     """Base offsets of segments written before a time, newest first (META-04)."""
     log, wanted, most = partition.log, row["timestamp"], row["max_num_offsets"]
     if most < 0:

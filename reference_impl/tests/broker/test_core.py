@@ -35,8 +35,15 @@ def header(key: int, version: int, client: bytes = b"\xff\xff") -> bytes:
         header(METADATA, 0) + b"\0\0",
     ],
     ids=[
-        "empty", "short", "unknown key", "negative key", "newer", "negative version",
-        "client id cut", "array too long", "body cut",
+        "empty",
+        "short",
+        "unknown key",
+        "negative key",
+        "newer",
+        "negative version",
+        "client id cut",
+        "array too long",
+        "body cut",
     ],
 )
 def test_what_cannot_be_named_closes_the_connection(frame):

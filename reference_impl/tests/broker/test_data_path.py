@@ -209,9 +209,7 @@ def test_a_reader_whose_log_diverged_is_told_where(broker):
     assert row["diverging_epoch"] == {"epoch": 0, "end_offset": 3}
 
 
-@pytest.mark.parametrize(
-    ("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (9, 2)]
-)
+@pytest.mark.parametrize(("version", "magic"), [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2), (9, 2)])
 def test_old_versions_get_old_formats(version, magic):
     broker = OneBroker("2.8")
     broker.topic()

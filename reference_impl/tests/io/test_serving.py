@@ -210,9 +210,10 @@ def test_connections_above_the_limit_are_closed_and_free_their_slot():
 
 
 def test_idle_connections_are_closed():
-    with serve(config={"connections.max.idle.ms": "60"}) as running, Peer(
-        running.bootstrap[0]
-    ) as peer:
+    with (
+        serve(config={"connections.max.idle.ms": "60"}) as running,
+        Peer(running.bootstrap[0]) as peer,
+    ):
         assert peer.ask(API_VERSIONS, 0, {})["error_code"] == 0
         assert peer.frame() is None
 

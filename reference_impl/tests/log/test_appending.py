@@ -154,9 +154,7 @@ def test_log_append_time_replaces_timestamps(codec):
 
 
 def test_a_planted_defect_keeps_the_producers_timestamps():
-    log = a_log(
-        switches=("log-append-time-ignored",), message_timestamp_type="LogAppendTime"
-    )
+    log = a_log(switches=("log-append-time-ignored",), message_timestamp_type="LogAppendTime")
     log.append(a_batch(), now=NOW + 5)
     assert {row["timestamp"] for row in read(log.read(0, 10_000).records)} == {NOW}
 
