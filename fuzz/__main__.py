@@ -1,0 +1,256 @@
+"""`touchstone fuzz`: campaigns against a target; findings out as files that replay.
+
+Progress goes to stderr, the table to stdout. Exit codes: 0 nothing found, 1 findings, 2 the fuzzer
+broke, 3 the target is not available or died (the last case and the seed are named).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from fuzz import triage
+from fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
+from fuzz.cases import BadCase, corpus, keep_outcomes, load, outcomes
+from fuzz.corpus_run import NotPrepared, known, make, play_corpus, prepare, remove
+from fuzz.generator import TOPICS, Generator, harmless, pairs_of
+from fuzz.oracles import ORACLES
+from fuzz.runner import Link, NotOurs, refuse_strangers, stopwatch
+from harness import advertised
+from harness.target import Shape, StartFailed, Target, Unavailable
+from harness.targets import UnknownTarget, parse
+from harness.targets.probe import NotReady
+
+FOUND, BROKE, INCOMPLETE = 1, 2, 3
+FINDINGS = Path(__file__).parent / "findings"
+SMALL_CLUSTER = {
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "log.retention.bytes": "1048576",
+    "log.segment.bytes": "1048576",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+}
+"""A target we start ourselves: nothing that a mutated name or a long run can make grow."""
+TIDY_EVERY = 5000
+TELL_EVERY = 2000
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long a campaign goes on: cases, or seconds, whichever was given."""
+
+    cases: int | None
+    seconds: float | None
+    seed: int
+    out: Path
+    ours: bool
+
+
+class Died(Exception):
+    """The target stopped accepting connections; says after which case."""
+
+
+def serving(target: Target) -> list:
+    """The harmless pairs that the target lists and serves."""
+    listed = target.advertised()
+    release = target.release or advertised.nearest(listed)
+    ranges = {key: advertised.served(release, key, listed) for key in listed}
+    return harmless(pairs_of(ranges))
+
+
+def tidier(link: Link, *, ours: bool) -> Callable[[], None]:
+    """Make the pool of topics whole again; where the cluster is ours, drop what mutants made."""
+
+    def tidy() -> None:
+        if ours:
+            remove(link, sorted(name for name in known(link) if not name.startswith("__")))
+        make(link, dict.fromkeys(TOPICS, False))
+
+    return tidy
+
+
+def watch(campaign: Campaign, bounds: Bounds, tidy: Callable[[], None]) -> Callable:
+    """What is asked before each case: whether to go on. Tells and tidies on its way."""
+    elapsed = stopwatch()
+    limit = bounds.cases if bounds.seconds is None else None
+    if limit is None and bounds.seconds is None:
+        limit = campaign.cases
+
+    def wanted(result: Result) -> bool:
+        done = result.cases
+        if campaign.source == "generated" and done % TIDY_EVERY == 0:
+            tidy()
+        if done and done % TELL_EVERY == 0:
+            rate = done / elapsed()
+            click.echo(
+                f"{campaign.name}: {done} cases, {rate:.0f}/s, "
+                f"{len(result.signatures)} behaviours, {len(result.findings)} findings",
+                err=True,
+            )
+        if campaign.source == "corpus":
+            return True
+        if bounds.seconds is not None:
+            return elapsed() < bounds.seconds
+        return done < limit
+
+    return wanted
+
+
+def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Result:
+    """One campaign against a running target. Raises Died."""
+    pairs = serving(target)
+    result = Result(campaign.name)
+    recorded = None
+    if campaign.source == "corpus":
+        prepare(link, corpus())
+        recorded = recorded_for(target)
+    try:
+        return run(
+            campaign,
+            link,
+            lambda draw: Generator(pairs, draw),
+            seed=bounds.seed,
+            wanted=watch(campaign, bounds, tidier(link, ours=bounds.ours)),
+            recorded=recorded,
+            result=result,
+        )
+    except ConnectionError as gone:
+        raise Died(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
+        ) from gone
+
+
+def recorded_for(target: Target) -> dict[str, str] | None:
+    release = target.release or advertised.release_of(target.advertised())
+    try:
+        return outcomes(release) if release else None
+    except FileNotFoundError:
+        return None
+
+
+def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> int:
+    """Write one file per group of findings; returns how many groups there are."""
+    groups = triage.grouped(result.findings)
+    for number, ((oracle, key, shown), members) in enumerate(groups.items()):
+        small = triage.smaller(members[0], campaign, link)
+        path = triage.write(small, bounds.out / campaign.name, number)
+        click.echo(f"  {len(members):6} x {oracle} key {key}: {shown or 'no answer'}")
+        click.echo(f"           {small.sentence}; {len(small.wire)} bytes in {path.name}")
+    return len(groups)
+
+
+def chosen(names: tuple[str, ...]) -> list[Campaign]:
+    there = campaigns()
+    for name in names:
+        if name not in there:
+            raise click.UsageError(f"no campaign {name!r}; there are {', '.join(there)}")
+    return [there[name] for name in names or there]
+
+
+@click.command("fuzz")
+@click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
+@click.option("--campaign", "names", multiple=True, metavar="NAME", help="All by default.")
+@click.option("--seconds", type=float, help="How long each generated campaign goes on.")
+@click.option("--cases", type=int, help="How many cases each generated campaign plays.")
+@click.option("--seed", default=1, help="Where every draw comes from.")
+@click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
+@click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
+@click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
+def command(word, names, seconds, cases, seed, out, replay, record, mine) -> None:
+    """Run fuzz campaigns against a target.
+
+    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead.
+    """
+    try:
+        picked = chosen(names)
+        target = parse(word)
+    except (BadCampaign, BadCase) as problem:
+        click.echo(f"touchstone fuzz: {problem}", err=True)
+        sys.exit(BROKE)
+    except UnknownTarget as problem:
+        raise click.UsageError(str(problem)) from None
+    ours = mine or target.kind != "external"
+    bounds = Bounds(cases, seconds, seed, out, ours)
+    try:
+        sys.exit(with_target(target, picked, bounds, replay, record=record, mine=mine))
+    except (Unavailable, StartFailed, NotReady, NotOurs, NotPrepared, Died) as problem:
+        click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
+        sys.exit(INCOMPLETE)
+    except ConnectionError as problem:
+        click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
+        sys.exit(INCOMPLETE)
+    finally:
+        target.stop()
+
+
+def with_target(
+    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
+    *, record: bool, mine: bool,
+) -> int:  # fmt: skip
+    """Start the target and do what was asked of it; returns the exit code."""
+    reason = target.available()
+    if reason:
+        raise Unavailable(reason)
+    for host, _ in getattr(target, "addresses", ()):  # before a single byte goes there
+        refuse_strangers(host, is_mine=mine)
+    config = {} if target.kind == "external" else SMALL_CLUSTER
+    host, port = target.start(Shape(config=config)).bootstrap[0]
+    refuse_strangers(host, is_mine=mine)
+    with Link(host, port) as link:
+        if replay is not None:
+            return play_again(replay, picked, link)
+        if record:
+            return keep(target, link)
+        found = 0
+        for campaign in picked:
+            elapsed = stopwatch()
+            result = play_campaign(campaign, target, link, bounds)
+            rate = result.cases / max(elapsed(), 1e-9)
+            click.echo(
+                f"{campaign.name}: {result.cases} cases, {rate:.0f}/s, {link.tally.connects} "
+                f"connections, {len(result.signatures)} behaviours, "
+                f"{len(result.findings)} findings"
+            )
+            found += report(result, campaign, link, bounds)
+    return FOUND if found else 0
+
+
+def play_again(path: Path, picked: list[Campaign], link: Link) -> int:
+    """Send a stored case once more and say what happens; all oracles judge unless it names one."""
+    case = load(path)
+    prepare(link, [case], fresh=False)
+    named = [case.oracle] if case.oracle else [n for n in ORACLES if n != "keeps_the_connection"]
+    judged = Campaign("replay", "", "generated", {}, (0, 0), {n: ORACLES[n] for n in named}, 1)
+    shown, findings = triage.replay(judged, case.wire, link)
+    click.echo(f"{case.name}: {shown}")
+    for finding in findings:
+        click.echo(f"  {finding.oracle}: {finding.sentence}")
+    return FOUND if findings else 0
+
+
+def keep(target: Target, link: Link) -> int:
+    """Record the corpus's signatures on real Kafka: twice, and only if they agree."""
+    release = target.release or advertised.release_of(target.advertised())
+    if release is None or target.kind in ("reference", "recorded"):
+        raise Unavailable("only a real release of Kafka is recorded")
+    first, second = play_corpus(link, corpus()), play_corpus(link, corpus())
+    unsteady = [name for name in first if first[name] != second[name]]
+    for name in unsteady:
+        click.echo(f"unsteady: {name}: {first[name]!r}, then {second[name]!r}", err=True)
+    if unsteady:
+        return FOUND
+    click.echo(f"{len(first)} outcomes kept in {keep_outcomes(release, first).name}")
+    return 0
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,99 @@
+"""The frozen corpus against a target: its topics made fresh, every case played, signatures out.
+
+Frozen bytes name their topics, so two runs of the corpus use the same ones; a partition remembers
+producers and offsets, so each run deletes and makes them anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from fuzz.cases import Case, accepted
+from fuzz.outcome import signature
+from fuzz.runner import Link
+
+METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
+TRIES = 400
+
+
+class NotPrepared(Exception):
+    """The target did not create or delete a topic that a case needs."""
+
+
+def play_corpus(
+    link: Link, cases: Iterable[Case], *, fresh: bool = True, tell: Callable[[str], None] = str
+) -> dict[str, str]:
+    """Signature by case name. Raises NotPrepared, and ConnectionError when the target is gone."""
+    cases = list(cases)
+    prepare(link, cases, fresh=fresh)
+    seen = {}
+    for case in cases:
+        outcome = link.play(case.segments, probe=case.probe)
+        seen[case.name] = signature(case.key, case.version, outcome)
+        tell(f"{case.name}: {seen[case.name]}")
+    return seen
+
+
+def prepare(link: Link, cases: list[Case], *, fresh: bool = True) -> None:
+    """Every topic of these cases, empty and served."""
+    wanted = {topic: case.compacted for case in cases for topic in case.topics}
+    if fresh:
+        remove(link, sorted(wanted))
+    make(link, wanted)
+
+
+def make(link: Link, wanted: dict[str, bool]) -> None:
+    """Topics with one partition; True: compacted."""
+    if not wanted:
+        return
+    topics = [
+        {
+            "name": name, "num_partitions": 1, "replication_factor": 1, "assignments": [],
+            "configs": [{"name": "cleanup.policy", "value": "compact"}] if compacted else [],
+        }
+        for name, compacted in wanted.items()
+    ]  # fmt: skip
+    link.ask(CREATE, 2, {"topics": topics, "timeout_ms": 5000, "validate_only": False})
+    until(lambda: all(served(link, name) for name in wanted), "topics were not created", link)
+
+
+def remove(link: Link, names: list[str]) -> None:
+    gone = {"topic_names": names, "timeout_ms": 5000}
+    link.ask(DELETE, 1, gone)
+    until(lambda: not set(names) & known(link), "topics were not deleted", link)
+
+
+def known(link: Link) -> set[str]:
+    """The topics the target has."""
+    answer = link.ask(METADATA, 1, {"topics": None})
+    return {row["name"] for row in answer["topics"]} if answer else set()
+
+
+def served(link: Link, name: str) -> bool:
+    """Whether partition 0 has a leader that answers: Metadata alone speaks too early."""
+    body = {
+        "replica_id": -1,
+        "topics": [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
+    }
+    answer = link.ask(LIST_OFFSETS, 1, body)
+    return bool(answer) and answer["topics"][0]["partitions"][0]["error_code"] == 0
+
+
+def until(done: Callable[[], bool], sentence: str, link: Link) -> None:
+    for _ in range(TRIES):
+        if done():
+            return
+        link.rest()
+    raise NotPrepared(sentence)
+
+
+def differences(release: str, seen: dict[str, str], recorded: dict[str, str]) -> list[str]:
+    """Cases whose signature is not the recorded one and that nobody reviewed, as sentences."""
+    reviewed = {
+        name for row in accepted() if release in row.releases for name in row.cases
+    }
+    return [
+        f"{name}: {seen[name]!r}, real Kafka {release}: {recorded[name]!r}"
+        for name in sorted(seen)
+        if name in recorded and seen[name] != recorded[name] and name not in reviewed
+    ]

@@ -1,0 +1,13 @@
+"""Repeat a run of bytes: counts no longer match their elements, and entries come twice."""
+
+from __future__ import annotations
+
+import random
+
+from fuzz.mutators import SIZE, frame, position
+
+
+def mutate(wire: bytes, draw: random.Random) -> bytes:
+    at = position(wire, draw)
+    end = min(len(wire), at + draw.randint(1, 64))
+    return frame(wire[SIZE:end] + wire[at:end] * draw.randint(1, 8) + wire[end:])

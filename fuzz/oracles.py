@@ -1,0 +1,89 @@
+"""What must hold whatever we send: each oracle is a named function of one case's outcome.
+
+An oracle looks at the request's header fields as the frame carries them when it goes out (a peer
+answers what it reads, not what we meant) and at the outcome, and answers None or a sentence. It
+never talks to a target. Oracles that need the state of the target (memory, acknowledged records)
+belong to a campaign's watch, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fuzz.outcome import GARBLED, KEPT, SILENT, Outcome, describe_answer
+from fuzz.segments import may_wait
+
+UNKNOWN_SERVER_ERROR = "=-1"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The frame of a case as it went out: what its header says it is, and the bytes."""
+
+    key: int
+    version: int
+    correlation_id: int
+    wire: bytes
+
+
+Oracle = Callable[[Sent, Outcome], str | None]
+
+
+def answers_in_time(sent: Sent, outcome: Outcome) -> str | None:
+    """The peer answers or hangs up before the deadline, unless the request lets it wait."""
+    if outcome.end != SILENT or may_wait(sent.wire):
+        return None
+    return "no answer and no close before the deadline"
+
+
+def speaks_frames(sent: Sent, outcome: Outcome) -> str | None:
+    """What comes back is made of frames of a believable size."""
+    return "the answer is not made of frames" if outcome.end == GARBLED else None
+
+
+def correlates(sent: Sent, outcome: Outcome) -> str | None:
+    """Answers carry the correlation id of the request they answer."""
+    expected = sent.correlation_id.to_bytes(4, "big", signed=True)
+    for frame in outcome.answers:
+        if frame[:4] != expected:
+            return f"correlation id {frame[:4].hex()} answers {expected.hex()}"
+    return None
+
+
+def parses(sent: Sent, outcome: Outcome) -> str | None:
+    """An answer parses with the schema of the request's key and version and ends where it says."""
+    for frame in outcome.answers:
+        text = describe_answer(sent.key, sent.version, frame)
+        if not text.startswith("answer("):
+            return f"key {sent.key} version {sent.version}: {text}"
+    return None
+
+
+def knows_its_errors(sent: Sent, outcome: Outcome) -> str | None:
+    """Malformed input is never answered with UNKNOWN_SERVER_ERROR: that code means "a bug"."""
+    for frame in outcome.answers:
+        text = describe_answer(sent.key, sent.version, frame)
+        if UNKNOWN_SERVER_ERROR + ")" in text or UNKNOWN_SERVER_ERROR + "," in text:
+            return f"key {sent.key} version {sent.version}: {text}"
+    return None
+
+
+def keeps_the_connection(sent: Sent, outcome: Outcome) -> str | None:
+    """A well-formed request of an advertised version is answered, not hung up on."""
+    if outcome.end == KEPT or (outcome.end == SILENT and may_wait(sent.wire)):
+        return None
+    return f"key {sent.key} version {sent.version}: connection {outcome.end} on a valid request"
+
+
+ORACLES: dict[str, Oracle] = {
+    oracle.__name__: oracle
+    for oracle in (
+        answers_in_time,
+        speaks_frames,
+        correlates,
+        parses,
+        knows_its_errors,
+        keeps_the_connection,
+    )
+}

@@ -1,0 +1,153 @@
+"""Cases to outcomes: the only sockets and the only clock of the fuzzer.
+
+A case is written together with a probe, an ApiVersions v0 request with a correlation id of its own.
+Kafka answers a connection's requests in order, so when the probe's answer arrives, everything the
+peer had to say about the case has been said: no case waits out a deadline to learn that nothing was
+coming (a produce with acks 0, say), and a peer that wedged is told apart from one that had nothing
+to say. One round trip a case, on one connection that is replaced when the peer closes it.
+
+Bytes that do not end where a frame ends would swallow the probe, and waiting for the rest is what
+a good peer does. Behind such a case we close our half instead, and the peer's close is the answer.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
+from reference_impl.wire.framing import FrameError, Frames
+from reference_impl.wire.headers import decode_response, encode_request
+
+PROBE_CORRELATION = 0x70726F62  # "prob"
+PROBE = encode_request(18, 0, PROBE_CORRELATION, "touchstone-probe", {})
+PROBE = struct.pack(">i", len(PROBE)) + PROBE
+PROBE_ANSWER = struct.pack(">i", PROBE_CORRELATION)
+ANSWER_LIMIT = 64 * 1024 * 1024
+"""Bytes of one answer we are ready to read; a broker that claims more is not believed."""
+
+
+ASK_PATIENCE = 10.0
+
+
+def stopwatch() -> Callable[[], float]:
+    """Seconds since this call, whenever it is asked."""
+    started = time.monotonic()
+    return lambda: time.monotonic() - started
+
+
+class NotOurs(Exception):
+    """The target's address is not on this machine and nobody said that it is theirs."""
+
+
+def refuse_strangers(host: str, *, is_mine: bool) -> None:
+    """Raise NotOurs unless `host` is a loopback address or the user claimed it."""
+    resolved = socket.getaddrinfo(host, None)[0][4][0]
+    if not (is_mine or ipaddress.ip_address(resolved).is_loopback):
+        raise NotOurs(
+            f"{host} is {resolved}, not a loopback address; the fuzzer sends to other machines "
+            "only with --this-target-is-mine"
+        )
+
+
+@dataclass
+class Tally:
+    """What a link has done so far; counts of cases, connections and bytes each way."""
+
+    cases: int = 0
+    connects: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+class Link:
+    """One connection to a target, replaced whenever the target ends it.
+
+    `patience` is how many seconds a target may take to answer the probe behind a case. Refused
+    connections raise ConnectionError: a target that no longer accepts is dead, not silent.
+    """
+
+    def __init__(self, host: str, port: int, *, patience: float = 2.0) -> None:
+        self.address = (host, port)
+        self.patience = patience
+        self.tally = Tally()
+        self._socket: socket.socket | None = None
+        self._frames = Frames(ANSWER_LIMIT)
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def play(
+        self, segments: Iterable[bytes], *, probe: bool = True, patience: float | None = None
+    ) -> Outcome:
+        """Write a case's segments in order, then the probe, and collect what comes back."""
+        self.tally.cases += 1
+        answers: list[bytes] = []
+        try:
+            connection = self._connected()
+            wire = b"".join(segments) + (PROBE if probe else b"")
+            self.tally.sent += len(wire)
+            connection.sendall(wire)
+            if not probe:
+                connection.shutdown(socket.SHUT_WR)
+            for frame in self._answers(connection, patience or self.patience):
+                if frame[:4] == PROBE_ANSWER:
+                    return Outcome(tuple(answers), KEPT)
+                answers.append(frame)
+            end = CLOSED
+        except TimeoutError:
+            end = SILENT
+        except FrameError:
+            end = GARBLED
+        except (ConnectionResetError, BrokenPipeError):
+            end = RESET
+        self.close()
+        return Outcome(tuple(answers), end)
+
+    def rest(self) -> None:
+        """Give the target a moment before the same question is asked again."""
+        time.sleep(0.02)
+
+    def _connected(self) -> socket.socket:
+        if self._socket is None:
+            self.tally.connects += 1
+            self._socket = socket.create_connection(self.address, self.patience)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._frames = Frames(ANSWER_LIMIT)
+        return self._socket
+
+    def ask(self, key: int, version: int, body: dict[str, Any]) -> dict[str, Any] | None:
+        """A question of our own between cases; None when the target hangs up on it."""
+        frame = encode_request(key, version, 1, "touchstone-fuzz", body)
+        outcome = self.play([struct.pack(">i", len(frame)) + frame], patience=ASK_PATIENCE)
+        self.tally.cases -= 1
+        if outcome.end != KEPT or not outcome.answers:
+            return None
+        return decode_response(key, version, outcome.answers[0]).body
+
+    def _answers(self, connection: socket.socket, patience: float) -> Iterator[bytes]:
+        """Whole frames until FIN; TimeoutError when the deadline of the whole case has passed."""
+        deadline = time.monotonic() + patience
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            connection.settimeout(left)
+            chunk = connection.recv(65536)
+            if not chunk:
+                return
+            self.tally.received += len(chunk)
+            yield from self._frames.feed(chunk)

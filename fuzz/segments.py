@@ -1,0 +1,58 @@
+"""What a run of bytes is to a peer that cuts it into frames: which frames, and is anything left.
+
+Also which of them give a peer the right to be silent for a while. Pure; the runner and the oracles
+both ask, so that what was sent and what is expected of it cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.wire.headers import decode_request
+
+SIZE = 4
+LIMIT = 100 * 1024 * 1024
+"""socket.request.max.bytes, Kafka's default: a size above it ends the connection."""
+
+NOTICEABLE_MS = 50
+
+# Requests that a correct peer may hold: API key -> whether this body gives it the right to.
+MAY_WAIT: dict[int, Callable[[dict[str, Any]], bool]] = {
+    1: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
+    11: lambda body: True,  # JoinGroup waits for the other members
+    14: lambda body: True,  # SyncGroup waits for the leader
+    19: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    20: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    21: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    37: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    43: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    78: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
+}
+
+
+def frames_in(wire: bytes) -> tuple[list[bytes], bool]:
+    """The frames (without sizes) a peer finds, and whether the last byte ends one of them."""
+    frames, at = [], 0
+    while at < len(wire):
+        size = int.from_bytes(wire[at : at + SIZE], "big", signed=True)
+        if len(wire) - at < SIZE or not 0 <= size <= LIMIT or at + SIZE + size > len(wire):
+            return frames, False
+        frames.append(wire[at + SIZE : at + SIZE + size])
+        at += SIZE + size
+    return frames, True
+
+
+def may_wait(wire: bytes) -> bool:
+    """Whether a correct peer may take longer over these bytes than over a plain question."""
+    return any(_may_wait(frame) for frame in frames_in(wire)[0])
+
+
+def _may_wait(frame: bytes) -> bool:
+    key = int.from_bytes(frame[:2], "big", signed=True)
+    if key not in MAY_WAIT:
+        return False
+    try:
+        return MAY_WAIT[key](decode_request(frame).body)
+    except ValueError:
+        return False
