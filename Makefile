@@ -25,7 +25,7 @@ fast: $(VENV)/.test  ## The fast tier only: no Java, no Docker, no Spark start
 	@$(PY) ci/run fast
 
 live: $(VENV)/.test  ## The suites on all five real Kafka releases (needs Java and Maven)
-	@$(PY) ci/run live
+	@TOUCHSTONE_LIVE=all $(PY) ci/run live
 
 lint: $(VENV)/.test  ## House rules, import contracts, ruff
 	@$(PY) ci/run lint

@@ -1,0 +1,119 @@
+"""The nightly run: every target of the matrix, fuzz campaigns, one report, in a budget of hours.
+
+    python ci/nightly.py --hours 2 --results nightly
+
+Order matters when time is short: first real Kafka against its recordings (drift makes everything
+behind it doubtful), then the personas, then campaigns with whatever time is left, then the report
+over all nights kept in the results folder. A step that the budget no longer covers is printed as
+"not run: no time left" and makes the exit code 3; nothing that was not run is ever green.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFORMS, DIFFERS, BROKEN, INCOMPLETE = 0, 1, 2, 3
+WORST_FIRST = (BROKEN, DIFFERS, INCOMPLETE, CONFORMS)
+REPORT_SHARE = 0.1
+FUZZ_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class Job:
+    """One command of the night; a fuzz job is told how many seconds it may take."""
+
+    name: str
+    argv: tuple[str, ...]
+
+
+def releases() -> list[str]:
+    """Short release names of the matrix, oldest first."""
+    matrix = tomllib.loads((ROOT / "ci" / "matrix.toml").read_text())
+    return [release["name"] for release in matrix["release"]]
+
+
+def suites_on(target: str, results: Path) -> Job:
+    argv = ("-m", "pytest", "-q", "suites/", "--target", target, "--results", str(results))
+    return Job(f"suites on {target}", argv)
+
+
+def fuzz_on(target: str, seconds: int, seed: int) -> Job:
+    argv = ("-m", "harness", "fuzz", "--target", target, "--seconds", str(seconds))
+    return Job(f"fuzz {target}", (*argv, "--seed", str(seed)))
+
+
+def night(results: Path, hours: float, seed: int) -> list[Job]:
+    """Everything a night would do, in the order in which it is given up when time runs out."""
+    names = releases()
+    fuzzed = [f"reference@{names[-1]}", f"kafka@{names[-1]}"]
+    seconds = int(hours * 3600 * FUZZ_SHARE / len(fuzzed))
+    return [
+        *(suites_on(f"kafka@{name}", results) for name in names),
+        *(suites_on(f"reference@{name}", results) for name in names),
+        *(fuzz_on(target, seconds, seed) for target in fuzzed),
+    ]
+
+
+def run(argv: tuple[str, ...], timeout_s: float) -> int:
+    """The exit code of a command, INCOMPLETE when it took longer than it may."""
+    try:
+        return subprocess.run(
+            [sys.executable, *argv], cwd=ROOT, check=False, timeout=timeout_s
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return INCOMPLETE
+
+
+def play(
+    jobs: list[Job],
+    seconds: float,
+    now: Callable[[], float],
+    start: Callable[[tuple[str, ...], float], int] = run,
+) -> dict[str, int]:
+    """Exit codes by job. Jobs that the budget does not reach count as incomplete."""
+    end = now() + seconds
+    codes: dict[str, int] = {}
+    for job in jobs:
+        left = end - now()
+        if left <= 0:
+            print(f"{job.name}: not run: no time left", flush=True)
+            codes[job.name] = INCOMPLETE
+            continue
+        print(f"{job.name}: {left / 60:.0f} minutes left", flush=True)
+        codes[job.name] = start(job.argv, left)
+    return codes
+
+
+def worst(codes: dict[str, int]) -> int:
+    """The exit code of the night; a code nobody knows is the harness's own fault."""
+    known = {code if code in WORST_FIRST else BROKEN for code in codes.values()}
+    return next((code for code in WORST_FIRST if code in known), INCOMPLETE)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--hours", type=float, default=2.0)
+    parser.add_argument("--results", type=Path, default=Path("nightly"))
+    parser.add_argument("--seed", type=int, help="default: the day, so that nights differ")
+    given = parser.parse_args()
+    seed = given.seed if given.seed is not None else int(time.time() // 86400)
+    jobs = night(given.results, given.hours, seed)
+    codes = play(jobs, given.hours * 3600 * (1 - REPORT_SHARE), time.monotonic)
+    out = str(given.results / "dashboard")
+    report = ("-m", "harness", "report", str(given.results), "--allow-incomplete", "--out", out)
+    codes["report"] = run(report, given.hours * 3600 * REPORT_SHARE)
+    for name, code in codes.items():
+        print(f"{code}  {name}")
+    return worst(codes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""A night that runs out of time is incomplete, and says what it did not do."""
+
+from pathlib import Path
+
+import pytest
+
+from ci import nightly
+
+
+class Clock:
+    """Seconds that pass only when a job takes them."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_night_runs_every_release_live_before_any_persona() -> None:
+    names = [job.name for job in nightly.night(Path("nights"), 2, seed=1)]
+    live = [name for name in names if "kafka@" in name and name.startswith("suites")]
+    assert names[: len(live)] == live
+    assert len(live) == len(nightly.releases()) == 5
+
+
+def test_jobs_that_the_budget_does_not_reach_are_incomplete(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = Clock()
+
+    def slow(argv: tuple[str, ...], left: float) -> int:
+        clock.now += 60
+        return nightly.CONFORMS
+
+    jobs = [nightly.Job(name, ()) for name in ("first", "second", "third")]
+    codes = nightly.play(jobs, 100, clock, slow)
+    assert codes == {"first": 0, "second": 0, "third": nightly.INCOMPLETE}
+    assert "third: not run: no time left" in capsys.readouterr().out
+    assert nightly.worst(codes) == nightly.INCOMPLETE
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        ({"a": 0, "b": 0}, nightly.CONFORMS),
+        ({"a": 0, "b": 1, "c": 3}, nightly.DIFFERS),
+        ({"a": 1, "b": 2}, nightly.BROKEN),
+        ({"a": 0, "b": 139}, nightly.BROKEN),
+        ({}, nightly.INCOMPLETE),
+    ],
+)
+def test_the_worst_code_is_the_nights(codes: dict[str, int], expected: int) -> None:
+    assert nightly.worst(codes) == expected
