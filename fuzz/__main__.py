@@ -7,6 +7,7 @@ broke, 3 the target is not available or died (the last case and the seed are nam
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,6 +189,9 @@ def command(word, names, seconds, cases, seed, out, replay, record, mine) -> Non
     except ConnectionError as problem:
         click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
         sys.exit(INCOMPLETE)
+    except Exception:  # ours, not the target's: it must not leave with the code of a finding
+        traceback.print_exc()
+        sys.exit(BROKE)
     finally:
         target.stop()
 

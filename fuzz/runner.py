@@ -98,6 +98,9 @@ class Link:
         answers: list[bytes] = []
         try:
             connection = self._connected()
+        except TimeoutError:
+            return Outcome((), SILENT)
+        try:
             wire = b"".join(segments) + (PROBE if probe else b"")
             self.tally.sent += len(wire)
             connection.sendall(wire)
@@ -112,7 +115,7 @@ class Link:
             end = SILENT
         except FrameError:
             end = GARBLED
-        except (ConnectionResetError, BrokenPipeError):
+        except OSError:  # reset, broken pipe, no longer connected: the peer has hung up
             end = RESET
         self.close()
         return Outcome(tuple(answers), end)
