@@ -161,7 +161,10 @@ def _append_here(
 ) -> dict[str, Any]:
     log = partition.log
     config = broker.cluster.config_of(partition.topic)
-    too_few = acks == -1 and len(partition.isr) < config.min_insync_replicas
+    wanted = config.min_insync_replicas
+    if broker.persona.quirk("produce.caps-min-isr"):
+        wanted = min(wanted, len(partition.replicas))
+    too_few = acks == -1 and len(partition.isr) < wanted
     if too_few and "min-isr-ignored" not in broker.switches:
         return _error(
             partition.index, ErrorCode.NOT_ENOUGH_REPLICAS, log_start=True, stored=partition

@@ -114,6 +114,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (True, True, False, False, False),
         "ReplicaManager.appendToLocalLog at 1.0.2, 2.2.1, 2.8.2; observed",
     ),
+    "produce.caps-min-isr": (
+        "min.insync.replicas asks for no more replicas than the partition has (KIP-966).",
+        (False, False, False, True, True),
+        "Partition.effectiveMinIsr at 3.9; observed on 3.9.2 and 4.3.1",
+    ),
     "append.knows-zstd": (
         "zstd is a codec (KIP-110), so that older versions can refuse it.",
         (False, True, True, True, True),
@@ -133,6 +138,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "The same code for a debugging consumer (replica id -2).",
         (E.REPLICA_NOT_AVAILABLE, E.REPLICA_NOT_AVAILABLE, *[E.NOT_LEADER_OR_FOLLOWER] * 3),
         "observed",
+    ),
+    "partition.fences-negative-epochs": (
+        "A current leader epoch below -1 is an older epoch instead of none.",
+        (True, True, False, False, False),
+        "Partition.checkCurrentLeaderEpoch at 2.2.1; observed",
     ),
     "fetch.debuggers-read-any-replica": (
         "A debugging consumer may read from followers in any version.",
@@ -164,6 +174,17 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "An unknown partition has an empty list of aborted transactions instead of null.",
         (False, False, False, True, True),
         "FetchResponse.partitionResponse at 3.9; observed",
+    ),
+    "fetch.knows-topics-only": (
+        "Unknown partitions of a known topic fail as a read does, in their place, instead of "
+        "being set aside with unknown topics.",
+        (True, False, False, False, False),
+        "KafkaApis.handleFetchRequest at 1.0.2; observed",
+    ),
+    "fetch.unconverted-is-null": (
+        "Records that cannot be converted for their reader are null instead of empty.",
+        (False, False, False, True, True),
+        "KafkaApis.convertRecords at 3.9; observed",
     ),
     "fetch.parses-isolation": (
         "An isolation level that does not exist closes the connection instead of failing the "

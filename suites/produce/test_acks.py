@@ -1,0 +1,190 @@
+"""Produce: acks 0, 1 and -1, other acks, and what is asked of in-sync replicas.
+
+Sources: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords and Partition at 1.0.2, 2.2.1,
+2.8.2 and 3.9; clauses APPEND-03, 04, 21, 22; the five releases were asked.
+"""
+
+from harness.claim import OBSERVED, claim, every, range_
+from harness.expect import all_of, answered, by_release, connection, no_answer, outcome
+from harness.placeholders import Records
+from harness.scenario import Quiet
+from harness.steps import a_topic, fetch, metadata, produce
+from suites.scene import among
+from suites.sending import batch, ends_at, log_end, refused_with, sent, stored_at
+
+UNKNOWN_TOPIC_OR_PARTITION, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 3, 19, 21
+
+
+@claim(
+    "produce.acks-zero-has-no-answer",
+    evidence=("APPEND-21",),
+    api="Produce",
+    versions=every("Produce"),
+    where=among(0, 3, 7, 9, 13),
+    switches=("acks-zero-answered",),
+)
+def test_acks_zero_has_no_answer(case):
+    """Produce with acks 0 is written and not answered; the next request gets the next answer."""
+    topic = case.topic()
+    records = sent(case.version, b"a", b"b")
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, records, version=case.version, acks=0, name="send"),
+        log_end(topic),
+        expect=all_of(no_answer("send"), ends_at(2), connection("a").is_("kept")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.acks-zero-errors-close-the-connection",
+    evidence=("APPEND-21",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+    fault=("unknown partition", "wrong crc"),
+)
+def test_acks_zero_errors_close_the_connection(case):
+    """An error under acks 0 closes the connection: nothing else could tell the producer."""
+    topic = case.topic()
+    good = batch(b"a")
+    unknown = case.fault == "unknown partition"
+    records = good if unknown else Records(good.build, patch=((17, b"\0\0\0\1"),))
+    partition = 9 if unknown else 0
+    how = {"version": case.version, "acks": 0, "name": "send", "connection": "b"}
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, partition, records, **how),
+        Quiet("b", name="look"),
+        log_end(topic),
+        expect=all_of(outcome("look").is_one_of("closed", "reset"), ends_at(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.acks-one-and-all-are-answered",
+    evidence=("APPEND-21", "APPEND-22"),
+    api="Produce",
+    versions=every("Produce"),
+    where=lambda row: row["version"] in (0, 3, 9, 13),
+    acks=(1, -1),
+)
+def test_acks_one_and_all_are_answered(case):
+    """With one replica acks 1 and -1 are answered alike, and the record can be read at once."""
+    topic = case.topic()
+    records = sent(case.version, b"a")
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, records, version=case.version, acks=case.acks, name="send"),
+        fetch(topic, max_wait_ms=0, name="read"),
+        expect=all_of(stored_at("send", 0), answered("read")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.other-acks-are-refused",
+    evidence=("APPEND-03",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=lambda row: row["version"] in ((3, 9, 13) if row["acks"] == 2 else (3,)),
+    acks=(2, -2, 32767, -32768),
+)
+def test_other_acks_are_refused(case):
+    """Acks other than -1, 0 and 1 answer INVALID_REQUIRED_ACKS and write nothing."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(b"a"), version=case.version, acks=case.acks, name="send"),
+        log_end(topic),
+        expect=all_of(refused_with("send", INVALID_REQUIRED_ACKS), ends_at(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.unknown-topics-count-before-acks",
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+    level=OBSERVED,
+    api="Produce",
+    versions=range_("Produce", 3, 12),
+    where=among(3, 9),
+)
+def test_unknown_topics_count_before_acks(case):
+    """An unknown topic is reported even where the acks are wrong as well."""
+    topic = case.topic()
+    verdict = case.judge(
+        produce(topic, 0, batch(b"a"), version=case.version, acks=5, name="send"),
+        expect=refused_with("send", UNKNOWN_TOPIC_OR_PARTITION),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.timeouts-do-not-matter-to-one-replica",
+    evidence=("APPEND-22", "APPEND-24"),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+    timeout_ms=(0, -1, 2147483647),
+)
+def test_timeouts_do_not_matter_to_one_replica(case):
+    """A sole replica has all acknowledgements with the append, so any timeout is long enough."""
+    topic = case.topic()
+    how = {"version": case.version, "timeout_ms": case.timeout_ms, "name": "send"}
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(b"a"), **how),
+        log_end(topic),
+        expect=all_of(stored_at("send", 0), ends_at(1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.too-few-in-sync-replicas-refuse-acks-all",
+    evidence=("APPEND-04", "KIP-966"),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+    switches=("min-isr-ignored",),
+)
+def test_too_few_in_sync_replicas_refuse_acks_all(case):
+    """Acks -1 with fewer in-sync replicas than min.insync.replicas writes nothing; the newest
+    releases ask for no more replicas than the partition has."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic, configs={"min.insync.replicas": 2}),
+        produce(topic, 0, batch(b"a"), version=case.version, name="send"),
+        log_end(topic),
+        expect=by_release(
+            {
+                "1.0-2.8": all_of(refused_with("send", NOT_ENOUGH_REPLICAS), ends_at(0)),
+                "3.9+": all_of(stored_at("send", 0), ends_at(1)),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.acks-one-needs-no-other-replica",
+    evidence=("APPEND-04",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+    acks=(0, 1),
+)
+def test_acks_one_needs_no_other_replica(case):
+    """Acks 0 and 1 are written however many in-sync replicas the topic asks for."""
+    topic = case.topic()
+    how = {"version": case.version, "acks": case.acks, "name": "send"}
+    verdict = case.judge(
+        a_topic(topic, configs={"min.insync.replicas": 2}),
+        produce(topic, 0, batch(b"a"), **how),
+        log_end(topic),
+        metadata(name="after"),
+        expect=all_of(ends_at(1), answered("after")),
+    )
+    assert verdict.conforms, verdict

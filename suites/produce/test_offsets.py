@@ -1,0 +1,371 @@
+"""Produce: which offsets records get, partition by partition, and what one request may hold.
+
+Sources: ReplicaManager.appendRecords, Log.append and ProduceRequest at 1.0.2, 2.2.1, 2.8.2 and
+3.9; clauses APPEND-01, 02, 07, 08; the five releases were asked.
+"""
+
+from harness.claim import OBSERVED, claim, every, range_
+from harness.expect import all_of, answer, by_release, refused
+from harness.placeholders import Joined, Now, Records
+from harness.steps import a_topic, fetch, metadata, produce
+from suites.scene import among
+from suites.sending import (
+    CODE,
+    batch,
+    ends_at,
+    log_end,
+    messages,
+    produce_many,
+    refused_with,
+    sent,
+    stored_at,
+)
+
+UNKNOWN_TOPIC_OR_PARTITION, CORRUPT_MESSAGE, INVALID_RECORD, UNKNOWN_TOPIC_ID = 3, 2, 87, 100
+ERROR = "responses[0].partition_responses[{}].error_code"
+BASE = "responses[0].partition_responses[{}].base_offset"
+NO_SUCH_ID = bytes(range(16))
+
+
+@claim(
+    "produce.base-offsets-count-up",
+    evidence=("APPEND-08",),
+    api="Produce",
+    versions=every("Produce"),
+    switches=("offset-off-by-one",),
+)
+def test_base_offsets_count_up(case):
+    """Each Produce answers the offset of its first record; k records advance the log end by k."""
+    topic = case.topic()
+    one, two, three = (
+        sent(case.version, *values) for values in ([b"a"], [b"b", b"c"], [b"d", b"e", b"f"])
+    )
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, one, version=case.version, name="one"),
+        produce(topic, 0, two, version=case.version, name="two"),
+        produce(topic, 0, three, version=case.version, name="three"),
+        log_end(topic),
+        expect=all_of(
+            stored_at("one", 0), stored_at("two", 1), stored_at("three", 3), ends_at(6)
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.partitions-succeed-or-fail-alone",
+    evidence=("APPEND-01", "APPEND-02"),
+    api="Produce",
+    versions=every("Produce"),
+    where=among(3, 9, 13),
+)
+def test_partitions_succeed_or_fail_alone(case):
+    """A bad batch or an unknown partition in a Produce leaves its other partitions written."""
+    topic = case.topic()
+    good, other = batch(b"a", b"b"), batch(b"c")
+    wrong = Records(batch(b"d").build, patch=((17, b"\0\0\0\1"),))
+    parts = ((0, good), (1, wrong), (2, other), (7, other))
+    verdict = case.judge(
+        a_topic(topic, 3),
+        produce_many(((topic, parts),), version=case.version, name="send"),
+        log_end(topic, 0, name="end 0"),
+        log_end(topic, 1, name="end 1"),
+        log_end(topic, 2, name="end 2"),
+        expect=all_of(
+            answer("send", "responses[0].partition_responses[*].error_code").contains(0),
+            answer("send", "responses[0].partition_responses[*].error_code").contains(2),
+            answer("send", "responses[0].partition_responses[*].error_code").contains(3),
+            ends_at(2, step="end 0"),
+            ends_at(0, step="end 1"),
+            ends_at(1, step="end 2"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.topics-are-written-alone",
+    evidence=("APPEND-01",),
+    api="Produce",
+    versions=every("Produce"),
+    where=among(3, 9, 13),
+)
+def test_topics_are_written_alone(case):
+    """A Produce of two topics answers for both, each from its own log end."""
+    one, two = case.topic("one"), case.topic("two")
+    both = ((one, ((0, batch(b"a")),)), (two, ((0, batch(b"b", b"c")),)))
+    verdict = case.judge(
+        a_topic(one),
+        a_topic(two),
+        produce(one, 0, batch(b"before"), name="before"),
+        produce_many(both, version=case.version, name="send"),
+        log_end(one, name="end one"),
+        log_end(two, name="end two"),
+        expect=all_of(
+            answer("send", "responses").has_length(2),
+            answer("send", "responses[*].partition_responses[*].error_code").each_is(0),
+            ends_at(2, step="end one"),
+            ends_at(2, step="end two"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.unknown-topics-are-refused",
+    evidence=("APPEND-02",),
+    api="Produce",
+    versions=every("Produce"),
+    where=among(2, 3, 9, 12),
+)
+def test_unknown_topics_are_refused(case):
+    """Produce to a topic that nobody made answers UNKNOWN_TOPIC_OR_PARTITION and makes nothing."""
+    topic = case.topic()
+    verdict = case.judge(
+        produce(topic, 0, sent(case.version, b"a"), version=case.version, name="send"),
+        metadata(topic, name="after"),
+        expect=all_of(
+            refused_with("send", UNKNOWN_TOPIC_OR_PARTITION),
+            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.unknown-topic-ids-are-refused",
+    evidence=("KIP-516", "observed on 4.3.1"),
+    api="Produce",
+    versions=range_("Produce", 13),
+    topic_id=(NO_SUCH_ID, bytes(16)),
+)
+def test_unknown_topic_ids_are_refused(case):
+    """From version 13 on a topic id that no topic has answers UNKNOWN_TOPIC_ID."""
+    to_nobody = ((case.topic_id, ((0, batch(b"a")),)),)
+    verdict = case.judge(
+        produce_many(to_nobody, version=case.version, name="send"),
+        expect=refused_with("send", UNKNOWN_TOPIC_ID),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.unknown-partitions-are-refused",
+    evidence=("APPEND-02",),
+    api="Produce",
+    versions=every("Produce"),
+    where=among(3, 9, 13),
+    partition=(-1, 1, 2147483647),
+)
+def test_unknown_partitions_are_refused(case):
+    """Produce to a partition that its topic lacks answers UNKNOWN_TOPIC_OR_PARTITION."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, case.partition, batch(b"a"), version=case.version, name="send"),
+        log_end(topic),
+        expect=all_of(refused_with("send", UNKNOWN_TOPIC_OR_PARTITION), ends_at(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.an-empty-message-set-is-accepted",
+    evidence=("APPEND-07",),
+    api="Produce",
+    versions=range_("Produce", 0, 2),
+    releases="1.0-3.9",
+)
+def test_an_empty_message_set_is_accepted(case):
+    """Before version 3 a Produce without any message succeeds and takes no offset; 2.2 closes."""
+    topic = case.topic()
+    accepted = all_of(answer("send", CODE).is_(0), ends_at(1))
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, sent(2, b"a"), version=2, name="before"),
+        produce(topic, 0, b"", version=case.version, name="send", connection="b"),
+        log_end(topic),
+        expect=by_release(
+            {
+                "1.0": accepted,
+                "2.2": all_of(refused("send"), ends_at(1)),
+                "2.8-3.9": accepted,
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.empty-records-are-refused",
+    evidence=("APPEND-07", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    level=OBSERVED,
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+)
+def test_empty_records_are_refused(case):
+    """From version 3 on records without a batch are refused: a producer never sends them."""
+    topic = case.topic()
+    refusal = refused_with("send", INVALID_RECORD)
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, b"", version=case.version, name="send", connection="b"),
+        log_end(topic),
+        expect=all_of(by_release({"1.0-2.2": refused("send"), "2.8+": refusal}), ends_at(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.bytes-behind-the-batch-are-cut",
+    evidence=("APPEND-07",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+    tail=("five zeros", "half a batch"),
+)
+def test_bytes_behind_the_batch_are_cut(case):
+    """Bytes that are no whole batch are cut off; what stands before them is stored."""
+    topic = case.topic()
+    good = batch(b"a", b"b")
+    rest = bytes(5) if case.tail == "five zeros" else bytes(8) + b"\0\0\1\0" + bytes(40)
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, Joined((good, rest)), version=case.version, name="send"),
+        produce(topic, 0, good, version=case.version, name="next"),
+        fetch(topic, name="read"),
+        expect=all_of(stored_at("send", 0), stored_at("next", 2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.two-batches-are-refused",
+    evidence=("KIP-98", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+)
+def test_two_batches_are_refused(case):
+    """From version 3 on a partition's records are one batch; a second one refuses both."""
+    topic = case.topic()
+    both = Joined((batch(b"a"), batch(b"b")))
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, both, version=case.version, name="send", connection="b"),
+        log_end(topic),
+        expect=all_of(
+            by_release(
+                {
+                    "1.0": refused("send"),
+                    "2.2": refused_with("send", CORRUPT_MESSAGE),
+                    "2.8+": refused_with("send", INVALID_RECORD),
+                }
+            ),
+            ends_at(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.message-sets-may-hold-many-messages",
+    evidence=("APPEND-08",),
+    api="Produce",
+    versions=range_("Produce", 0, 2),
+    releases="1.0-3.9",
+    magic=(0, 1),
+)
+def test_message_sets_may_hold_many_messages(case):
+    """Before version 3 each message of a set is an entry, and each one gets an offset."""
+    topic = case.topic()
+    three = messages(b"a", b"b", b"c", magic=case.magic)
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, three, version=case.version, name="one"),
+        produce(topic, 0, three, version=case.version, name="two"),
+        log_end(topic),
+        expect=all_of(stored_at("one", 0), stored_at("two", 3), ends_at(6)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.a-partition-named-twice-counts-once",
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+    level=OBSERVED,
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+)
+def test_a_partition_named_twice_counts_once(case):
+    """Of a partition that a Produce names twice the last records alone are written."""
+    topic = case.topic()
+    twice = ((topic, ((0, batch(b"first")), (0, batch(b"last")))),)
+    verdict = case.judge(
+        a_topic(topic),
+        produce_many(twice, version=case.version, name="send"),
+        fetch(topic, name="read"),
+        log_end(topic),
+        expect=all_of(
+            answer("send", "responses[0].partition_responses").has_length(1), ends_at(1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.a-request-for-nothing-is-answered",
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+    level=OBSERVED,
+    api="Produce",
+    versions=every("Produce"),
+    where=among(0, 3, 9, 13),
+)
+def test_a_request_for_nothing_is_answered(case):
+    """A Produce that names no topic is answered with no topic."""
+    verdict = case.judge(
+        produce_many((), version=case.version, name="send"),
+        expect=answer("send", "responses").has_length(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.log-start-offsets-are-told",
+    evidence=("schema Produce.log_start_offset",),
+    api="Produce",
+    versions=range_("Produce", 5),
+    where=among(5, 8, 9, 13),
+)
+def test_log_start_offsets_are_told(case):
+    """From version 5 on Produce answers where the log begins."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(b"a"), version=case.version, name="send"),
+        expect=answer("send", "responses[0].partition_responses[0].log_start_offset").is_(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.records-keep-the-time-of-their-producer",
+    evidence=("APPEND-09",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+)
+def test_records_keep_the_time_of_their_producer(case):
+    """A topic of CreateTime keeps the records' timestamps and answers no append time."""
+    topic = case.topic()
+    moments = [{"value": b"v", "timestamp": Now(at)} for at in (-5, 0, -9)]
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(*moments), version=case.version, name="send"),
+        fetch(topic, name="read"),
+        expect=answer("send", "responses[0].partition_responses[0].log_append_time_ms").is_(-1),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,116 @@
+"""InitProducerId without a transactional id: where idempotent producers get their ids.
+
+Sources: TransactionCoordinator.handleInitProducerId at 1.0.2 and 2.8.2, KafkaApis at 2.8.2;
+KIP-98, KIP-360; the five releases were asked.
+"""
+
+from harness.claim import OBSERVED, claim, every, range_
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.steps import init_producer_id, producer_ready
+from suites.scene import among
+
+INVALID_REQUEST = 42
+
+
+@claim(
+    "produce.producer-ids-begin-with-epoch-zero",
+    evidence=("KIP-98",),
+    api="InitProducerId",
+    versions=every("InitProducerId"),
+)
+def test_producer_ids_begin_with_epoch_zero(case):
+    """Without a transactional id each InitProducerId gives another producer id, at epoch 0."""
+    verdict = case.judge(
+        producer_ready(),
+        init_producer_id(version=case.version, name="one"),
+        init_producer_id(version=case.version, name="two"),
+        expect=all_of(
+            answer("one", "error_code").is_(0),
+            answer("one", "producer_id").at_least(0),
+            answer("one", "producer_epoch").is_(0),
+            answer("two", "producer_id").is_not(Ref("one", "producer_id")),
+            answer("two", "producer_epoch").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.producer-ids-ignore-the-timeout",
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+    level=OBSERVED,
+    api="InitProducerId",
+    versions=every("InitProducerId"),
+    where=among(0, 4),
+    timeout_ms=(-1, 0, 2147483647),
+)
+def test_producer_ids_ignore_the_timeout(case):
+    """The transaction timeout matters only to those who have a transactional id."""
+    verdict = case.judge(
+        producer_ready(),
+        init_producer_id(version=case.version, timeout_ms=case.timeout_ms, name="ask"),
+        expect=all_of(
+            answer("ask", "error_code").is_(0), answer("ask", "producer_epoch").is_(0)
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.half-a-producer-is-refused",
+    evidence=("KIP-360",),
+    api="InitProducerId",
+    versions=range_("InitProducerId", 3),
+    half=("id", "epoch"),
+)
+def test_half_a_producer_is_refused(case):
+    """A producer id without its epoch, or an epoch without its id, answers INVALID_REQUEST."""
+    given = {"producer_id": 5} if case.half == "id" else {"producer_epoch": 5}
+    verdict = case.judge(
+        producer_ready(),
+        init_producer_id(version=case.version, name="ask", **given),
+        expect=all_of(
+            answer("ask", "error_code").is_(INVALID_REQUEST),
+            answer("ask", "producer_id").is_(-1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.an-empty-transactional-id-is-refused",
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+    level=OBSERVED,
+    api="InitProducerId",
+    versions=every("InitProducerId"),
+)
+def test_an_empty_transactional_id_is_refused(case):
+    """An empty transactional id is no id: it answers INVALID_REQUEST."""
+    verdict = case.judge(
+        init_producer_id("", version=case.version, name="ask"),
+        expect=answer("ask", "error_code").is_(INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.a-known-producer-gets-a-new-id",
+    evidence=("KIP-360", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    level=OBSERVED,
+    api="InitProducerId",
+    versions=range_("InitProducerId", 3),
+)
+def test_a_known_producer_gets_a_new_id(case):
+    """Whoever names its producer id and epoch without a transactional id gets a new id."""
+    known = {"producer_id": Ref("producer ids", "producer_id"), "producer_epoch": 0}
+    verdict = case.judge(
+        producer_ready(),
+        init_producer_id(version=case.version, name="ask", **known),
+        expect=all_of(
+            answer("ask", "error_code").is_(0),
+            answer("ask", "producer_id").is_not(Ref("producer ids", "producer_id")),
+            answer("ask", "producer_epoch").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,107 @@
+"""Produce: how large a batch may be, before and after the broker has rewritten it.
+
+Sources: Log.analyzeAndValidateRecords and Log.append at 1.0.2 and 2.8.2, UnifiedLog at 3.9; clauses
+APPEND-13, 14. A batch of one record without a key has 61 bytes of header and, for values of up to
+63 bytes, 7 bytes around the value.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of
+from harness.steps import a_topic, produce
+from suites.scene import among
+from suites.sending import batch, ends_at, log_end, refused_with, stored_at
+
+MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE = 10, 18
+AROUND = 61 + 7
+
+
+@claim(
+    "produce.batches-above-max-message-bytes-are-refused",
+    evidence=("APPEND-13",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+    switches=("max-message-bytes-ignored",),
+)
+def test_batches_above_max_message_bytes_are_refused(case):
+    """A batch of max.message.bytes is stored; one byte more answers MESSAGE_TOO_LARGE."""
+    topic = case.topic()
+    fits, exceeds = batch(b"x" * (100 - AROUND)), batch(b"x" * (101 - AROUND))
+    verdict = case.judge(
+        a_topic(topic, configs={"max.message.bytes": 100}),
+        produce(topic, 0, fits, version=case.version, name="fits"),
+        produce(topic, 0, exceeds, version=case.version, name="exceeds"),
+        log_end(topic),
+        expect=all_of(
+            stored_at("fits", 0), refused_with("exceeds", MESSAGE_TOO_LARGE), ends_at(1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.the-size-of-a-batch-is-its-compressed-size",
+    evidence=("APPEND-13",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+)
+def test_the_size_of_a_batch_is_its_compressed_size(case):
+    """A batch may unpack to more than max.message.bytes."""
+    topic = case.topic()
+    packed = batch(bytes(5000), codec="gzip")
+    verdict = case.judge(
+        a_topic(topic, configs={"max.message.bytes": 200}),
+        produce(topic, 0, packed, version=case.version, name="send"),
+        log_end(topic),
+        expect=all_of(stored_at("send", 0), ends_at(1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.a-batch-that-grows-too-large-is-refused",
+    evidence=("APPEND-12", "APPEND-13"),
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 9, 13),
+)
+def test_a_batch_that_grows_too_large_is_refused(case):
+    """A batch that exceeds max.message.bytes when the broker unpacks it is refused."""
+    topic = case.topic()
+    configs = {"max.message.bytes": 200, "compression.type": "uncompressed"}
+    packed = batch(bytes(5000), codec="gzip")
+    verdict = case.judge(
+        a_topic(topic, configs=configs),
+        produce(topic, 0, packed, version=case.version, name="send"),
+        produce(topic, 0, batch(b"a"), version=case.version, name="next"),
+        log_end(topic),
+        expect=all_of(
+            refused_with("send", MESSAGE_TOO_LARGE), stored_at("next", 0), ends_at(1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "produce.records-above-segment-bytes-are-refused",
+    evidence=("APPEND-14",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    releases="1.0-3.9",
+    where=among(3, 9),
+)
+def test_records_above_segment_bytes_are_refused(case):
+    """Records that no segment can hold answer RECORD_LIST_TOO_LARGE."""
+    topic = case.topic()
+    fits, exceeds = batch(b"x" * (100 - AROUND)), batch(b"x" * (101 - AROUND))
+    verdict = case.judge(
+        a_topic(topic, configs={"segment.bytes": 100}),
+        produce(topic, 0, fits, version=case.version, name="fits"),
+        produce(topic, 0, exceeds, version=case.version, name="exceeds"),
+        log_end(topic),
+        expect=all_of(
+            stored_at("fits", 0), refused_with("exceeds", RECORD_LIST_TOO_LARGE), ends_at(1)
+        ),
+    )
+    assert verdict.conforms, verdict
