@@ -1,0 +1,103 @@
+"""Each oracle passes a good peer and is tripped by a liar of its own: its canary."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import pytest
+
+from fuzz.generator import Generator, Pair
+from fuzz.oracles import ORACLES, Sent
+from fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
+from fuzz.segments import frames_in, may_wait
+from reference_impl.wire.headers import encode_request, encode_response
+
+METADATA = Generator([Pair(3, 4)], random.Random(1)).frame(9)[1]
+SENT = Sent(3, 4, 9, METADATA)
+GOOD = encode_response(3, 4, 9, {"brokers": [], "topics": [], "controller_id": 0})
+PRODUCED = {"responses": [{"name": "t", "partition_responses": [{"index": 0, "error_code": -1}]}]}
+
+
+def wire_of(key: int, version: int, body: dict) -> bytes:
+    frame = encode_request(key, version, 9, None, body)
+    return struct.pack(">i", len(frame)) + frame
+
+
+FETCH = {"max_wait_ms": 60000, "min_bytes": 1, "topics": []}
+LIARS = {
+    "answers_in_time": (SENT, Outcome((), SILENT)),
+    "speaks_frames": (SENT, Outcome((), GARBLED)),
+    "correlates": (SENT, Outcome((b"\0\0\0\x0a" + GOOD[4:],), KEPT)),
+    "parses": (SENT, Outcome((GOOD + b"?",), KEPT)),
+    "knows_its_errors": (Sent(0, 3, 9, b""), Outcome((encode_response(0, 3, 9, PRODUCED),), KEPT)),
+    "keeps_the_connection": (SENT, Outcome((), CLOSED)),
+}
+
+
+def test_every_oracle_has_its_liar():
+    assert LIARS.keys() == ORACLES.keys()
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_an_oracle_is_silent_about_a_good_answer(name):
+    assert ORACLES[name](SENT, Outcome((GOOD,), KEPT)) is None
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_an_oracle_is_tripped_by_its_liar(name):
+    assert ORACLES[name](*LIARS[name])
+
+
+@pytest.mark.parametrize("name", ["answers_in_time", "keeps_the_connection"])
+def test_a_request_that_may_wait_may_be_met_with_silence(name):
+    sent = Sent(1, 4, 9, wire_of(1, 4, FETCH))
+    assert ORACLES[name](sent, Outcome((), SILENT)) is None
+
+
+def test_an_answer_that_is_cut_does_not_parse():
+    assert ORACLES["parses"](SENT, Outcome((GOOD[:-1],), KEPT))
+
+
+def test_an_answer_to_an_unknown_key_does_not_parse():
+    assert ORACLES["parses"](Sent(999, 0, 9, b""), Outcome((GOOD,), KEPT))
+
+
+def test_a_refused_api_versions_is_read_as_version_0():
+    answer = encode_response(18, 0, 9, {"error_code": 35, "api_keys": []})
+    assert signature(18, 99, Outcome((answer,), KEPT)) == "answer(error_code=35) kept"
+
+
+def test_a_reset_and_a_close_are_one_behaviour():
+    assert signature(3, 4, Outcome((), RESET)) == signature(3, 4, Outcome((), CLOSED))
+
+
+@pytest.mark.parametrize(
+    ("wire", "frames", "whole"),
+    [
+        (b"", [], True),
+        (b"\0\0\0\1x", [b"x"], True),
+        (b"\0\0\0\1x\0\0\0\2yz", [b"x", b"yz"], True),
+        (b"\0\0\0\2x", [], False),
+        (b"\0\0\0\1x\0\0", [b"x"], False),
+        (b"\xff\xff\xff\xff", [], False),
+        (struct.pack(">i", 104857601), [], False),
+    ],
+)
+def test_frames_in(wire, frames, whole):
+    assert frames_in(wire) == (frames, whole)
+
+
+@pytest.mark.parametrize(
+    ("wire", "waits"),
+    [
+        (wire_of(1, 4, FETCH), True),
+        (wire_of(1, 4, {**FETCH, "max_wait_ms": 10}), False),
+        (METADATA + wire_of(1, 4, FETCH), True),
+        (wire_of(11, 2, {"group_id": "g", "protocols": []}), True),
+        (METADATA, False),
+        (b"\0\0\0\2\0\1", False),
+    ],
+)
+def test_may_wait(wire, waits):
+    assert may_wait(wire) is waits
