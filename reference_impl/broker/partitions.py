@@ -55,7 +55,10 @@ def locate(
     if not hosted:
         name = "partition.elsewhere-for-debuggers" if debugging else "partition.elsewhere"
         return Located(None, broker.persona.quirk(name))
-    if epoch > NO_EPOCH and "leader-epoch-not-checked" not in broker.switches:
+    named = epoch > NO_EPOCH or (
+        epoch < NO_EPOCH and broker.persona.quirk("partition.fences-negative-epochs")
+    )
+    if named and "leader-epoch-not-checked" not in broker.switches:
         if epoch < partition.leader_epoch:
             return Located(None, ErrorCode.FENCED_LEADER_EPOCH)
         if epoch > partition.leader_epoch:

@@ -131,6 +131,8 @@ def _unknown(broker: Broker, want: fetch_sessions.Wanted) -> int:
     """Why a partition cannot even be looked for; such rows come last in the answer."""
     if want.topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
+    if want.topic in broker.cluster.topics and broker.persona.quirk("fetch.knows-topics-only"):
+        return ErrorCode.NONE
     if broker.cluster.partition(want.topic, want.index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.NONE
@@ -300,13 +302,14 @@ def _converted(
     if want.topic not in broker.cluster.topics:
         return row
     config = broker.cluster.config_of(want.topic)
-    if config.compression_type == "zstd":
-        return _error(want.index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    zstd = config.compression_type == "zstd"
+    if zstd and broker.persona.quirk("fetch.zstd-needs-version-10"):
+        return _unconverted(broker, want, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     newest = _NEWEST_OF.get(query.version)
     if newest is None or not row["records"]:
         return row
     if not config.message_downconversion_enable:
-        return _error(want.index, ErrorCode.UNSUPPORTED_VERSION)
+        return _unconverted(broker, want, ErrorCode.UNSUPPORTED_VERSION)
     stored = row["records"]
     try:
         records = down_convert(stored, newest, first_offset=want.offset)
@@ -315,10 +318,17 @@ def _converted(
         if not records and broker.persona.quirk("fetch.cut-entry-goes-out-raw"):
             records = stored if next(entries(stored), None) is None else records
     except UnsupportedCompression:
-        return _error(want.index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        return _unconverted(broker, want, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     except RecordError:
-        return _error(want.index, ErrorCode.CORRUPT_MESSAGE)
+        return _unconverted(broker, want, ErrorCode.CORRUPT_MESSAGE)
     return {**row, "records": records}
+
+
+def _unconverted(broker: Broker, want: fetch_sessions.Wanted, code: int) -> dict[str, Any]:
+    row = _error(want.index, code)
+    if broker.persona.quirk("fetch.unconverted-is-null"):
+        return {**row, "records": None, "aborted_transactions": []}
+    return row
 
 
 def _padded(converted: bytes, stored: bytes, magic: int, offset: int) -> bytes:

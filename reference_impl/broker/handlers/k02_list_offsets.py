@@ -42,7 +42,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangu
         if quirk("list-offsets.names-twice-answers-once"):
             rows = list({row["partition_index"]: row for row in rows}.values())
         answers = [_answer(request, broker, topic["name"], row, counts, now) for row in rows]
-        topics.append({"name": topic["name"], "partitions": answers})
+        if rows or not quirk("list-offsets.names-twice-answers-once"):
+            topics.append({"name": topic["name"], "partitions": answers})
     return {"topics": topics}
 
 

@@ -182,9 +182,14 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "KafkaApis.handleFetchRequest at 1.0.2; observed",
     ),
     "fetch.unconverted-is-null": (
-        "Records that cannot be converted for their reader are null instead of empty.",
+        "Records that cannot be converted are null, not empty; nothing is aborted, not null.",
         (False, False, False, True, True),
         "KafkaApis.convertRecords at 3.9; observed",
+    ),
+    "fetch.zstd-needs-version-10": (
+        "A topic whose codec is zstd refuses versions before 10 (KIP-110).",
+        (True, True, True, True, False),
+        "KafkaApis.convertRecords at 2.2.1, 3.9; observed",
     ),
     "fetch.parses-isolation": (
         "An isolation level that does not exist closes the connection instead of failing the "
@@ -217,7 +222,8 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "observed",
     ),
     "list-offsets.names-twice-answers-once": (
-        "A partition that is asked for twice has one row in the answer.",
+        "A partition that is asked for twice has one row in the answer, a topic without "
+        "partitions none.",
         (True, True, False, False, True),
         "observed",
     ),

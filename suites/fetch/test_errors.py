@@ -1,0 +1,228 @@
+"""What a fetch refuses, partition by partition: names, ids, epochs, isolation levels, strangers.
+
+Sources: KafkaApis.handleFetchRequest and Partition.checkCurrentLeaderEpoch at 2.2.1, KIP-320
+(leader epochs), KIP-516 (topic ids), KIP-595 (diverging epochs); clauses FETCH-02, FETCH-21.
+"""
+
+from harness.claim import OBSERVED, claim, range_
+from harness.expect import all_of, answer, by_release, refused
+from harness.scenario import Ask, Frame, Raw
+from harness.steps import a_topic, fetch, metadata
+from suites.scene import ONE, TWO, a_log, among, batch, part, question
+
+NONE, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 0, 3, 6
+FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNKNOWN_TOPIC_ID = 74, 75, 100
+PARTS = "responses[0].partitions"
+
+
+@claim(
+    "fetch.unknown-topics-and-partitions-are-refused",
+    evidence=("FETCH-21",),
+    api="Fetch",
+    versions=range_("Fetch", 0, 12),
+    where=among(0, 3, 4, 7, 12),
+)
+def test_unknown_topics_and_partitions_are_refused(case):
+    """A topic or partition that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    topic, nowhere = case.topic(), case.topic("nowhere")
+    asked = {"topic": (nowhere, 0), "partition": (topic, 7), "negative": (topic, -1)}
+    code, high = f"{PARTS}[0].error_code", f"{PARTS}[0].high_watermark"
+    verdict = case.judge(
+        a_topic(topic),
+        [
+            fetch(of, index, version=case.version, max_wait_ms=0, name=word)
+            for word, (of, index) in asked.items()
+        ],
+        expect=all_of(
+            *(answer(word, code).is_(UNKNOWN_TOPIC_OR_PARTITION) for word in asked),
+            *(answer(word, high).is_(-1) for word in asked),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.the-unknown-comes-last",
+    evidence=("FETCH-21", "FETCH-06"),
+    level=OBSERVED,
+    api="Fetch",
+    versions=range_("Fetch", 0, 12),
+    where=among(0, 4, 7, 12),
+)
+def test_the_unknown_comes_last(case):
+    """Unknown partitions stand behind the others; on 1.0 only those of unknown topics do."""
+    topic, nowhere = case.topic(), case.topic("nowhere")
+    asked = question(case.version, [(nowhere, [part(0)]), (topic, [part(7), part(0)])])
+    order = answer("fetch", "responses[0].partitions[*].partition_index")
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        Ask("Fetch", case.version, asked, name="fetch"),
+        expect=by_release({"1.0": order.is_([7, 0]), "2.2+": order.is_([0])}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.unknown-partitions-of-a-topic-id-are-refused",
+    evidence=("FETCH-21", "KIP-516"),
+    api="Fetch",
+    versions=range_("Fetch", 13),
+    where=among(13, 17),
+)
+def test_unknown_partitions_of_a_topic_id_are_refused(case):
+    """A partition that a topic named by id does not have answers UNKNOWN_TOPIC_OR_PARTITION."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        fetch(topic, 5, version=case.version, max_wait_ms=0, name="fetch"),
+        expect=all_of(
+            answer("fetch", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+            answer("fetch", f"{PARTS}[0].high_watermark").is_(-1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.unknown-topic-ids-are-refused",
+    evidence=("FETCH-21", "KIP-516"),
+    api="Fetch",
+    versions=range_("Fetch", 13),
+    where=among(13, 15, 17, 18),
+)
+def test_unknown_topic_ids_are_refused(case):
+    """A topic id that no topic has, and the id of zeros, answer UNKNOWN_TOPIC_ID."""
+    unknown = question(case.version, [(b"\x17" * 16, [part()])])
+    zero = question(case.version, [(bytes(16), [part()])])
+    verdict = case.judge(
+        Ask("Fetch", case.version, unknown, name="unknown"),
+        Ask("Fetch", case.version, zero, name="zero"),
+        expect=all_of(
+            answer("unknown", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_ID),
+            answer("zero", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_ID),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.wrong-leader-epochs-are-fenced",
+    evidence=("KIP-320", "FETCH-21"),
+    api="Fetch",
+    versions=range_("Fetch", 9),
+    switches=("leader-epoch-not-checked",),
+    where=among(9, 11, 12, 16, 18),
+)
+def test_wrong_leader_epochs_are_fenced(case):
+    """From version 9 a leader epoch that is not yet known is refused, the current one served."""
+    topic = case.topic()
+
+    def asked(name, epoch):
+        return fetch(
+            topic, version=case.version, max_wait_ms=0, current_leader_epoch=epoch, name=name
+        )
+
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        asked("newer", 5),
+        asked("right", 0),
+        asked("none", -1),
+        expect=all_of(
+            answer("newer", f"{PARTS}[0].error_code").is_(UNKNOWN_LEADER_EPOCH),
+            answer("right", f"{PARTS}[0].error_code").is_(NONE),
+            answer("none", f"{PARTS}[0].error_code").is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.negative-leader-epochs-were-fenced",
+    evidence=("KIP-320", "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    level=OBSERVED,
+    api="Fetch",
+    versions=range_("Fetch", 9),
+    where=among(10, 12, 17),
+)
+def test_negative_leader_epochs_were_fenced(case):
+    """A leader epoch below -1 is an older epoch on 2.2, and no epoch at all from 2.8 on."""
+    topic = case.topic()
+    code = f"{PARTS}[0].error_code"
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        fetch(topic, version=case.version, max_wait_ms=0, current_leader_epoch=-2, name="fetch"),
+        expect=by_release(
+            {
+                "2.2": answer("fetch", code).is_(FENCED_LEADER_EPOCH),
+                "2.8+": answer("fetch", code).is_(NONE),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.a-log-that-left-the-leader-is-told-where",
+    evidence=("KIP-595",),
+    api="Fetch",
+    versions=range_("Fetch", 12),
+    where=among(12, 13, 17),
+)
+def test_a_log_that_left_the_leader_is_told_where(case):
+    """A reader whose last epoch ended earlier on the leader is told where, instead of records."""
+    topic = case.topic()
+    ahead = question(case.version, [(topic, [part(0, 9, last_fetched_epoch=0)])])
+    alike = question(case.version, [(topic, [part(0, 1, last_fetched_epoch=0)])])
+    newer = question(case.version, [(topic, [part(0, 1, last_fetched_epoch=7)])])
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO)),
+        Ask("Fetch", case.version, ahead, name="ahead"),
+        Ask("Fetch", case.version, alike, name="alike"),
+        Ask("Fetch", case.version, newer, name="newer"),
+        expect=all_of(
+            answer("ahead", f"{PARTS}[0].diverging_epoch.end_offset").is_(2),
+            answer("alike", f"{PARTS}[0].diverging_epoch.end_offset").is_(-1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.unknown-isolation-levels-close-the-connection",
+    evidence=("observed on 1.0.2 and 2.2.1",),
+    level=OBSERVED,
+    api="Fetch",
+    versions=range_("Fetch", 4),
+    releases="1.0-2.2",
+    where=among(4, 10),
+)
+def test_unknown_isolation_levels_close_the_connection(case):
+    """Until 2.2 an isolation level that does not exist closes the connection."""
+    topic = case.topic()
+    body = question(case.version, [(topic, [part()])], isolation_level=2)
+    verdict = case.judge(
+        a_topic(topic),
+        Raw(Frame("Fetch", case.version, body), name="fetch", connection="b", expect="close"),
+        metadata(name="after"),
+        expect=refused("fetch"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.strangers-are-no-followers",
+    evidence=("FETCH-02",),
+    api="Fetch",
+    versions=range_("Fetch", 0, 14),
+    where=among(0, 4, 12),
+)
+def test_strangers_are_no_followers(case):
+    """A fetch with the id of a broker that does not follow the partition gets no records."""
+    topic = case.topic()
+    body = question(case.version, [(topic, [part()])], replica_id=77)
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        Ask("Fetch", case.version, body, name="fetch"),
+        expect=answer("fetch", f"{PARTS}[0].records").has_length(0),
+    )
+    assert verdict.conforms, verdict

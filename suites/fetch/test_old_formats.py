@@ -1,0 +1,120 @@
+"""Old consumers get old formats: messages of format 0 and 1 from batches of format 2.
+
+Sources: KIP-283, KafkaApis.convertRecords and RecordsUtil.downConvert at 2.2.1; clause FETCH-18.
+Kafka 4.x has no version that needs it.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, batches, by_release, records
+from harness.steps import a_topic, fetch
+from suites.scene import ONE, THREE, TWO, a_log, batch
+
+NONE, UNSUPPORTED_VERSION, UNSUPPORTED_COMPRESSION_TYPE = 0, 35, 76
+MAGIC = {0: 0, 1: 0, 2: 1, 3: 1}
+
+
+@claim(
+    "fetch.old-versions-get-old-formats",
+    evidence=("FETCH-18", "KIP-283"),
+    api="Fetch",
+    versions=range_("Fetch", 0, 3),
+)
+def test_old_versions_get_old_formats(case):
+    """Versions 0 and 1 get messages of format 0, versions 2 and 3 of format 1."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO), batch(THREE)),
+        fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
+        expect=all_of(
+            batches("fetch", "[0].magic").is_(MAGIC[case.version]),
+            records("fetch", "[*].offset").is_([0, 1, 2]),
+            records("fetch", "[*].value").is_([ONE, TWO, THREE]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.conversion-drops-what-lies-before-the-offset",
+    evidence=("FETCH-18", "FETCH-15"),
+    api="Fetch",
+    versions=range_("Fetch", 0, 3),
+    where=lambda row: row["version"] in (0, 3),
+)
+def test_conversion_drops_what_lies_before_the_offset(case):
+    """A converted batch begins with the record asked for, not with the start of its batch."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO, THREE)),
+        fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="fetch"),
+        expect=records("fetch", "[0].offset").is_(1),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.conversion-loses-headers-and-keeps-keys",
+    evidence=("FETCH-18", "KIP-82"),
+    api="Fetch",
+    versions=range_("Fetch", 0, 3),
+    where=lambda row: row["version"] in (1, 2),
+)
+def test_conversion_loses_headers_and_keeps_keys(case):
+    """Conversion keeps keys, null values and, in format 1, timestamps; headers are lost."""
+    topic = case.topic()
+    rows = [
+        {"key": b"key", "value": ONE, "headers": [("h", b"1"), ("h", None)]},
+        {"key": b"key", "value": None},
+    ]
+    verdict = case.judge(
+        a_log(topic, batch(*rows)),
+        fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
+        expect=all_of(
+            records("fetch", "[*].key").is_([b"key", b"key"]),
+            records("fetch", "[*].value").is_([ONE, None]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.conversion-can-be-forbidden",
+    evidence=("KIP-283",),
+    api="Fetch",
+    versions=range_("Fetch", 0, 4),
+    releases="2.2-3.9",
+    where=lambda row: row["version"] in (0, 3, 4),
+)
+def test_conversion_can_be_forbidden(case):
+    """A topic that forbids conversion answers UNSUPPORTED_VERSION to versions that need it."""
+    topic = case.topic()
+    old = case.version < 4
+    verdict = case.judge(
+        a_log(topic, batch(ONE), configs={"message.downconversion.enable": "false"}),
+        fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
+        expect=answer("fetch", "responses[0].partitions[0].error_code").is_(
+            UNSUPPORTED_VERSION if old else NONE
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.zstd-needs-version-10",
+    evidence=("KIP-110",),
+    api="Fetch",
+    versions=range_("Fetch", 0, 10),
+    releases="2.2+",
+    where=lambda row: row["version"] in (0, 4, 9, 10),
+)
+def test_zstd_needs_version_10(case):
+    """A topic with zstd as its codec refuses versions before 10, until 4.x serves them too."""
+    topic = case.topic()
+    code = answer("fetch", "responses[0].partitions[0].error_code")
+    refused = UNSUPPORTED_COMPRESSION_TYPE if case.version < 10 else NONE
+    verdict = case.judge(
+        a_topic(topic, configs={"compression.type": "zstd"}),
+        fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
+        expect=by_release({"2.2-3.9": code.is_(refused), "4.3+": code.is_(NONE)}),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,175 @@
+"""Fetch sessions: what was asked for once need not be said again.
+
+Sources: KIP-227; FetchManager and FetchSession at 2.2.1 and 3.9; clauses FETCH-19, FETCH-20;
+observed on the four releases that have version 7.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, records
+from harness.scenario import Ask, Ref
+from harness.steps import a_topic, fetch
+from suites.scene import ONE, TWO, among, appended, batch, part, question
+
+NONE, FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH = 0, 70, 71
+SESSION = Ref("full", "session_id")
+VERSIONS = among(7, 12, 13, 18)
+
+
+def full(case, topic, *partitions):
+    """A full fetch that opens a session."""
+    parts = [part(one) for one in partitions or (0,)]
+    body = question(case.version, [(topic, parts)], session_epoch=0)
+    return Ask("Fetch", case.version, body, name="full")
+
+
+def more(case, epoch, name, topics=(), **fields):
+    """An incremental fetch of that session."""
+    body = question(case.version, topics, session_id=SESSION, session_epoch=epoch, **fields)
+    return Ask("Fetch", case.version, body, name=name)
+
+
+@claim(
+    "fetch.a-full-fetch-opens-a-session",
+    evidence=("FETCH-19", "KIP-227"),
+    api="Fetch",
+    versions=range_("Fetch", 7),
+    where=VERSIONS,
+)
+def test_a_full_fetch_opens_a_session(case):
+    """A fetch with session epoch 0 opens a session; one with epoch -1 has none."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        full(case, topic),
+        fetch(topic, version=case.version, max_wait_ms=0, name="sessionless"),
+        expect=all_of(
+            answer("full", "session_id").at_least(1),
+            answer("full", "responses").has_length(1),
+            answer("sessionless", "session_id").is_(0),
+            answer("sessionless", "responses").has_length(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.a-session-tells-only-what-is-new",
+    evidence=("FETCH-19", "KIP-227"),
+    api="Fetch",
+    versions=range_("Fetch", 7),
+    where=VERSIONS,
+)
+def test_a_session_tells_only_what_is_new(case):
+    """An incremental fetch names no partition and is told only of those that have news."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic, 2),
+        full(case, topic, 0, 1),
+        more(case, 1, "nothing new"),
+        appended(topic, batch(ONE), partition=1),
+        more(case, 2, "news"),
+        expect=all_of(
+            answer("nothing new", "error_code").is_(NONE),
+            answer("nothing new", "responses").has_length(0),
+            answer("news", "responses[0].partitions[*].partition_index").is_([1]),
+            records("news", "[*].value").is_([ONE]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.a-session-remembers-offsets-and-forgets-partitions",
+    evidence=("FETCH-19", "KIP-227"),
+    api="Fetch",
+    versions=range_("Fetch", 7),
+    where=among(7, 12),
+)
+def test_a_session_remembers_offsets_and_forgets_partitions(case):
+    """A session takes over a new offset, and no longer tells of partitions it was to forget."""
+    topic = case.topic()
+    forgotten = [{"topic": topic, "partitions": [1]}]
+    verdict = case.judge(
+        a_topic(topic, 2),
+        full(case, topic, 0, 1),
+        appended(topic, batch(ONE), batch(TWO)),
+        appended(topic, batch(ONE), partition=1),
+        more(case, 1, "moved", [(topic, [part(0, 1)])], forgotten_topics_data=forgotten),
+        more(case, 2, "again"),
+        expect=all_of(
+            answer("moved", "responses[0].partitions[*].partition_index").is_([0]),
+            records("moved", "[*].value").is_([TWO]),
+            records("again", "[*].value").is_([TWO]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.unknown-sessions-are-not-found",
+    evidence=("FETCH-20", "KIP-227"),
+    api="Fetch",
+    versions=range_("Fetch", 7),
+    where=VERSIONS,
+)
+def test_unknown_sessions_are_not_found(case):
+    """A session id that is not there answers FETCH_SESSION_ID_NOT_FOUND and no partition."""
+    body = question(case.version, [], session_id=0, session_epoch=3)
+    verdict = case.judge(
+        Ask("Fetch", case.version, body, name="fetch"),
+        expect=all_of(
+            answer("fetch", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
+            answer("fetch", "session_id").is_(0),
+            answer("fetch", "responses").has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.session-epochs-count-up",
+    evidence=("FETCH-20", "KIP-227"),
+    api="Fetch",
+    versions=range_("Fetch", 7),
+    where=VERSIONS,
+)
+def test_session_epochs_count_up(case):
+    """An epoch out of turn answers INVALID_FETCH_SESSION_EPOCH; the session goes on after it."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        full(case, topic),
+        more(case, 2, "too early"),
+        more(case, 1, "in turn"),
+        more(case, 1, "again"),
+        expect=all_of(
+            answer("too early", "error_code").is_(INVALID_FETCH_SESSION_EPOCH),
+            answer("in turn", "error_code").is_(NONE),
+            answer("again", "error_code").is_(INVALID_FETCH_SESSION_EPOCH),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.the-final-epoch-closes-a-session",
+    evidence=("FETCH-20", "KIP-227"),
+    api="Fetch",
+    versions=range_("Fetch", 7),
+    where=VERSIONS,
+)
+def test_the_final_epoch_closes_a_session(case):
+    """Epoch -1 closes the session it names: the answer has no session, and it is not found."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        full(case, topic),
+        more(case, -1, "close", [(topic, [part()])]),
+        more(case, 1, "after"),
+        expect=all_of(
+            answer("close", "session_id").is_(0),
+            answer("close", "responses").has_length(1),
+            answer("after", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
+        ),
+    )
+    assert verdict.conforms, verdict

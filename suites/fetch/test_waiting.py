@@ -1,0 +1,223 @@
+"""When a fetch is answered: at once, when enough was appended, or when its time is up.
+
+That an answer comes "at once" is tried without a watch: the request allows a minute, and is sent as
+a frame of which the driver does not know that, so an answer which only comes when the time is up
+misses the step's deadline.
+
+Sources: ReplicaManager.fetchMessages and DelayedFetch at 2.2.1; clauses FETCH-04 to FETCH-09.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer, answered, records
+from harness.scenario import Await, Frame, Quiet, Raw, Send
+from harness.steps import a_topic, fetch, produce
+from suites.scene import ONE, SIZE, TWO, a_log, among, batch, part, question
+
+NONE, OFFSET_OUT_OF_RANGE = 0, 1
+PARTITION = "responses[0].partitions[0]"
+MINUTE_MS, LONG_MS = 60_000, 8_000
+VERSIONS = among(0, 4, 12, 17)
+
+
+@claim(
+    "fetch.without-a-wait-is-answered-at-once",
+    evidence=("FETCH-04",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=VERSIONS,
+)
+def test_without_a_wait_is_answered_at_once(case):
+    """Fetch with no time to wait is answered at once, however few bytes there are."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        fetch(topic, version=case.version, max_wait_ms=0, min_bytes=1 << 20, name="fetch"),
+        expect=records("fetch", "[*].value").is_([ONE]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.enough-bytes-are-answered-at-once",
+    evidence=("FETCH-05",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=VERSIONS,
+)
+def test_enough_bytes_are_answered_at_once(case):
+    """Fetch is answered at once when the bytes that are there reach its minimum."""
+    topic = case.topic()
+    body = question(
+        case.version,
+        [(topic, [part()])],
+        max_wait_ms=MINUTE_MS,
+        min_bytes=SIZE,
+    )
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
+        expect=records("fetch", "[*].value").is_([ONE]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.a-minimum-of-nothing-is-answered-at-once",
+    evidence=("FETCH-05",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=among(0, 4, 12, 17),
+)
+def test_a_minimum_of_nothing_is_answered_at_once(case):
+    """Fetch with a minimum of 0 bytes is answered at once, even with nothing."""
+    topic = case.topic()
+    body = question(case.version, [(topic, [part()])], max_wait_ms=MINUTE_MS, min_bytes=0)
+    verdict = case.judge(
+        a_topic(topic),
+        Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
+        expect=answer("fetch", f"{PARTITION}.error_code").is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.a-failed-partition-is-answered-at-once",
+    evidence=("FETCH-06",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=VERSIONS,
+)
+def test_a_failed_partition_is_answered_at_once(case):
+    """Fetch is answered at once when a partition fails, with the others' data beside it."""
+    topic = case.topic()
+    body = question(
+        case.version,
+        [(topic, [part(0), part(1, 9)])],
+        max_wait_ms=MINUTE_MS,
+        min_bytes=1 << 20,
+    )
+    verdict = case.judge(
+        a_topic(topic, 2),
+        produce(topic, 0, batch(ONE)),
+        Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
+        expect=all_of(
+            answer("fetch", "responses[0].partitions[*].error_code").is_(
+                [NONE, OFFSET_OUT_OF_RANGE]
+            ),
+            records("fetch", "[*].value").is_([ONE]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.of-no-partition-is-answered-at-once",
+    evidence=("FETCH-07",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=VERSIONS,
+)
+def test_of_no_partition_is_answered_at_once(case):
+    """Fetch that names no partition is answered at once."""
+    body = question(case.version, [], max_wait_ms=MINUTE_MS)
+    verdict = case.judge(
+        Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
+        expect=answer("fetch", "responses").has_length(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.waits-for-an-append",
+    evidence=("FETCH-08", "FETCH-09"),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=among(0, 4, 12, 17),
+)
+def test_waits_for_an_append(case):
+    """Fetch at the log end waits, and an append on another connection completes it."""
+    topic = case.topic()
+    body = question(case.version, [(topic, [part()])], max_wait_ms=LONG_MS)
+    verdict = case.judge(
+        a_topic(topic),
+        Send("Fetch", case.version, body, name="fetch", connection="b"),
+        Quiet("b"),
+        produce(topic, 0, batch(ONE), name="append"),
+        Await("fetch"),
+        expect=all_of(
+            answer("append", PARTITION.replace("partitions", "partition_responses")
+                   + ".error_code").is_(NONE),
+            records("fetch", "[*].value").is_([ONE]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.waits-until-there-are-enough-bytes",
+    evidence=("FETCH-05", "FETCH-08", "FETCH-12"),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=among(4, 12, 17),
+)
+def test_waits_until_there_are_enough_bytes(case):
+    """A waiting fetch is not completed by an append that leaves it below its minimum."""
+    topic = case.topic()
+    body = question(case.version, [(topic, [part()])], max_wait_ms=LONG_MS, min_bytes=2 * SIZE)
+    verdict = case.judge(
+        a_topic(topic),
+        Send("Fetch", case.version, body, name="fetch", connection="b"),
+        produce(topic, 0, batch(ONE), name="too little"),
+        Quiet("b"),
+        produce(topic, 0, batch(TWO), name="enough"),
+        Await("fetch"),
+        expect=records("fetch", "[*].value").is_([ONE, TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.answers-with-what-there-is-when-time-is-up",
+    evidence=("FETCH-08",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=among(0, 4, 12, 17),
+)
+def test_answers_with_what_there_is_when_time_is_up(case):
+    """Fetch that waited for too few bytes answers with what is there when its time is up."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        fetch(topic, version=case.version, max_wait_ms=50, min_bytes=1 << 20, name="fetch"),
+        expect=all_of(
+            answer("fetch", f"{PARTITION}.error_code").is_(NONE),
+            records("fetch", "[*].value").is_([ONE]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.bytes-beyond-a-partition-limit-do-not-count",
+    evidence=("FETCH-12",),
+    api="Fetch",
+    versions=every("Fetch"),
+    where=among(4, 12, 17),
+)
+def test_bytes_beyond_a_partition_limit_do_not_count(case):
+    """A waiting fetch counts each partition's bytes only up to that partition's own limit."""
+    topic = case.topic()
+    body = question(
+        case.version,
+        [(topic, [part(partition_max_bytes=SIZE)])],
+        max_wait_ms=400,
+        min_bytes=SIZE + 1,
+    )
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO)),
+        Send("Fetch", case.version, body, name="fetch", connection="b"),
+        Quiet("b", name="waits"),
+        Await("fetch"),
+        expect=all_of(answered("fetch"), records("fetch", "[*].value").is_([ONE])),
+    )
+    assert verdict.conforms, verdict

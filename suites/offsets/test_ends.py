@@ -1,0 +1,193 @@
+"""The two ends of a log, and the names that later versions gave to other places in it.
+
+Sources: KafkaApis.handleListOffsetRequest at 1.0.2, 2.2.1, 2.8.2, 3.9; KIP-79 (v1), KIP-734 (max
+timestamp, v7), KIP-405 (local log start, v8), KIP-1005 (v9), KIP-1023 (v11); clauses META-01,
+META-04, FETCH-23.
+"""
+
+from harness.claim import OBSERVED, claim, every, range_
+from harness.expect import all_of, answer, by_release
+from harness.steps import EARLIEST, LATEST, MAX_TIMESTAMP, a_topic, delete_records, list_offsets
+from suites.scene import ONE, THREE, TWO, a_log, among, appended, batch, stamped
+
+NONE, UNSUPPORTED_VERSION = 0, 35
+EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
+ROW = "topics[0].partitions[0]"
+
+
+def found(step: str, version: int, offset: int):
+    """The offset an answer names; version 0 has a list."""
+    if version == 0:
+        return answer(step, f"{ROW}.old_style_offsets").is_([offset])
+    return answer(step, f"{ROW}.offset").is_(offset)
+
+
+@claim(
+    "offsets.latest-and-earliest-are-the-ends-of-the-log",
+    evidence=("META-01",),
+    api="ListOffsets",
+    versions=every("ListOffsets"),
+)
+def test_latest_and_earliest_are_the_ends_of_the_log(case):
+    """ListOffsets answers the high watermark for the latest, the log start for the earliest."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO), batch(THREE)),
+        list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
+        list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
+        expect=all_of(
+            answer("latest", f"{ROW}.error_code").is_(NONE),
+            found("latest", case.version, 3),
+            found("earliest", case.version, 0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.an-empty-log-has-both-ends-at-0",
+    evidence=("META-01", "META-02"),
+    api="ListOffsets",
+    versions=range_("ListOffsets", 0),
+    where=among(0, 1, 4, 9, 11),
+)
+def test_an_empty_log_has_both_ends_at_0(case):
+    """In an empty log both ends are 0, and no record is found by time."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
+        list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
+        [list_offsets(topic, timestamp=1, version=case.version, name="by time")]
+        if case.version
+        else [],
+        expect=all_of(
+            found("latest", case.version, 0),
+            found("earliest", case.version, 0),
+            *([answer("by time", f"{ROW}.offset").is_(-1)] if case.version else []),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.delete-records-moves-the-earliest",
+    evidence=("META-01", "FETCH-23"),
+    api="ListOffsets",
+    versions=every("ListOffsets"),
+    where=among(0, 1, 4, 7, 9, 11),
+)
+def test_delete_records_moves_the_earliest(case):
+    """After DeleteRecords the earliest offset is the one given to it; the latest stays."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO), batch(THREE)),
+        delete_records(topic, 0, 1, name="delete"),
+        list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
+        list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
+        expect=all_of(
+            found("earliest", case.version, 1), answer("latest", f"{ROW}.error_code").is_(NONE)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.version-0-lists-segments-newest-first",
+    evidence=("META-04",),
+    api="ListOffsets",
+    versions=range_("ListOffsets", 0, 0),
+    most=(0, 1, 2, 10),
+    timestamp=(LATEST, EARLIEST),
+)
+def test_version_0_lists_segments_newest_first(case):
+    """Version 0 lists the log end and the base offsets of segments, as many as are asked for."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO), batch(THREE)),
+        list_offsets(
+            topic, timestamp=case.timestamp, version=0, max_num_offsets=case.most, name="ask"
+        ),
+        expect=answer("ask", f"{ROW}.old_style_offsets").is_(
+            ([3, 0] if case.timestamp == LATEST else [0])[: case.most]
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.the-largest-timestamp-is-found",
+    evidence=("KIP-734",),
+    api="ListOffsets",
+    versions=range_("ListOffsets", 7),
+    where=among(7, 9, 11),
+)
+def test_the_largest_timestamp_is_found(case):
+    """From version 7 timestamp -3 finds the record with the largest timestamp."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        list_offsets(topic, timestamp=MAX_TIMESTAMP, version=case.version, name="empty"),
+        appended(topic, stamped(10), stamped(90), stamped(40)),
+        list_offsets(topic, timestamp=MAX_TIMESTAMP, version=case.version, name="largest"),
+        expect=all_of(
+            answer("empty", f"{ROW}.offset").is_(-1), answer("largest", f"{ROW}.offset").is_(1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.without-tiers-the-local-log-is-the-log",
+    evidence=("KIP-405", "KIP-1005", "KIP-1023"),
+    api="ListOffsets",
+    versions=range_("ListOffsets", 8),
+)
+def test_without_tiers_the_local_log_is_the_log(case):
+    """Without tiered storage the local log starts where the log does, and nothing is tiered."""
+    topic = case.topic()
+    code = f"{ROW}.error_code"
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO)),
+        delete_records(topic, 0, 1, name="delete"),
+        list_offsets(topic, timestamp=EARLIEST_LOCAL, version=case.version, name="local"),
+        list_offsets(topic, timestamp=LATEST_TIERED, version=case.version, name="tiered"),
+        list_offsets(topic, timestamp=EARLIEST_PENDING, version=case.version, name="pending"),
+        expect=all_of(
+            answer("local", f"{ROW}.offset").is_(1),
+            answer("tiered", f"{ROW}.offset").is_(-1),
+            answer("tiered", code).is_(NONE if case.version >= 9 else UNSUPPORTED_VERSION),
+            answer("pending", code).is_(NONE if case.version >= 11 else UNSUPPORTED_VERSION),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.names-a-version-does-not-have",
+    evidence=("KIP-734", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    level=OBSERVED,
+    api="ListOffsets",
+    versions=range_("ListOffsets", 1),
+    where=among(1, 2, 5, 6),
+)
+def test_names_a_version_does_not_have(case):
+    """A timestamp below -2 is a time before 3.0, and UNSUPPORTED_VERSION since if it is no name."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO)),
+        list_offsets(topic, timestamp=-3, version=case.version, name="-3"),
+        list_offsets(topic, timestamp=-100, version=case.version, name="-100"),
+        expect=by_release(
+            {
+                "1.0-2.8": all_of(
+                    answer("-3", f"{ROW}.offset").is_(0), answer("-100", f"{ROW}.offset").is_(0)
+                ),
+                "3.9+": all_of(
+                    answer("-3", f"{ROW}.error_code").is_(UNSUPPORTED_VERSION),
+                    answer("-100", f"{ROW}.error_code").is_(UNSUPPORTED_VERSION),
+                ),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
