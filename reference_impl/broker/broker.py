@@ -84,11 +84,12 @@ class Broker:
 
     def tick(self, now: int) -> list[Effect]:
         """What is due by now, for any broker that shares this purgatory."""
-        effects = [
-            effect
-            for request, answer in self.purgatory.expire(now)
-            for effect in self._effects(request, answer, now)
-        ]
+        effects: list[Effect] = []
+        try:
+            for request, answer in self.purgatory.expire(now):
+                effects += self._effects(request, answer, now)
+        except Exception:  # it has left the table, so the next tick goes on with the rest (WIRE-16)
+            LOG.exception("something that was due failed")
         effects += self._settled(now)
         return effects
 
