@@ -1,0 +1,193 @@
+"""How a connection is used: order, correlation ids, client ids, tagged fields, split frames.
+
+Sources: SocketServer.Processor at 1.0.2 (a channel is muted while its request is in work),
+KIP-482 (tagged fields), RequestHeader; clauses WIRE-10, WIRE-17, WIRE-18, WIRE-21.
+"""
+
+import struct
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, answered, connection
+from harness.scenario import Ask, Await, Frame, Raw, Send
+from harness.steps import a_topic, list_offsets, metadata, produce
+from suites.scene import ONE, batch, part, question
+
+NONE = 0
+API_VERSIONS, METADATA = 18, 3
+NOTHING = {"topics": [], "allow_auto_topic_creation": False}
+
+
+@claim(
+    "versions.pipelined-requests-are-answered-in-order",
+    evidence=("WIRE-10", "WIRE-17"),
+)
+def test_pipelined_requests_are_answered_in_order(case):
+    """Requests that follow a waiting one on its connection are answered after it, in order."""
+    topic = case.topic()
+    waiting = question(4, [(topic, [part()])], max_wait_ms=150)
+    ends = list_offsets(topic, name="ends")
+    verdict = case.judge(
+        a_topic(topic),
+        Send("Fetch", 4, waiting, name="waits", connection="b"),
+        Send("Metadata", 4, NOTHING, name="second", connection="b"),
+        Send("ListOffsets", ends.version, ends.body, name="third", connection="b"),
+        Await("waits"),
+        Await("second"),
+        Await("third"),
+        expect=all_of(
+            answered("waits"),
+            answered("second"),
+            answer("third", "topics[0].partitions[0].error_code").is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.one-connection-does-not-wait-for-another",
+    evidence=("WIRE-10", "WIRE-09"),
+)
+def test_one_connection_does_not_wait_for_another(case):
+    """While a request waits on one connection, another connection's is answered."""
+    topic = case.topic()
+    waiting = question(4, [(topic, [part()])], max_wait_ms=8_000)
+    verdict = case.judge(
+        a_topic(topic),
+        Send("Fetch", 4, waiting, name="waits", connection="b"),
+        metadata(name="meanwhile"),
+        produce(topic, 0, batch(ONE), name="append"),
+        Await("waits"),
+        expect=all_of(answered("meanwhile"), answered("waits")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.unanswered-requests-do-not-hold-up-the-next",
+    evidence=("WIRE-17", "WIRE-10"),
+)
+def test_unanswered_requests_do_not_hold_up_the_next(case):
+    """Produce with acks 0 has no answer, and the next request on its connection has one."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(ONE), acks=0, name="silent", connection="b"),
+        list_offsets(topic, name="next", connection="b"),
+        expect=answer("next", "topics[0].partitions[0].offset").is_(1),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.correlation-ids-come-back",
+    evidence=("WIRE-10", "WIRE-18"),
+    correlation=(0, -1, 2**31 - 1, -(2**31)),
+    asked=("ApiVersions", "Metadata"),
+)
+def test_correlation_ids_come_back(case):
+    """Any correlation id comes back as it was sent."""
+    frame = Frame(case.asked, 1, NOTHING, correlation_id=case.correlation)
+    if case.asked == "ApiVersions":
+        frame = Frame("ApiVersions", 0, {}, correlation_id=case.correlation)
+    verdict = case.judge(
+        Raw(frame, name="ask", expect="answer"),
+        expect=all_of(answered("ask"), connection("a").is_("kept")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.client-ids-may-be-anything",
+    evidence=("WIRE-18",),
+    client_id=("null", "empty", "long", "accents", "spaces"),
+)
+def test_client_ids_may_be_anything(case):
+    """A client id may be null, empty, long or any text: requests are answered as ever."""
+    ids = {
+        "null": None,
+        "empty": "",
+        "long": "x" * 5000,
+        "accents": "\u00e9\u6d88\U0001f600",
+        "spaces": " a\tb\n/..*?:",
+    }
+    verdict = case.judge(
+        Ask("Metadata", 4, NOTHING, name="ask", client_id=ids[case.client_id]),
+        Ask("ListOffsets", 1, {"replica_id": -1, "topics": []}, name="again", client_id="other"),
+        expect=all_of(answered("ask"), answered("again")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.client-ids-need-not-be-utf-8",
+    evidence=("WIRE-18", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+)
+def test_client_ids_need_not_be_utf_8(case):
+    """A client id that is no UTF-8 does not keep its request from being answered."""
+    request = struct.pack(">hhih", METADATA, 1, 7, 4) + b"\xff\xfe\x80a" + struct.pack(">i", 0)
+    verdict = case.judge(
+        Raw(request, name="ask", expect="answer", api="Metadata", version=1),
+        expect=answered("ask"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.negative-text-lengths-are-null",
+    evidence=("WIRE-18", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    length=(-2, -32768),
+)
+def test_negative_text_lengths_are_null(case):
+    """A client id whose length is any negative number is null."""
+    request = struct.pack(">hhih", METADATA, 1, 7, case.length) + struct.pack(">i", 0)
+    verdict = case.judge(
+        Raw(request, name="ask", expect="answer", api="Metadata", version=1),
+        expect=answered("ask"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.unknown-tagged-fields-are-skipped",
+    evidence=("KIP-482",),
+    api="ApiVersions",
+    versions=range_("ApiVersions", 3),
+)
+def test_unknown_tagged_fields_are_skipped(case):
+    """Tagged fields that nobody knows are skipped, in a request's header and body alike."""
+    software = {"client_software_name": "touchstone", "client_software_version": "1.0"}
+    tagged = software | {"_tags": {900: b"new", 7000: b""}}
+    header = struct.pack(">hhih", API_VERSIONS, case.version, 7, 1) + b"t"
+    in_header = header + b"\x01\x64\x02ab" + b"\x02a" + b"\x021" + b"\0"
+    verdict = case.judge(
+        Ask("ApiVersions", case.version, tagged, name="body"),
+        Raw(in_header, name="header", expect="answer", api="ApiVersions", version=case.version),
+        expect=all_of(
+            answer("body", "error_code").is_(NONE), answer("header", "error_code").is_(NONE)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "versions.a-frame-may-come-in-pieces",
+    evidence=("WIRE-10",),
+    cut=(1, 4, 6, 20),
+)
+def test_a_frame_may_come_in_pieces(case):
+    """A frame that comes in pieces is a request when its last piece is there, and not before."""
+    request = struct.pack(">hhih", METADATA, 1, 7, 10) + b"touchstone" + struct.pack(">i", 0)
+    frame = struct.pack(">i", len(request)) + request
+    verdict = case.judge(
+        Raw(frame[: case.cut], name="head", framed=False, expect="silence"),
+        Raw(
+            frame[case.cut :],
+            name="rest",
+            framed=False,
+            expect="answer",
+            api="Metadata",
+            version=1,
+        ),
+        expect=answered("rest"),
+    )
+    assert verdict.conforms, verdict
