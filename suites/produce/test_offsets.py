@@ -309,9 +309,7 @@ def test_a_partition_named_twice_counts_once(case):
         produce_many(twice, version=case.version, name="send"),
         fetch(topic, name="read"),
         log_end(topic),
-        expect=all_of(
-            answer("send", "responses[0].partition_responses").has_length(1), ends_at(1)
-        ),
+        expect=all_of(answer("send", "responses[0].partition_responses").has_length(1), ends_at(1)),
     )
     assert verdict.conforms, verdict
 

@@ -32,9 +32,7 @@ def test_batches_above_max_message_bytes_are_refused(case):
         produce(topic, 0, fits, version=case.version, name="fits"),
         produce(topic, 0, exceeds, version=case.version, name="exceeds"),
         log_end(topic),
-        expect=all_of(
-            stored_at("fits", 0), refused_with("exceeds", MESSAGE_TOO_LARGE), ends_at(1)
-        ),
+        expect=all_of(stored_at("fits", 0), refused_with("exceeds", MESSAGE_TOO_LARGE), ends_at(1)),
     )
     assert verdict.conforms, verdict
 
@@ -76,9 +74,7 @@ def test_a_batch_that_grows_too_large_is_refused(case):
         produce(topic, 0, packed, version=case.version, name="send"),
         produce(topic, 0, batch(b"a"), version=case.version, name="next"),
         log_end(topic),
-        expect=all_of(
-            refused_with("send", MESSAGE_TOO_LARGE), stored_at("next", 0), ends_at(1)
-        ),
+        expect=all_of(refused_with("send", MESSAGE_TOO_LARGE), stored_at("next", 0), ends_at(1)),
     )
     assert verdict.conforms, verdict
 

@@ -49,15 +49,15 @@ def test_too_few_replicas_refuse_acks_all_only():
     broker, loose = OneBroker("2.8"), OneBroker("2.8", switches=["min-isr-ignored"])
     for one in (broker, loose):
         one.topic(min_insync_replicas="2")
-    assert broker.produce(batch())["error_code"] == ErrorCode.NOT_ENOUGH_REPLICAS
-    assert broker.produce(batch(), acks=1)["error_code"] == 0
-    assert loose.produce(batch())["error_code"] == 0
+    assert broker.produce(batch(), version=9)["error_code"] == ErrorCode.NOT_ENOUGH_REPLICAS
+    assert broker.produce(batch(), version=9, acks=1)["error_code"] == 0
+    assert loose.produce(batch(), version=9)["error_code"] == 0
 
 
 def test_newer_releases_ask_for_no_more_replicas_than_there_are():
     broker = OneBroker("3.9")
     broker.topic(min_insync_replicas="2")
-    assert broker.produce(batch())["error_code"] == 0
+    assert broker.produce(batch(), version=9)["error_code"] == 0
 
 
 @pytest.mark.parametrize(

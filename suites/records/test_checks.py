@@ -1,0 +1,267 @@
+"""Record batches that a broker must refuse, and what it says about each.
+
+Each batch is sound but for one thing, under a right checksum unless the checksum is the thing.
+Sources: DefaultRecordBatch.ensureValid and iterator, DefaultRecord.readFrom, LogValidator at 1.0.2,
+2.2.1, 2.8.2 and 3.9; KIP-98, KIP-467; clauses APPEND-06, 10, 11; the five releases were asked.
+"""
+
+from harness.claim import OBSERVED, claim, range_
+from harness.expect import Expectation, all_of, by_release, refused
+from harness.placeholders import Records
+from harness.steps import a_topic, fetch, produce
+from reference_impl.wire.records import varint
+from suites.scene import among
+from suites.sending import (
+    RECORD,
+    batch,
+    damaged,
+    ends_at,
+    log_end,
+    messages,
+    refused_with,
+    stored_at,
+)
+
+CORRUPT_MESSAGE, INVALID_RECORD, UNSUPPORTED_COMPRESSION_TYPE = 2, 87, 76
+CODECS = ("none", "gzip", "snappy", "lz4")
+WITH_BATCHES = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9, 13)}
+ONCE = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9)}
+NULL_HEADER_KEY = varint.encode(8) + b"\0\0\0\x01\x01\x02\x01\x01"
+BROKEN_RECORDS = {
+    "shorter than it says": (bytes((RECORD[0] + 2,)) + RECORD[1:], 1),
+    "longer than it says": (bytes((RECORD[0] - 2,)) + RECORD[1:], 1),
+    "key beyond the end": (RECORD[:4] + b"\x7e" + RECORD[5:], 1),
+    "negative header count": (RECORD[:-1] + b"\x01", 1),
+    "header without key": (NULL_HEADER_KEY, 1),
+}
+
+
+def refusal(step: str = "send") -> Expectation:
+    """How a faulty record is refused: KIP-467 gave it a code of its own."""
+    return by_release(
+        {
+            "1.0-2.2": refused_with(step, CORRUPT_MESSAGE),
+            "2.8+": refused_with(step, INVALID_RECORD),
+        }
+    )
+
+
+def judged(case, records, expectation: Expectation):
+    """The one batch is sent; nothing of it is stored."""
+    topic = case.topic()
+    return case.judge(
+        a_topic(topic),
+        produce(topic, 0, records, version=case.version, name="send", connection="b"),
+        log_end(topic),
+        expect=all_of(expectation, ends_at(0)),
+    )
+
+
+@claim(
+    "records.wrong-crc-is-refused",
+    evidence=("APPEND-06",),
+    switches=("crc-not-checked",),
+    codec=CODECS,
+    **WITH_BATCHES,
+)
+def test_wrong_crc_is_refused(case):
+    """A batch whose checksum is wrong answers CORRUPT_MESSAGE and is not stored."""
+    wrong = Records(batch(b"a", codec=case.codec).build, patch=((17, b"\0\0\0\1"),))
+    verdict = judged(case, wrong, refused_with("send", CORRUPT_MESSAGE))
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.wrong-crc-of-a-message-is-refused",
+    evidence=("APPEND-06",),
+    api="Produce",
+    versions=range_("Produce", 0, 2),
+    releases="1.0-3.9",
+    magic=(0, 1),
+)
+def test_wrong_crc_of_a_message_is_refused(case):
+    """A message of an old format whose checksum is wrong answers CORRUPT_MESSAGE."""
+    wrong = Records(messages(b"a", magic=case.magic).build, patch=((12, b"\0\0\0\1"),))
+    verdict = judged(case, wrong, refused_with("send", CORRUPT_MESSAGE))
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.count-must-equal-the-offset-range",
+    evidence=("APPEND-11", "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    releases="2.2+",
+    switches=("record-count-not-checked",),
+    delta=(5, -1),
+    **WITH_BATCHES,
+)
+def test_count_must_equal_the_offset_range(case):
+    """A batch whose last offset delta is not its record count less one is refused."""
+    verdict = judged(case, damaged(last_offset_delta=case.delta), refusal())
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.count-must-equal-the-records",
+    evidence=("APPEND-11",),
+    records=("more", "fewer", "a byte behind"),
+    codec=CODECS,
+    **ONCE,
+)
+def test_count_must_equal_the_records(case):
+    """A batch that holds more or fewer records than it counts, or bytes behind them, is refused."""
+    payload, count = {
+        "more": (RECORD + RECORD, 1),
+        "fewer": (RECORD, 2),
+        "a byte behind": (RECORD + b"\0", 1),
+    }[case.records]
+    verdict = judged(case, damaged(payload, count, case.codec), refusal())
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.broken-records-are-refused",
+    evidence=("KIP-98", "KIP-467"),
+    fault=tuple(BROKEN_RECORDS),
+    **ONCE,
+)
+def test_broken_records_are_refused(case):
+    """A record whose lengths cannot be, or a header without a key, refuses its batch."""
+    verdict = judged(case, damaged(*BROKEN_RECORDS[case.fault]), refusal())
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.batches-without-records-are-refused",
+    evidence=("APPEND-11",),
+    codec=("none", "lz4"),
+    **WITH_BATCHES,
+)
+def test_batches_without_records_are_refused(case):
+    """A batch of no records is refused: clients may not make holes in a log."""
+    verdict = judged(case, damaged(b"", 0, case.codec), refusal())
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.control-batches-are-refused",
+    evidence=("APPEND-11", "KIP-98"),
+    **WITH_BATCHES,
+)
+def test_control_batches_are_refused(case):
+    """A client may not write a control batch, as only a coordinator ends transactions."""
+    verdict = judged(case, damaged(attributes=0x20), refusal())
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.base-offsets-are-zero",
+    evidence=("APPEND-06",),
+    offset=(1, -1, 2**62),
+    **ONCE,
+)
+def test_base_offsets_are_zero(case):
+    """A client's batch begins at offset 0; any other base offset is refused."""
+    verdict = judged(case, damaged(base_offset=case.offset), refusal())
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.unknown-formats-are-refused",
+    evidence=("KIP-98", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    level=OBSERVED,
+    magic=(3, 127, 255),
+    **ONCE,
+)
+def test_unknown_formats_are_refused(case):
+    """A magic byte that no format has is corrupt; the first two releases hang up on it."""
+    records = Records(batch(b"a").build, patch=((16, bytes((case.magic,))),))
+    verdict = judged(
+        case,
+        records,
+        by_release({"1.0-2.2": refused("send"), "2.8+": refused_with("send", CORRUPT_MESSAGE)}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.old-formats-are-refused-since-version-3",
+    evidence=("KIP-98", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    magic=(0, 1),
+    **WITH_BATCHES,
+)
+def test_old_formats_are_refused_since_version_3(case):
+    """From version 3 on only record batches may be produced."""
+    verdict = judged(
+        case,
+        messages(b"a", magic=case.magic),
+        by_release(
+            {
+                "1.0": refused("send"),
+                "2.2": refused_with("send", CORRUPT_MESSAGE),
+                "2.8+": refused_with("send", INVALID_RECORD),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.impossible-lengths-are-refused",
+    evidence=("APPEND-06", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    level=OBSERVED,
+    length=(-1, 0, 10, 48),
+    **ONCE,
+)
+def test_impossible_lengths_are_refused(case):
+    """A batch that says it is shorter than its own header is not stored."""
+    word = case.length.to_bytes(4, "big", signed=True)
+    records = Records(batch(b"a").build, patch=((8, word),))
+    corrupt = refused_with("send", CORRUPT_MESSAGE)
+    by_parser = corrupt if case.length == 48 else refused("send")
+    verdict = judged(case, records, by_release({"1.0-2.2": by_parser, "2.8+": corrupt}))
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.compacted-topics-refuse-records-without-key",
+    evidence=("APPEND-10", "KIP-467"),
+    switches=("keyless-on-compacted-accepted",),
+    codec=CODECS,
+    policy=("compact", "compact,delete"),
+    **WITH_BATCHES,
+)
+def test_compacted_topics_refuse_records_without_key(case):
+    """A compacted topic refuses a whole batch for one record without a key."""
+    topic = case.topic()
+    mixed = batch((b"k", b"v"), b"keyless", (b"l", b"w"), b"keyless too", codec=case.codec)
+    keyed = batch((b"k", b"v"), (b"", b"empty key"), (b"gone", None), codec=case.codec)
+    verdict = case.judge(
+        a_topic(topic, configs={"cleanup.policy": case.policy}),
+        produce(topic, 0, mixed, version=case.version, name="send"),
+        produce(topic, 0, keyed, version=case.version, name="keyed"),
+        log_end(topic),
+        expect=all_of(refusal(), stored_at("keyed", 0), ends_at(3)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.zstd-needs-version-7",
+    evidence=("KIP-110",),
+    releases="2.2+",
+    api="Produce",
+    versions=range_("Produce", 3),
+    where=among(3, 6, 7, 9, 13),
+)
+def test_zstd_needs_version_7(case):
+    """A batch in zstd is refused before version 7 of Produce, and stored from then on."""
+    topic = case.topic()
+    unsupported = all_of(refused_with("send", UNSUPPORTED_COMPRESSION_TYPE), ends_at(0))
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(b"a", codec="zstd"), version=case.version, name="send"),
+        log_end(topic),
+        fetch(topic, version=10, max_wait_ms=0, name="read"),
+        expect=unsupported if case.version < 7 else all_of(stored_at("send", 0), ends_at(1)),
+    )
+    assert verdict.conforms, verdict

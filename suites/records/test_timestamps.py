@@ -1,0 +1,173 @@
+"""Timestamps of records: whose clock counts, and how far a producer's may be off.
+
+Sources: LogValidator.validateTimestamp and validateRecord at 1.0.2, 2.8.2 and 3.9; KIP-32, KIP-937;
+clause APPEND-09; the five releases were asked.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import Expectation, all_of, answer, batches, by_release, records
+from harness.placeholders import Now
+from harness.steps import a_topic, fetch, list_offsets, produce
+from suites.scene import among
+from suites.sending import batch, damaged, ends_at, log_end, messages, refused_with, stored_at
+
+CORRUPT_MESSAGE, INVALID_TIMESTAMP, INVALID_RECORD = 2, 32, 87
+APPEND_TIME = "responses[0].partition_responses[0].log_append_time_ms"
+LOG_APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
+WITH_BATCHES = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9, 13)}
+# Before version 8 no message is told; those of bounds name instants that no two runs share.
+SILENT = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 7)}
+MINUTE = 60_000
+
+
+def out_of_bounds() -> Expectation:
+    return all_of(refused_with("send", INVALID_TIMESTAMP), ends_at(0))
+
+
+@claim(
+    "records.log-append-time-replaces-timestamps",
+    evidence=("APPEND-09", "KIP-32"),
+    switches=("log-append-time-ignored",),
+    codec=("none", "gzip"),
+    **WITH_BATCHES,
+)
+def test_log_append_time_replaces_timestamps(case):
+    """A topic of LogAppendTime stamps batches with the broker's clock and tells the producer."""
+    topic = case.topic()
+    old = [{"value": b"a", "timestamp": 5}, {"value": b"b", "timestamp": 9}]
+    verdict = case.judge(
+        a_topic(topic, configs=LOG_APPEND_TIME),
+        produce(topic, 0, batch(*old, codec=case.codec), version=case.version, name="send"),
+        fetch(topic, name="read"),
+        expect=all_of(
+            answer("send", APPEND_TIME).at_least(Now(-5_000)),
+            batches("read", "[0].attributes").is_(0x08 | (1 if case.codec == "gzip" else 0)),
+            records("read", "[0].timestamp").at_least(Now(-5_000)),
+            records("read", "[1].timestamp").at_least(Now(-5_000)),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.log-append-time-of-old-formats",
+    evidence=("APPEND-09",),
+    api="Produce",
+    versions=range_("Produce", 2, 2),
+    releases="1.0-3.9",
+    codec=("none", "gzip"),
+)
+def test_log_append_time_of_old_formats(case):
+    """Message sets of format 1 get the broker's time as well when they become a batch."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic, configs=LOG_APPEND_TIME),
+        produce(
+            topic, 0, messages(b"a", b"b", codec=case.codec), version=case.version, name="send"
+        ),
+        fetch(topic, name="read"),
+        expect=answer("send", APPEND_TIME).at_least(Now(-5_000)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.producers-may-not-claim-log-append-time",
+    evidence=("APPEND-09", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    kind=("CreateTime", "LogAppendTime"),
+    **WITH_BATCHES,
+)
+def test_producers_may_not_claim_log_append_time(case):
+    """A batch that says LogAppendTime answers INVALID_TIMESTAMP, since 3.9 only where the topic
+    is of LogAppendTime as well."""
+    topic = case.topic()
+    stored = all_of(stored_at("send", 0), ends_at(1))
+    newer = stored if case.kind == "CreateTime" else out_of_bounds()
+    verdict = case.judge(
+        a_topic(topic, configs={"message.timestamp.type": case.kind}),
+        produce(topic, 0, damaged(attributes=0x08), version=case.version, name="send"),
+        log_end(topic),
+        expect=by_release({"1.0-2.8": out_of_bounds(), "3.9+": newer}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.timestamps-must-be-near-the-clock",
+    evidence=("APPEND-09", "KIP-32"),
+    releases="1.0-3.9",
+    off=(-2 * MINUTE, 2 * MINUTE),
+    codec=("none", "gzip"),
+    **SILENT,
+)
+def test_timestamps_must_be_near_the_clock(case):
+    """A record further from the clock than message.timestamp.difference.max.ms is refused."""
+    topic = case.topic()
+    values = [{"value": b"a", "timestamp": Now()}, {"value": b"b", "timestamp": Now(case.off)}]
+    verdict = case.judge(
+        a_topic(topic, configs={"message.timestamp.difference.max.ms": MINUTE}),
+        produce(topic, 0, batch(*values, codec=case.codec), version=case.version, name="send"),
+        log_end(topic),
+        expect=out_of_bounds(),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.past-and-future-have-bounds-of-their-own",
+    evidence=("KIP-937",),
+    releases="3.9+",
+    bound=("before", "after"),
+    off=(-2 * MINUTE, 2 * MINUTE),
+    **SILENT,
+)
+def test_past_and_future_have_bounds_of_their_own(case):
+    """message.timestamp.before.max.ms bounds the past alone, after.max.ms the future alone."""
+    topic = case.topic()
+    beyond = case.off < 0 if case.bound == "before" else case.off > 0
+    stored = all_of(stored_at("send", 0), ends_at(1))
+    record = {"value": b"a", "timestamp": Now(case.off)}
+    verdict = case.judge(
+        a_topic(topic, configs={f"message.timestamp.{case.bound}.max.ms": MINUTE}),
+        produce(topic, 0, batch(record), version=case.version, name="send"),
+        log_end(topic),
+        expect=out_of_bounds() if beyond else stored,
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.the-far-future-is-refused-by-default",
+    evidence=("KIP-1030", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    **SILENT,
+)
+def test_the_far_future_is_refused_by_default(case):
+    """A record two hours ahead is refused by 4.x, whose default bound is one hour."""
+    topic = case.topic()
+    record = {"value": b"a", "timestamp": Now(120 * MINUTE)}
+    stored = all_of(stored_at("send", 0), ends_at(1))
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(record), version=case.version, name="send"),
+        log_end(topic),
+        expect=by_release({"1.0-3.9": stored, "4.3": out_of_bounds()}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "records.no-timestamp-is-a-timestamp",
+    evidence=("KIP-32", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    **WITH_BATCHES,
+)
+def test_no_timestamp_is_a_timestamp(case):
+    """A record without a timestamp (-1) is stored as such, whatever the bound is."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(b"a", timestamp=-1), version=case.version, name="send"),
+        fetch(topic, name="read"),
+        list_offsets(topic, timestamp=0, name="by time"),
+        expect=all_of(stored_at("send", 0), records("read", "[0].timestamp").is_(-1)),
+    )
+    assert verdict.conforms, verdict
