@@ -23,7 +23,7 @@ from fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")
-WAIT_PATIENCE = 0.3
+WAIT_PATIENCE = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
 

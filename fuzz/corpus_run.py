@@ -13,6 +13,8 @@ from fuzz.outcome import signature
 from fuzz.runner import Link
 
 METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
+FIND_COORDINATOR, HEARTBEAT, NO_SUCH_MEMBER = 10, 12, 25
+GROUP_KEYS = {8, 9, 11, 12, 13, 14, 15, 16, 42, 47}
 TRIES = 400
 AFTER_DELETION = 50
 """Rests: with ZooKeeper a topic is unlisted before its deletion is over, and one that is made again
@@ -43,6 +45,16 @@ def prepare(link: Link, cases: list[Case], *, fresh: bool = True) -> None:
     if fresh:
         remove(link, sorted(wanted))
     make(link, wanted)
+    if any(case.key in GROUP_KEYS for case in cases):
+        until(lambda: coordinates(link), "no group coordinator", link)
+
+
+def coordinates(link: Link) -> bool:
+    """Whether groups are served: the first question for one creates __consumer_offsets."""
+    link.ask(FIND_COORDINATOR, 1, {"key": "fz-group-0", "key_type": 0})
+    ghost = {"group_id": "fz-group-0", "generation_id": 1, "member_id": "ghost"}
+    answer = link.ask(HEARTBEAT, 0, ghost)
+    return bool(answer) and answer["error_code"] == NO_SUCH_MEMBER
 
 
 def make(link: Link, wanted: dict[str, bool]) -> None:

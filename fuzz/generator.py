@@ -50,7 +50,8 @@ STOPPING: dict[int, str] = {
 
 TOPICS = tuple(f"fuzz-{letter}" for letter in "abcd")
 ABSENT = "fuzz-absent"
-GROUPS = ("fuzz-group-1", "fuzz-group-2")
+# Many, because a member that joins waits for the members of earlier cases who have gone.
+GROUPS = tuple(f"fuzz-group-{number}" for number in range(64))
 BATCH_TIME = 1_700_000_000_000
 UUID = bytes(range(16))
 

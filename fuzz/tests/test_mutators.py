@@ -112,7 +112,9 @@ def test_splice_keeps_every_byte():
 
 
 def test_reheader_keeps_the_body():
-    assert all(before[FIXED_HEADER:] == after[FIXED_HEADER:] for before, after in mutants("reheader"))
+    assert all(
+        before[FIXED_HEADER:] == after[FIXED_HEADER:] for before, after in mutants("reheader")
+    )
 
 
 def test_size_lie_changes_only_the_size():

@@ -1,0 +1,119 @@
+"""Campaign files load or say why not; a case is (seed, index) and nothing else; findings shrink."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from fuzz.campaign import BadCampaign, campaigns, generated, judge, load
+from fuzz.cases import load as load_case
+from fuzz.generator import Generator, Pair
+from fuzz.oracles import ORACLES, Sent
+from fuzz.outcome import KEPT, SILENT, Outcome
+from fuzz.triage import candidates, framed, grouped, minimised, write
+from reference_impl.wire.headers import encode_request
+
+FRAMES = campaigns()["frames"]
+PAIRS = [Pair(3, 4), Pair(0, 9), Pair(1, 12)]
+HANG = framed(encode_request(3, 4, 9, "fuzz", {"topics": [{"name": "topic-with-a-long-name"}]}))
+
+
+def first(count: int, seed: int, campaign=FRAMES):
+    source = generated(campaign, lambda draw: Generator(PAIRS, draw), seed)
+    return list(itertools.islice(source, count))
+
+
+def finding(wire: bytes, index: int = 0):
+    sent = Sent(3, 4, 9, wire)
+    return judge(FRAMES, sent, Outcome((), SILENT), 5, index, ("trailing",))[0]
+
+
+def test_the_three_campaigns_load():
+    assert list(campaigns()) == ["corpus", "frames", "valid"]
+
+
+def test_a_case_descends_from_seed_and_index_alone():
+    assert first(60, 4) == first(60, 4)
+
+
+def test_another_seed_makes_other_cases():
+    assert first(60, 4) != first(60, 5)
+
+
+def test_a_campaign_without_mutators_sends_valid_frames():
+    assert all(faults == () for _, _, faults in first(50, 4, campaigns()["valid"]))
+
+
+def test_the_header_judged_is_the_one_that_is_sent():
+    assert all(
+        sent.key == int.from_bytes(sent.wire[4:6], "big", signed=True)
+        for _, sent, _ in first(200, 4)
+        if len(sent.wire) >= 12
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ('source = "corpus"\n', "missing"),
+        (None, "source"),
+        ('mutators = ["no_such"]', "no_such"),
+        ('oracles = ["no_such"]', "no_such"),
+    ],
+)
+def test_a_bad_campaign_file_is_named_with_what_is_wrong(tmp_path, change, said):
+    fields = {
+        "sentence": 'sentence = "s"', "source": 'source = "generated"', "mutators": "mutators = []",
+        "faults": "faults = [0, 1]", "oracles": 'oracles = ["*"]', "cases": "cases = 1",
+    }  # fmt: skip
+    if change is None:
+        fields["source"] = 'source = "thin air"'
+    elif said == "missing":
+        fields = {"source": change}
+    else:
+        fields[change.split()[0]] = change
+    path = tmp_path / "bad.toml"
+    path.write_text("\n".join(fields.values()))
+    with pytest.raises(BadCampaign, match=f"bad.toml.*{said}"):
+        load(path)
+
+
+def test_oracles_that_need_one_header_are_not_asked_about_several_frames():
+    sent = Sent(3, 4, 9, HANG + HANG)
+    assert judge(FRAMES, sent, Outcome((b"\0\0\0\1",), KEPT), 1, 1, ()) == []
+
+
+def test_findings_of_one_behaviour_are_one_group_with_the_shortest_in_front():
+    groups = grouped([finding(HANG + b"", 1), finding(framed(HANG[4:] + b"more"), 2)])
+    assert [[len(f.wire) for f in members] for members in groups.values()] == [
+        [len(HANG), len(HANG) + 4]
+    ]
+
+
+def test_minimising_finds_the_byte_that_matters():
+    wire = framed(HANG[4:12] + random.Random(1).randbytes(40) + b"\xee" + bytes(20))
+    small = minimised(finding(wire), lambda candidate: 0xEE in candidate[12:], tries=500)
+    assert small.wire == framed(HANG[4:12] + b"\xee")
+
+
+def test_minimising_tries_no_more_than_it_may():
+    tried = []
+    minimised(finding(HANG), lambda candidate: tried.append(candidate) or False, tries=10)
+    assert len(tried) == 10
+
+
+def test_of_several_frames_one_is_tried_first():
+    assert next(iter(candidates(HANG + framed(b"12345678")))) == HANG
+
+
+def test_a_written_finding_reads_as_a_case(tmp_path):
+    case = load_case(write(finding(HANG), tmp_path, 3))
+    assert (case.wire, case.key, case.version, case.correlation_id, case.oracle) == (
+        HANG, 3, 4, 9, "answers_in_time",
+    )  # fmt: skip
+
+
+def test_oracles_by_name_are_functions_of_that_name():
+    assert all(name == oracle.__name__ for name, oracle in ORACLES.items())

@@ -1,0 +1,145 @@
+"""`touchstone fuzz`: what it refuses, what it finds, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from click.testing import CliRunner
+
+from fuzz import __main__ as fuzz
+from fuzz.cases import corpus
+from fuzz.outcome import GARBLED, KEPT, RESET, SILENT
+from fuzz.runner import Link, NotOurs, refuse_strangers
+from fuzz.triage import framed
+from reference_impl.io.server import serve
+from reference_impl.wire.headers import encode_request
+
+NO_SUCH_KEY = framed((999).to_bytes(2, "big") + bytes(10))
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(fuzz.command, arguments)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "127.8.8.8"])
+def test_this_machine_is_not_a_stranger(host):
+    assert refuse_strangers(host, is_mine=False) is None
+
+
+def test_a_stranger_is_refused():
+    with pytest.raises(NotOurs, match="--this-target-is-mine"):
+        refuse_strangers("192.0.2.1", is_mine=False)
+
+
+def test_a_stranger_that_is_mine_is_not_refused():
+    assert refuse_strangers("192.0.2.1", is_mine=True) is None
+
+
+def test_the_command_refuses_a_stranger_before_it_connects(monkeypatch):
+    def connects(*_, **__):
+        raise AssertionError("a byte went to a stranger")
+
+    monkeypatch.setattr(socket, "create_connection", connects)
+    result = run("--target", "192.0.2.1:9092")
+    assert (result.exit_code, "not a loopback address" in result.output) == (3, True)
+
+
+def test_a_target_that_is_not_there_is_incomplete():
+    with socket.socket() as taken:  # bound and not listening: nobody else gets the port
+        taken.bind(("127.0.0.1", 0))
+        result = run("--target", f"127.0.0.1:{taken.getsockname()[1]}", "--campaign", "valid")
+    assert result.exit_code == 3
+
+
+@pytest.mark.parametrize("arguments", [["--target", "no such"], ["--campaign", "no such"]])
+def test_a_word_that_names_nothing_is_a_usage_error(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_our_own_defect_has_the_code_of_a_broken_fuzzer(monkeypatch):
+    def breaks(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(fuzz, "with_target", breaks)
+    assert run("--campaign", "frames").exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_corpus_campaign_finds_only_what_is_reviewed(tmp_path):
+    result = run("--campaign", "corpus", "--target", "reference@4.3", "--out", str(tmp_path))
+    assert (result.exit_code, f"{len(corpus())} cases" in result.output) == (0, True), result.output
+
+
+@pytest.mark.slow
+def test_a_planted_defect_is_found(tmp_path):
+    planted = "reference@4.3+crc-not-checked"
+    result = run("--campaign", "corpus", "--target", planted, "--out", str(tmp_path))
+    assert (result.exit_code, "33-crc-off-by-one-bit" in result.output) == (1, True)
+
+
+def test_a_finding_replays_as_the_same_finding(tmp_path):
+    path = tmp_path / "finding.toml"
+    path.write_text(
+        'class = 0\noracle = "keeps_the_connection"\nsentence = "s"\nkey = 999\nversion = 0\n'
+        f'segments = ["{NO_SUCH_KEY.hex()}"]\n'
+    )
+    result = run("--replay", str(path))
+    assert (result.exit_code, "keeps_the_connection" in result.output) == (1, True), result.output
+
+
+def test_a_good_frame_replays_without_a_finding(tmp_path):
+    path = tmp_path / "good.toml"
+    good = framed(encode_request(18, 0, 1, "fuzz", {}))
+    path.write_text(
+        'class = 0\nsentence = "s"\nkey = 18\nversion = 0\n' f'segments = ["{good.hex()}"]\n'
+    )
+    assert run("--replay", str(path)).exit_code == 0
+
+
+class Peer:
+    """A listener that accepts one connection and says what it was told to, at once."""
+
+    def __init__(self, words: bytes | None) -> None:
+        self.words = words
+        self.listener = socket.create_server(("127.0.0.1", 0))
+
+    def __enter__(self) -> Link:
+        self.link = Link(*self.listener.getsockname(), patience=0.05)
+        connection = self.link._connected()
+        self.accepted, _ = self.listener.accept()
+        if self.words is not None:
+            self.accepted.sendall(self.words)
+        assert connection.fileno() > 0
+        return self.link
+
+    def __exit__(self, *_: object) -> None:
+        self.link.close()
+        self.accepted.close()
+        self.listener.close()
+
+
+PROBED = b"\0\0\0\4prob"
+
+
+@pytest.mark.parametrize(
+    ("words", "end", "answers"),
+    [
+        (b"", SILENT, 0),
+        (b"\0\0\0\4answ" + PROBED, KEPT, 1),
+        (PROBED, KEPT, 0),
+        (b"HTTP/1.1 400 Bad Request\r\n", GARBLED, 0),
+    ],
+)
+def test_how_a_case_ends(words, end, answers):
+    with Peer(words) as link:
+        outcome = link.play([NO_SUCH_KEY])
+    assert (outcome.end, len(outcome.answers)) == (end, answers)
+
+
+def test_a_peer_that_hangs_up_is_met_again_on_a_new_connection():
+    with serve() as cluster:
+        host, _, port = cluster.bootstrap[0].rpartition(":")
+        with Link(host, int(port)) as link:
+            ends = [link.play([NO_SUCH_KEY]).end, link.play([b""]).end]
+            assert (ends[0] in ("closed", RESET), ends[1], link.tally.connects) == (True, KEPT, 2)

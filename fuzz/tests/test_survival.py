@@ -1,0 +1,84 @@
+"""The reference broker survives mutated frames: it answers afterwards and has not grown.
+
+The long run is `touchstone fuzz --cases 200000` against `touchstone broker`; this is its slice.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from fuzz.campaign import Result, campaigns, run
+from fuzz.corpus_run import make
+from fuzz.generator import TOPICS, Generator, harmless, pairs_of
+from fuzz.runner import Link
+from harness import advertised
+from reference_impl.io.server import serve
+
+CASES = 20_000
+SEED = 3
+CONFIG = {
+    "auto.create.topics.enable": "false",
+    "log.retention.bytes": "1048576",
+    "log.segment.bytes": "1048576",
+    "group.initial.rebalance.delay.ms": "0",
+}
+# Requests that real Kafka never answers and that the personas therefore do not answer either:
+# records that are null (3.9, 4.3), and a resource named twice.
+UNANSWERED = {0, 33, 44}
+
+
+@pytest.fixture(scope="module")
+def survived():
+    logging.getLogger("touchstone.broker").setLevel(logging.CRITICAL)
+    pairs = harmless(pairs_of(advertised.table("4.3")))
+    result = Result("frames")
+    with serve(release="4.3", config=CONFIG) as cluster:
+        host, _, port = cluster.bootstrap[0].rpartition(":")
+        with Link(host, int(port), patience=0.5) as link:
+            make(link, dict.fromkeys(TOPICS, False))
+            run(
+                campaigns()["frames"],
+                link,
+                lambda draw: Generator(pairs, draw),
+                seed=SEED,
+                wanted=lambda so_far: so_far.cases < CASES,
+                result=result,
+            )
+            answer = link.ask(18, 0, {})
+            channels = len(cluster.server._channels)
+    logging.getLogger("touchstone.broker").setLevel(logging.NOTSET)
+    return result, answer, channels
+
+
+@pytest.mark.slow
+def test_it_answers_afterwards(survived):
+    _, answer, _ = survived
+    assert answer["error_code"] == 0
+
+
+@pytest.mark.slow
+def test_every_case_was_played(survived):
+    assert survived[0].cases == CASES
+
+
+@pytest.mark.slow
+def test_no_connection_is_left_but_ours(survived):
+    assert survived[2] == 1
+
+
+@pytest.mark.slow
+def test_the_cases_reached_more_than_the_front_door(survived):
+    assert len(survived[0].signatures) > 300
+
+
+@pytest.mark.slow
+def test_nothing_is_found_but_what_kafka_leaves_unanswered(survived):
+    other = {
+        (finding.oracle, finding.signature, finding.wire.hex())
+        for finding in survived[0].findings
+        if finding.oracle != "answers_in_time"
+        or int.from_bytes(finding.wire[4:6], "big") not in UNANSWERED
+    }
+    assert other == set()
