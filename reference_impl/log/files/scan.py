@@ -1,0 +1,127 @@
+"""Reads a segment's log from its first byte: what is whole, where it ends, what the indexes say.
+
+This is recovery's pure half (LOG-09). A batch counts if its length fits, its checksum is right and
+its last offset lies beyond the one before; at the first that fails, the log ends. First offsets may
+step back: 1.0.2 stores a batch whose offset delta lies. The index entries are those that Kafka 4.3
+writes while it appends: one when more than the interval lies behind the last entry (LOG-12), for
+the last offset of the batch and the largest timestamp so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from reference_impl.wire.records import batch as v2
+from reference_impl.wire.records import check_crc, message_set, walk
+from reference_impl.wire.records.errors import RecordError
+
+from .offset_index import Indexed
+from .time_index import Stamped
+
+NO_TIMESTAMP = -1
+DEFAULT_INTERVAL = 4096
+
+
+class StoredBatch(NamedTuple):
+    """A batch of magic 2 or a message of an old format, where it lies."""
+
+    position: int
+    size: int
+    base_offset: int  # of an old wrapper: its last offset, for it does not tell its first
+    last_offset: int
+    max_timestamp: int
+    header: v2.BatchHeader | None  # of magic 2
+
+
+@dataclass(slots=True)
+class Scan:
+    batches: list[StoredBatch] = field(default_factory=list)
+    valid_bytes: int = 0
+    fault: str | None = None  # why the log ends before the file does
+
+    @property
+    def next_offset(self) -> int | None:
+        return self.batches[-1].last_offset + 1 if self.batches else None
+
+
+def scan(data: bytes, base_offset: int, *, checksums: bool = True) -> Scan:
+    """Everything up to the first byte that is no part of a good batch."""
+    found, expected = Scan(), base_offset
+    try:
+        for position, size, magic in walk.entries(data):
+            if checksums:
+                check_crc(data, position, size, magic)
+            stored = _stored(data, position, size, magic)
+            if stored.last_offset < expected:
+                found.fault = f"offset {stored.last_offset} at {position}, after {expected - 1}"
+                return found
+            found.batches.append(stored)
+            found.valid_bytes = position + size
+            expected = stored.last_offset + 1
+    except RecordError as fault:
+        found.fault = str(fault)
+        return found
+    if found.valid_bytes < len(data):
+        found.fault = f"{len(data) - found.valid_bytes} bytes of a batch that was cut short"
+    return found
+
+
+def _stored(data: bytes, position: int, size: int, magic: int) -> StoredBatch:
+    if magic == 2:
+        header = v2.read_header(data, position)
+        first, last = header.base_offset, header.last_offset
+        return StoredBatch(position, size, first, last, header.max_timestamp, header)
+    message, _ = message_set.decode_message(data, position, strict=False)
+    stamp = message.timestamp if magic else NO_TIMESTAMP
+    return StoredBatch(position, size, message.offset, message.offset, stamp, None)
+
+
+class IndexBuilder:
+    """Fed with every batch in order, says when an entry of both indexes is due."""
+
+    def __init__(self, interval: int = DEFAULT_INTERVAL) -> None:
+        self._interval = interval
+        self._since = 0
+        self.largest = Stamped(NO_TIMESTAMP, -1)
+        self._last_stamped = NO_TIMESTAMP
+
+    def add(
+        self, position: int, size: int, last_offset: int, timestamp: int
+    ) -> tuple[Indexed | None, Stamped | None]:
+        if timestamp > self.largest.timestamp:
+            self.largest = Stamped(timestamp, last_offset)
+        due = self._since > self._interval
+        self._since = size if due else self._since + size
+        if not due:
+            return None, None
+        return Indexed(last_offset, position), self._stamp()
+
+    def close(self) -> Stamped | None:
+        """The entry that a closed segment's time index ends with, if it is new."""
+        return self._stamp()
+
+    def _stamp(self) -> Stamped | None:
+        if self.largest.timestamp <= self._last_stamped:
+            return None
+        self._last_stamped = self.largest.timestamp
+        return self.largest
+
+
+def indexes_of(
+    batches: list[StoredBatch], interval: int = DEFAULT_INTERVAL
+) -> tuple[list[Indexed], list[Stamped], IndexBuilder]:
+    """Both indexes of a segment as its log demands them, and the builder to go on with."""
+    builder = IndexBuilder(interval)
+    offsets, times = [], []
+    for position, size, _, last, stamp, _ in batches:
+        indexed, stamped = builder.add(position, size, last, stamp)
+        offsets += [indexed] if indexed else []
+        times += [stamped] if stamped else []
+    return offsets, times, builder
+
+
+def headers(batches: list[StoredBatch]) -> Iterator[v2.BatchHeader]:
+    """Of the batches that have one."""
+    return (stored.header for stored in batches if stored.header is not None)
