@@ -35,6 +35,7 @@ OLDEST_JAVA = 17  # of Spark 4.0 to 4.3
 PACKAGES = ("pyspark", "jinja2")  # of the extra `spark`
 TAIL = 12  # lines of Spark's log worth repeating
 ROWS_PER_SHUFFLE = 150_000
+SMALL = 50_000  # rows: one task does it
 FEW_ROWS = 500_000
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # 30,000 rows: 24 s instead of 38 s
 LONG_RUN = "-XX:+UseParallelGC"
@@ -83,12 +84,13 @@ def java_defect(java: str) -> str | None:
 
 def settings(scratch: Path, master: str, rows: int) -> dict[str, str]:
     """What differs from Spark's own defaults, and why, one line each."""
-    shuffles = max(4, min(64, rows // ROWS_PER_SHUFFLE))
+    shuffles = 1 if rows < SMALL else max(4, min(64, rows // ROWS_PER_SHUFFLE))
     virtual_machine = QUICK_START if rows < FEW_ROWS else LONG_RUN
     chosen = {
         "spark.ui.enabled": "false",  # a port nobody asked for
         "spark.ui.showConsoleProgress": "false",  # the report prints lines of its own
         "spark.sql.shuffle.partitions": str(shuffles),  # 200 small tasks would cost more than work
+        "spark.sql.adaptive.enabled": str(rows >= SMALL).lower(),  # planning again costs more
         "spark.sql.session.timeZone": "UTC",  # the same input gives the same output anywhere
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # run "2026-11-21"

@@ -145,8 +145,10 @@ def slowest(history: DataFrame) -> list[dict]:
 
 
 def reasons(latest: DataFrame) -> list[dict]:
-    """Why cases were not judged. A difference is its own reason and stands elsewhere."""
+    """Why cases were not judged. A difference is its own reason and stands elsewhere; a reason
+    that names its own case is one with the others of its kind."""
     given = latest.where(f.col("code").isin("U", "I", "B") & f.col("reason").isNotNull())
+    given = given.withColumn("reason", f.replace("reason", "case", f.lit("this case")))
     counted = given.groupBy("target", "verdict", "reason").agg(f.count("*").alias("cases"))
     rows = counted.orderBy(f.desc("cases"), "target", "verdict", "reason").limit(REASONS)
     return [row.asDict() for row in rows.collect()]

@@ -9,7 +9,7 @@ const KINDS = {
   I: { word: "inconclusive", mark: "?" },
   U: { word: "unsupported", mark: "○" },
   B: { word: "broken", mark: "!" },
-  ".": { word: "not run", mark: "" },
+  ".": { word: "no such case here", mark: "" },
   "-": { word: "absent", mark: "" },
 };
 const WORST = "BDIKUC";

@@ -86,7 +86,7 @@ function statusBadge(target) {
    target proves not to support is no fault: such a cell keeps its calm colour, with its mark. */
 function cell(n, onclick, full) {
   const k = n ? worst(n) : ".";
-  if (k === ".") return h("td", { class: "cell none", title: "not run" }, "·");
+  if (k === ".") return h("td", { class: "cell none", title: "no case" }, "·");
   const all = total(n),
     fine = (n.C || 0) + (n.K || 0);
   const words = Object.keys(n)
@@ -124,7 +124,7 @@ function columnHeads(names) {
 }
 
 const STATE = {
-  kinds: new Set(["B", "D", "I"]),
+  kinds: new Set(["B", "D"]),
   target: -1,
   shown: 200,
   closed: new Set(),
@@ -174,7 +174,7 @@ const legend = () =>
     "div",
     { class: "chips" },
     "CKDIUB".split("").map((k) => badge(k)),
-    h("span", { class: "faint" }, "· not run"),
+    h("span", { class: "faint" }, "· no case"),
   );
 
 function trackNode(track) {

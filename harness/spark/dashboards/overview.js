@@ -170,12 +170,13 @@ function overview() {
       ? differencesTable(top.slice(0, 12), true)
       : empty("No differences", "Every judged case answered as Kafka did."),
   );
-  if (TO_SEE.length > 12)
+  const differing = TO_SEE.filter((r) => r[2] !== "I").length;
+  if (differing > Math.min(12, top.length))
     nodes.push(
       h(
         "button",
         { class: "more", onclick: () => go("differences") },
-        "All " + num(TO_SEE.length) + " cases",
+        "All " + plural(differing, "case"),
       ),
     );
   const { planted, caught } = D.summary.detection;
@@ -218,7 +219,8 @@ const more = (n) => (n > 0 ? " and " + num(n) + " more" : null);
 function topClaims() {
   const seen = new Set();
   return TO_SEE.filter(
-    ([t, c]) => caseMatches(t, c) && !seen.has(D.cases[c][0]) && seen.add(D.cases[c][0]),
+    ([t, c, k]) =>
+      k !== "I" && caseMatches(t, c) && !seen.has(D.cases[c][0]) && seen.add(D.cases[c][0]),
   );
 }
 

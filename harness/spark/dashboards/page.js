@@ -1,7 +1,7 @@
 /* Tabs, filter, theme, links. What stands after # in the address can be sent to somebody. */
 const TABS = {
   overview: ["Overview", overview, () => ""],
-  differences: ["Differences", differences, () => TO_SEE.filter((r) => r[2] !== "K").length],
+  differences: ["Differences", differences, () => TO_SEE.filter((r) => "BD".includes(r[2])).length],
   claims: ["Claims", claims, () => D.claims.length],
   apis: ["APIs", apis, () => ""],
   changes: [

@@ -37,7 +37,7 @@ def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: obje
         "params": {"acks": "-1"},
         "verdict": VERDICT[code],
         "connection": "kept",
-        "reason": "" if code == "C" else f"because {code}",
+        "reason": "" if code == "C" else f"because {code} of {case}",
         "differences": [DIFFERENCE] if differs else [],
         "findings": [FINDING] if code == "D" else [],
         "known": "K-1" if code == "K" else None,
