@@ -1,0 +1,129 @@
+"""DeleteRecords: the log start moves, and what lies below it is gone for every reader.
+
+Sources: KIP-107, ReplicaManager.deleteRecordsOnLocalLog at 1.0.2, 2.2.1 and 3.9; clause FETCH-23.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.steps import EARLIEST, a_topic, delete_records, list_offsets
+from suites.scene import ONE, THREE, TWO, a_log, batch
+
+NONE, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION = 0, 1, 3, 44
+ROW = "topics[0].partitions[0]"
+
+
+@claim(
+    "fetch.delete-records-moves-the-log-start",
+    evidence=("FETCH-23", "KIP-107"),
+    api="DeleteRecords",
+    versions=every("DeleteRecords"),
+)
+def test_delete_records_moves_the_log_start(case):
+    """DeleteRecords answers the new log start: its offset, or the high watermark for -1."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE, TWO), batch(THREE)),
+        delete_records(topic, 0, 1, version=case.version, name="within a batch"),
+        list_offsets(topic, timestamp=EARLIEST, name="earliest"),
+        delete_records(topic, 0, -1, version=case.version, name="all"),
+        list_offsets(topic, timestamp=EARLIEST, name="after all"),
+        expect=all_of(
+            answer("within a batch", f"{ROW}.low_watermark").is_(1),
+            answer("earliest", f"{ROW}.offset").is_(1),
+            answer("all", f"{ROW}.low_watermark").is_(3),
+            answer("after all", f"{ROW}.offset").is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.delete-records-never-moves-back",
+    evidence=("FETCH-23", "KIP-107"),
+    api="DeleteRecords",
+    versions=every("DeleteRecords"),
+)
+def test_delete_records_never_moves_back(case):
+    """DeleteRecords below the log start changes nothing and answers where the log starts."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
+        delete_records(topic, 0, 2, version=case.version, name="first"),
+        delete_records(topic, 0, 1, version=case.version, name="back"),
+        delete_records(topic, 0, 2, version=case.version, name="again"),
+        list_offsets(topic, timestamp=EARLIEST, name="earliest"),
+        expect=all_of(
+            answer("back", f"{ROW}.low_watermark").is_(2),
+            answer("earliest", f"{ROW}.offset").is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.delete-records-ends-at-the-high-watermark",
+    evidence=("FETCH-23", "KIP-107"),
+    api="DeleteRecords",
+    versions=every("DeleteRecords"),
+)
+def test_delete_records_ends_at_the_high_watermark(case):
+    """DeleteRecords above the high watermark, or below -1, is out of range and deletes nothing."""
+    topic = case.topic()
+    code = f"{ROW}.error_code"
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO)),
+        delete_records(topic, 0, 3, version=case.version, name="above"),
+        delete_records(topic, 0, -2, version=case.version, name="negative"),
+        list_offsets(topic, timestamp=EARLIEST, name="earliest"),
+        expect=all_of(
+            answer("above", code).is_(OFFSET_OUT_OF_RANGE),
+            answer("above", f"{ROW}.low_watermark").is_(-1),
+            answer("negative", code).is_(OFFSET_OUT_OF_RANGE),
+            answer("earliest", f"{ROW}.offset").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.delete-records-of-unknown-partitions-is-refused",
+    evidence=("FETCH-23", "KIP-107"),
+    api="DeleteRecords",
+    versions=every("DeleteRecords"),
+)
+def test_delete_records_of_unknown_partitions_is_refused(case):
+    """DeleteRecords of what is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    topic, nowhere = case.topic(), case.topic("nowhere")
+    verdict = case.judge(
+        a_topic(topic),
+        delete_records(topic, 6, 0, version=case.version, name="partition", timeout_ms=500),
+        delete_records(nowhere, 0, 0, version=case.version, name="topic", timeout_ms=500),
+        expect=all_of(
+            answer("partition", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+            answer("topic", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "fetch.delete-records-needs-a-policy-that-deletes",
+    evidence=("FETCH-23", "KIP-107"),
+    api="DeleteRecords",
+    versions=every("DeleteRecords"),
+    policy=("compact", "compact,delete"),
+)
+def test_delete_records_needs_a_policy_that_deletes(case):
+    """DeleteRecords of a topic that is only compacted answers POLICY_VIOLATION."""
+    topic = case.topic()
+    refused = case.policy == "compact"
+    verdict = case.judge(
+        a_log(
+            topic,
+            batch({"key": b"k", "value": ONE}),
+            configs={"cleanup.policy": case.policy},
+        ),
+        delete_records(topic, 0, 1, version=case.version, name="delete"),
+        expect=answer("delete", f"{ROW}.error_code").is_(POLICY_VIOLATION if refused else NONE),
+    )
+    assert verdict.conforms, verdict
