@@ -164,8 +164,8 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
 @click.option("--campaign", "names", multiple=True, metavar="NAME", help="All by default.")
-@click.option("--seconds", type=float, help="How long each generated campaign goes on.")
-@click.option("--cases", type=int, help="How many cases each generated campaign plays.")
+@click.option("--seconds", type=float, help="For all generated campaigns together.")
+@click.option("--cases", type=int, help="For each generated campaign.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
@@ -185,7 +185,9 @@ def command(word, names, seconds, cases, seed, out, replay, record, mine) -> Non
     except UnknownTarget as problem:
         raise click.UsageError(str(problem)) from None
     ours = mine or target.kind != "external"
-    bounds = Bounds(cases, seconds, seed, out, ours)
+    shares = sum(campaign.source == "generated" for campaign in picked)
+    share = None if seconds is None else seconds / max(shares, 1)
+    bounds = Bounds(cases, share, seed, out, ours)
     try:
         sys.exit(with_target(target, picked, bounds, replay, record=record, mine=mine))
     except (Unavailable, StartFailed, NotReady, NotOurs, NotPrepared, Died) as problem:

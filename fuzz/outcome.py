@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from reference_impl.wire.headers import API_VERSIONS, decode_response
@@ -43,6 +44,7 @@ def error_codes(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
             yield from error_codes(inner, f"{path}[{index}]")
 
 
+@lru_cache(maxsize=8)  # an answer is described for its signature and by several oracles
 def describe_answer(key: int, version: int, frame: bytes) -> str:
     """One answer as text: its non-zero error codes by path, or why it does not parse."""
     if key == API_VERSIONS and frame[4:6] == UNSUPPORTED_VERSION:

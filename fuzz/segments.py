@@ -7,6 +7,7 @@ both ask, so that what was sent and what is expected of it cannot drift apart.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from reference_impl.wire.headers import decode_request
@@ -43,6 +44,7 @@ def frames_in(wire: bytes) -> tuple[list[bytes], bool]:
     return frames, True
 
 
+@lru_cache(maxsize=8)  # asked by the runner and by several oracles about the same case
 def may_wait(wire: bytes) -> bool:
     """Whether a correct peer may take longer over these bytes than over a plain question."""
     return any(_may_wait(frame) for frame in frames_in(wire)[0])
