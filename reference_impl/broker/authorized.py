@@ -3,7 +3,8 @@
 Without an authorizer everybody may do everything, so each resource has one constant: the bits of
 all operations that mean something for it (KIP-430). The bit is the AclOperation's code.
 
-Observed on 2.8.2, 3.9.2 and 4.3.1: 8096 for the cluster, 3576 for a topic, 328 for a group.
+Observed on 2.8.2, 3.9.2 and 4.3.1: 8096 for the cluster, 3576 for a topic, 328 for a group
+(3400 on 4.3.1, where groups have configs).
 """
 
 READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE = 3, 4, 5, 6, 7, 8
@@ -27,3 +28,4 @@ TOPIC_OPERATIONS = _bits(
     READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS
 )
 GROUP_OPERATIONS = _bits(READ, DELETE, DESCRIBE)
+GROUP_CONFIG_OPERATIONS = _bits(DESCRIBE_CONFIGS, ALTER_CONFIGS)

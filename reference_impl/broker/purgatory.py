@@ -4,7 +4,8 @@ Kafka keeps a purgatory per kind of request and per broker; ours is one table, b
 says itself to which connection it goes. A waiting request is watched under keys; `touch(key)`
 marks it for another attempt, `settle(now)` attempts what was marked, `expire(now)` gives up on
 what is late. Each is answered exactly once (APPEND-24): it leaves the table before its answer is
-made. Nothing here knows what is waited for.
+made. Beside requests, `remind` keeps one alarm per key for those who have something due without
+anybody asking (a member's session). Nothing here knows what is waited for.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ class Purgatory:
         self._by_connection: dict[Connection, int] = {}
         self._deadlines: list[tuple[int, int]] = []
         self._touched: set[int] = set()
+        self._alarms: dict[Key, tuple[int, Callable[[int], None]]] = {}
+        self._alarm_order: list[tuple[int, int, Key]] = []
         self._next = 0
 
     def __len__(self) -> int:
@@ -51,6 +54,26 @@ class Purgatory:
         if watching:
             self._touched |= watching
 
+    def remind(self, key: Key, at: int | None, call: Callable[[int], None]) -> None:
+        """Call at that instant; a later word about the same key replaces it, None takes it back."""
+        standing = self._alarms.get(key)
+        if at is None:
+            self._alarms.pop(key, None)
+        elif standing is None or standing[0] != at:
+            self._alarms[key] = (at, call)
+            self._next += 1
+            heapq.heappush(self._alarm_order, (at, self._next, key))
+
+    def _next_alarm(self) -> int | None:
+        order = self._alarm_order
+        while order:
+            at, _, key = order[0]
+            standing = self._alarms.get(key)
+            if standing is not None and standing[0] == at:
+                return at
+            heapq.heappop(order)
+        return None
+
     def settle(self, now: int) -> Iterator[tuple[Any, Any]]:
         """(request, answer) of everything that can be answered by now, oldest first."""
         while self._touched:
@@ -63,7 +86,10 @@ class Purgatory:
                 yield from self._try(order, entry, entry[0].attempt, now)
 
     def expire(self, now: int) -> Iterator[tuple[Any, Any]]:
-        """(request, answer) of everything whose time is up."""
+        """(request, answer) of everything whose time is up; alarms go off on the way."""
+        while (at := self._next_alarm()) is not None and at <= now:
+            _, _, key = heapq.heappop(self._alarm_order)
+            self._alarms.pop(key)[1](now)
         while self._deadlines and self._deadlines[0][0] <= now:
             _, order = heapq.heappop(self._deadlines)
             entry = self._waiting.get(order)
@@ -85,7 +111,9 @@ class Purgatory:
         """When `expire` has something to do next."""
         while self._deadlines and self._deadlines[0][1] not in self._waiting:
             heapq.heappop(self._deadlines)
-        return self._deadlines[0][0] if self._deadlines else None
+        instants = [self._deadlines[0][0]] if self._deadlines else []
+        alarm = self._next_alarm()
+        return min(instants if alarm is None else [*instants, alarm], default=None)
 
     def drop(self, connection: Connection) -> None:
         """The peer is gone; nobody wants the answer (WIRE-17)."""

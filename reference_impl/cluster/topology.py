@@ -113,6 +113,7 @@ class Cluster:
         self.next_producer_id = 0
         self.retired_ids: dict[bytes, str] = {}  # ids of deleted topics, where somebody asks
         self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
+        self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self._resolved: dict[str, TopicConfig] = {}
 

@@ -17,6 +17,7 @@ from reference_impl.broker.controller import auto_create
 from reference_impl.broker.effects import Hangup
 from reference_impl.broker.handlers.k32_describe_configs import MALFORMED
 from reference_impl.cluster.topology import Node
+from reference_impl.group.placement import partition_for
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -33,20 +34,6 @@ NOBODY = Node(-1, "", -1)
 NOT_AVAILABLE = "The coordinator is not available."
 FIRST_BATCHED, FIRST_SHARE = 4, 6
 _SHARE_KEY = re.compile(r".+:[A-Za-z0-9_-]{22}:[0-9]+", re.DOTALL)
-
-
-def java_hash(text: str) -> int:
-    """String.hashCode: over UTF-16 units, as a signed int32."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    value = 0
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
-
-
-def partition_for(key: str, partitions: int) -> int:
-    """Kafka takes the hash without its sign bit, so that it has a modulus."""
-    return (java_hash(key) & 0x7FFFFFFF) % partitions
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangup:

@@ -5,6 +5,10 @@ its evidence; handlers read values through `Persona.quirk`. A behaviour that all
 share is no quirk and stands in its handler.
 """
 
-from reference_impl.broker.personas import control_path, data_path
+from reference_impl.broker.personas import control_path, data_path, group_path
 
-QUIRKS: dict[str, str] = {**control_path.SENTENCES, **data_path.SENTENCES}
+QUIRKS: dict[str, str] = {
+    **control_path.SENTENCES,
+    **data_path.SENTENCES,
+    **group_path.SENTENCES,
+}

@@ -3,7 +3,7 @@
 Ranges as a real 1.0.2 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas import control_path, data_path
+from reference_impl.broker.personas import control_path, data_path, group_path
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -14,7 +14,11 @@ BROKER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {**control_path.column("1.0"), **data_path.column("1.0")}
+QUIRKS = {
+    **control_path.column("1.0"),
+    **data_path.column("1.0"),
+    **group_path.column("1.0"),
+}
 
 PERSONA = Persona(
     release="1.0",

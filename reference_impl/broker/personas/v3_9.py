@@ -3,7 +3,7 @@
 Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas import control_path, data_path
+from reference_impl.broker.personas import control_path, data_path, group_path
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -24,7 +24,11 @@ CONTROLLER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {**control_path.column("3.9"), **data_path.column("3.9")}
+QUIRKS = {
+    **control_path.column("3.9"),
+    **data_path.column("3.9"),
+    **group_path.column("3.9"),
+}
 
 PERSONA = Persona(
     release="3.9",

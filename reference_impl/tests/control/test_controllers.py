@@ -7,8 +7,8 @@ import pytest
 
 from reference_impl.broker.config_view import topic_defaults
 from reference_impl.broker.effects import Reply
-from reference_impl.broker.handlers.k10_find_coordinator import java_hash, partition_for
 from reference_impl.cluster.racks import Seat, assign
+from reference_impl.group.placement import java_hash, partition_for
 from reference_impl.tests.control.node import Peer, brokers
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.headers import encode_request

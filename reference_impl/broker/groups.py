@@ -1,0 +1,143 @@
+"""A broker's group coordinator, and what every request about groups asks it first.
+
+The coordinator of a group is the leader of its partition of `__consumer_offsets`; anybody else
+answers NOT_COORDINATOR (GROUP-03, GROUP-04, OFFS-04). This file makes the sans-IO coordinator with
+the persona's rules and the broker's settings, gives it ids and alarms, and turns its tickets into
+waiting requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.config_view import broker_definitions
+from reference_impl.broker.controller.auto_create import OFFSETS
+from reference_impl.broker.effects import Wait
+from reference_impl.group.coordinator import Coordinator
+from reference_impl.group.exchange import Rules
+from reference_impl.group.members import Group, Ticket
+from reference_impl.group.offsets import sweep
+from reference_impl.group.placement import partition_for
+from reference_impl.group.states import State
+from reference_impl.wire.errors import ErrorCode
+
+_STATE, _CLEANER = "group coordinator", "offsets cleaner"
+_NEVER = 1 << 62
+_MINUTE = 60_000
+_UNLIMITED = 2**31 - 1
+
+
+def coordinator_of(broker: Broker) -> Coordinator:
+    found = broker.state.get(_STATE)
+    if found is None:
+        found = broker.state[_STATE] = _make(broker)
+    return found
+
+
+def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False) -> int:
+    """Why this broker does not deal with that group at all."""
+    if not group_id and member and (joins or broker.persona.quirk("groups.empty-ids-are-refused")):
+        return ErrorCode.INVALID_GROUP_ID
+    return ErrorCode.NONE if coordinates(broker, group_id) else ErrorCode.NOT_COORDINATOR
+
+
+def coordinates(broker: Broker, group_id: str) -> bool:
+    topic = broker.cluster.topics.get(OFFSETS)
+    if topic is None:
+        return False
+    return topic.partitions[partition_for(group_id, len(topic.partitions))].leader == broker.id
+
+
+def waiting(
+    broker: Broker, ticket: Ticket, form: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any] | Wait:
+    """The ticket's answer in the form of its request, now or when it comes."""
+    if ticket.answer is not None:
+        return form(ticket.answer)
+    key = ("ticket", id(ticket))
+    ticket.watch = lambda: broker.purgatory.touch(key)
+
+    def attempt(now: int) -> dict[str, Any] | None:
+        return None if ticket.answer is None else form(ticket.answer)
+
+    return Wait(_NEVER, [key], attempt, attempt)
+
+
+def state_name(broker: Broker, group: Group) -> str:
+    if group.state is State.COMPLETING:
+        return broker.persona.quirk("groups.awaiting-assignments")
+    return str(group.state)
+
+
+def watch_age(broker: Broker, now: int) -> None:
+    """See to it that old offsets go (OFFS-23); asked for once there are any."""
+    if _CLEANER not in broker.state:
+        broker.state[_CLEANER] = True
+        _schedule_sweep(broker, now)
+
+
+def forget_deleted(broker: Broker) -> None:
+    """Offsets of deleted topics go, also where a new topic has the name (OFFS-24)."""
+    coordinator, cluster = coordinator_of(broker), broker.cluster
+    if broker.state.get("offsets seen at") == cluster.generation:
+        return
+    broker.state["offsets seen at"] = cluster.generation
+    for group in coordinator.groups.values():
+        for key, stored in list(group.offsets.items()):
+            if cluster.topics.get(key[0]) is not stored.topic:
+                del group.offsets[key]
+
+
+def retention_ms(broker: Broker) -> int:
+    return number(broker, "offsets.retention.minutes") * _MINUTE
+
+
+def _make(broker: Broker) -> Coordinator:
+    quirk = broker.persona.quirk
+    rules = Rules(
+        early=quirk("groups.early-states"),
+        min_session_ms=number(broker, "group.min.session.timeout.ms"),
+        max_session_ms=number(broker, "group.max.session.timeout.ms"),
+        initial_delay_ms=number(broker, "group.initial.rebalance.delay.ms"),
+        max_size=number(broker, "group.max.size"),
+        error_generation=quirk("groups.refused-join-has-generation"),
+        awaits_syncs=quirk("groups.syncs-are-awaited"),
+        new_members_lapse=quirk("groups.new-members-lapse"),
+        knows_instances=quirk("groups.unknown-instances-are-refused"),
+    )
+
+    def alarm(group_id: str, at: int | None) -> None:
+        key = ("group", broker.id, group_id)
+        broker.purgatory.remind(key, at, lambda now: coordinator.tick(group_id, now))
+
+    coordinator = Coordinator(rules, new_id=lambda stem: _member_id(broker, stem), alarm=alarm)
+    return coordinator
+
+
+def _member_id(broker: Broker, stem: str) -> str:
+    raw = bytearray(broker.cluster.random.randbytes(16))
+    raw[6], raw[8] = raw[6] & 0x0F | 0x40, raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((stem, text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def _schedule_sweep(broker: Broker, now: int) -> None:
+    at = now + number(broker, "offsets.retention.check.interval.ms")
+    broker.purgatory.remind(("offsets", broker.id), at, lambda then: _sweep(broker, then))
+
+
+def _sweep(broker: Broker, now: int) -> None:
+    coordinator = coordinator_of(broker)
+    forget_deleted(broker)
+    for group in list(coordinator.groups.values()):
+        if sweep(group, retention_ms(broker), now):
+            coordinator.forget(group)
+    _schedule_sweep(broker, now)
+
+
+def number(broker: Broker, name: str) -> int:
+    """A setting, or the release's default; a release without the setting has no limit."""
+    definition = broker_definitions(broker.persona.release).get(name)
+    return broker.number(name, int(definition.default) if definition else _UNLIMITED)

@@ -1,0 +1,171 @@
+"""OffsetCommit: a group's offsets are kept, if whoever commits may.
+
+Partitions that are not there are answered at once and the rest goes on (OFFS-03). Version 0 keeps
+offsets in ZooKeeper, apart from the coordinator's and without asking it (OFFS-01).
+
+v1 group members; v2 to v4 a retention for all; v6 leader epochs (KIP-320); v7 instance ids
+(KIP-345); v9 GROUP_ID_NOT_FOUND (KIP-848); v10 topic ids.
+
+Sources: OFFS-01 to 17; group/coordinator.py, group/offsets.py; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import (
+    coordinator_of,
+    forget_deleted,
+    number,
+    refusal,
+    retention_ms,
+    watch_age,
+)
+from reference_impl.cluster.topology import Topic
+from reference_impl.group.members import Group
+from reference_impl.group.offsets import Stored
+from reference_impl.wire.errors import ErrorCode
+
+FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
+UNSET = -1
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    rows = _located(request, broker)
+    if any(topic is not None for _, topic, _ in rows):
+        code = _admitted(request, broker, now)
+        if code is ErrorCode.UNSUPPORTED_VERSION:
+            return fail(request, code)
+        for topic_row, topic, answers in rows:
+            if topic is not None:
+                known = [a for a in answers if not a["error_code"]]
+                _keep(request, broker, topic_row, topic, known, code, now)
+    return {
+        "topics": [
+            {"name": row["name"], "topic_id": row["topic_id"], "partitions": answers}
+            for row, _, answers in rows
+        ]
+    }
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    rows = [
+        {
+            "name": topic["name"],
+            "topic_id": topic["topic_id"],
+            "partitions": [
+                {"partition_index": row["partition_index"], "error_code": code}
+                for row in topic["partitions"]
+            ],
+        }
+        for topic in request.body["topics"]
+    ]
+    return {"topics": rows}
+
+
+def _located(
+    request: Request, broker: Broker
+) -> list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]:
+    """Per topic: what was asked, the topic if any of it is there, an answer per partition."""
+    rows = []
+    by_id = request.header.version >= FIRST_BY_ID
+    checked = broker.persona.quirk("offsets.partitions-are-checked")
+    failed_first = broker.persona.quirk("groups.newer-coordinator")
+    for asked in request.body["topics"]:
+        if by_id:
+            topic = broker.cluster.by_id.get(asked["topic_id"])
+            missing = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else None
+        else:
+            topic, missing = broker.cluster.topics.get(asked["name"]), None
+        answers = []
+        for row in asked["partitions"]:
+            index = row["partition_index"]
+            there = topic is not None and (not checked or topic.partition(index) is not None)
+            code = ErrorCode.NONE if there else missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            answers.append({"partition_index": index, "error_code": code})
+        if failed_first:
+            answers.sort(key=lambda answer: not answer["error_code"])
+        some = any(not answer["error_code"] for answer in answers)
+        rows.append((asked, topic if some else None, answers))
+    return rows
+
+
+def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
+    """The group that takes the commit, or why none does."""
+    body, version = request.body, request.header.version
+    group_id, generation = body["group_id"], body["generation_id_or_member_epoch"]
+    if version == 0:
+        if not broker.persona.quirk("offsets.in-zookeeper"):
+            return ErrorCode.UNSUPPORTED_VERSION
+        return ErrorCode.NONE if group_id else ErrorCode.UNKNOWN_SERVER_ERROR  # no such path
+    code = refusal(broker, group_id, member=False)
+    if code:
+        return code
+    coordinator = coordinator_of(broker)
+    group = coordinator.groups.get(group_id)
+    if group is None:
+        if generation >= 0:
+            newer = broker.persona.quirk("groups.newer-coordinator")
+            found = newer and version >= FIRST_NOT_FOUND
+            return ErrorCode.GROUP_ID_NOT_FOUND if found else ErrorCode.ILLEGAL_GENERATION
+        group = coordinator.found(group_id, now)
+    forget_deleted(broker)
+    watch_age(broker, now)
+    code = coordinator.may_commit(
+        group, body["member_id"], body["group_instance_id"], generation, now
+    )
+    return code or group
+
+
+def _keep(
+    request: Request,
+    broker: Broker,
+    asked: dict[str, Any],
+    topic: Topic,
+    answers: list[dict[str, Any]],
+    taken: Group | int,
+    now: int,
+) -> None:
+    """Store what may be stored and write each partition's code into its answer."""
+    by_index = {row["partition_index"]: row for row in asked["partitions"]}
+    limit = number(broker, "offset.metadata.max.bytes")
+    for answer in answers:
+        if not isinstance(taken, Group) and taken:
+            answer["error_code"] = taken
+            continue
+        row = by_index[answer["partition_index"]]
+        metadata = row["committed_metadata"] or ""
+        if len(metadata) > limit:
+            answer["error_code"] = ErrorCode.OFFSET_METADATA_TOO_LARGE
+            continue
+        stored = _stored(request, broker, row, metadata, topic, now)
+        offsets = taken.offsets if isinstance(taken, Group) else zookeeper(request, broker)
+        offsets[topic.name, row["partition_index"]] = stored
+
+
+def zookeeper(request: Request, broker: Broker) -> dict[tuple[str, int], Stored]:
+    """What version 0 keeps for this group; every broker sees the same."""
+    kept = broker.cluster.zookeeper_offsets
+    return kept.setdefault(request.body["group_id"], {})
+
+
+def _stored(
+    request: Request,
+    broker: Broker,
+    row: dict[str, Any],
+    metadata: str,
+    topic: Topic,
+    now: int,
+) -> Stored:
+    retention = request.body["retention_time_ms"]
+    committed = row["commit_timestamp"]
+    committed = now if committed == UNSET else committed
+    expires = None
+    if retention != UNSET:
+        expires = committed + retention
+    elif broker.persona.quirk("offsets.live-from-their-commit"):
+        expires = committed + retention_ms(broker)
+    epoch = row["committed_leader_epoch"]
+    return Stored(row["committed_offset"], epoch, metadata, committed, expires, topic)

@@ -1,0 +1,138 @@
+"""OffsetFetch: what a group committed, by partition, or all of it.
+
+Answered in any state of the group; nothing kept is offset -1 without an error (OFFS-21). Version 0
+reads ZooKeeper, where nothing kept is UNKNOWN_TOPIC_OR_PARTITION (OFFS-02).
+
+v2 all partitions, one error for all (KIP-88); v5 leader epochs (KIP-320); v7 only stable offsets
+(KIP-447: there are no transactions here, so all are); v8 many groups (KIP-709); v9 members
+(KIP-848: a classic group does not look at them); v10 topic ids.
+
+Sources: OFFS-02, OFFS-04, OFFS-21; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
+from reference_impl.broker.handlers.k08_offset_commit import zookeeper
+from reference_impl.group.offsets import Stored
+from reference_impl.wire.errors import ErrorCode
+
+FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_BY_ID = 2, 8, 10
+NO_OFFSET = -1
+Offsets = dict[tuple[str, int], Stored]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body, version = request.body, request.header.version
+    forget_deleted(broker)
+    if version >= FIRST_BATCHED:
+        return {"groups": [_batched(broker, asked, version) for asked in body["groups"]]}
+    if version == 0:
+        if not broker.persona.quirk("offsets.in-zookeeper"):
+            return fail(request, ErrorCode.UNSUPPORTED_VERSION)
+        return {"topics": _from_zookeeper(request, broker)}
+    code, offsets = _offsets(broker, body["group_id"])
+    if code:
+        return fail(request, code)
+    return {"error_code": code, "topics": _topics(broker, body["topics"], offsets, version)}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    """One error for all from v2 on, else each partition has it."""
+    body, version = request.body, request.header.version
+    if version >= FIRST_BATCHED:
+        rows = [
+            {"group_id": asked["group_id"], "topics": [], "error_code": code}
+            for asked in body["groups"]
+        ]
+        return {"groups": rows}
+    topics = []
+    if version < FIRST_ONE_ERROR:
+        topics = [
+            {
+                "name": topic["name"],
+                "partitions": [_nothing(index, code) for index in topic["partition_indexes"]],
+            }
+            for topic in body["topics"]
+        ]
+    return {"topics": topics, "error_code": code}
+
+
+def _offsets(broker: Broker, group_id: str) -> tuple[int, Offsets]:
+    code = refusal(broker, group_id, member=False)
+    group = None if code else coordinator_of(broker).groups.get(group_id)
+    return code, {} if group is None else group.offsets
+
+
+def _batched(broker: Broker, asked: dict[str, Any], version: int) -> dict[str, Any]:
+    code, offsets = _offsets(broker, asked["group_id"])
+    topics = [] if code else _topics(broker, asked["topics"], offsets, version)
+    return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
+
+
+def _topics(
+    broker: Broker, asked: list[dict[str, Any]] | None, offsets: Offsets, version: int
+) -> list[dict[str, Any]]:
+    by_id = version >= FIRST_BY_ID
+    if asked is None:
+        names: dict[str, list[int]] = {}
+        for name, index in offsets:
+            names.setdefault(name, []).append(index)
+        asked = [
+            {"name": name, "topic_id": broker.cluster.topics[name].id, "partition_indexes": rows}
+            for name, rows in names.items()
+        ]
+    topics = []
+    for row in asked:
+        topic = broker.cluster.by_id.get(row["topic_id"]) if by_id else None
+        name = topic.name if topic is not None else row["name"]
+        if by_id and topic is None:
+            unknown = ErrorCode.UNKNOWN_TOPIC_ID
+            partitions = [_nothing(index, unknown) for index in row["partition_indexes"]]
+        else:
+            partitions = [_row(offsets, name, index) for index in row["partition_indexes"]]
+        answer = {"name": name, "partitions": partitions}
+        topics.append(answer | {"topic_id": row["topic_id"]} if by_id else answer)
+    return topics
+
+
+def _row(offsets: Offsets, name: str, index: int) -> dict[str, Any]:
+    stored = offsets.get((name, index))
+    if stored is None:
+        return _nothing(index, ErrorCode.NONE)
+    return {
+        "partition_index": index,
+        "committed_offset": stored.offset,
+        "committed_leader_epoch": stored.leader_epoch,
+        "metadata": stored.metadata,
+        "error_code": ErrorCode.NONE,
+    }
+
+
+def _nothing(index: int, code: int) -> dict[str, Any]:
+    return {
+        "partition_index": index,
+        "committed_offset": NO_OFFSET,
+        "metadata": "",
+        "error_code": code,
+    }
+
+
+def _from_zookeeper(request: Request, broker: Broker) -> list[dict[str, Any]]:
+    kept = zookeeper(request, broker)
+    known = bool(request.body["group_id"])  # else there is no such path
+    missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if known else ErrorCode.UNKNOWN_SERVER_ERROR
+    topics = []
+    for asked in request.body["topics"]:
+        name, rows = asked["name"], []
+        for index in asked["partition_indexes"]:
+            if broker.cluster.topics.get(name) is not None and (name, index) in kept:
+                rows.append({**_row(kept, name, index), "metadata": ""})
+            else:
+                rows.append(_nothing(index, missing))
+        topics.append({"name": name, "partitions": rows})
+    return topics

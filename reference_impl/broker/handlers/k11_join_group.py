@@ -1,0 +1,64 @@
+"""JoinGroup: a member enters a rebalance, and hears of the new generation when it begins.
+
+v1 rebalance timeout (KIP-62); v4 a first join is given an id (KIP-394); v5 instance ids (KIP-345);
+v7 protocol type in the answer (KIP-559); v9 the leader may skip its assignment (KIP-814).
+
+Sources: GROUP-04 to 16, 32; group/coordinator.py; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.group.exchange import Join
+
+FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7, 9
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    body, version = request.body, request.header.version
+    code = refusal(broker, body["group_id"], member=True, joins=True)
+    if code:
+        generation = broker.persona.quirk("groups.refused-join-has-generation")
+        return fail(request, code) | {"generation_id": generation}
+    session = body["session_timeout_ms"]
+    ticket = coordinator_of(broker).join(
+        Join(
+            group_id=body["group_id"],
+            member_id=body["member_id"],
+            instance_id=body["group_instance_id"],
+            client_id=request.header.client_id or "",
+            client_host="/" + request.connection.peer_host,
+            session_timeout=session,
+            rebalance_timeout=(
+                body["rebalance_timeout_ms"] if version >= FIRST_WITH_TIMEOUT else session
+            ),
+            protocol_type=body["protocol_type"],
+            protocols=[(row["name"], bytes(row["metadata"])) for row in body["protocols"]],
+            needs_id=version >= FIRST_ID_REQUIRED,
+            may_skip=version >= FIRST_SKIP,
+        ),
+        now,
+    )
+
+    def form(answer: dict[str, Any]) -> dict[str, Any]:
+        if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
+            return {**answer, "protocol_name": ""}
+        return answer
+
+    return waiting(broker, ticket, form)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    nulls = request.header.version >= FIRST_NULL_PROTOCOL
+    return {
+        "error_code": code,
+        "generation_id": -1,
+        "protocol_name": None if nulls else "",
+        "leader": "",
+        "member_id": request.body["member_id"],
+        "members": [],
+    }

@@ -1,0 +1,24 @@
+"""Heartbeat: a member is alive, and hears when its group rebalances.
+
+Sources: GROUP-21, GROUP-22; group/states.py; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import coordinator_of, refusal
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    code = refusal(broker, body["group_id"], member=True) or coordinator_of(broker).heartbeat(
+        body["group_id"],
+        body["member_id"],
+        body["generation_id"],
+        body["group_instance_id"],
+        now,
+    )
+    return {"error_code": code}

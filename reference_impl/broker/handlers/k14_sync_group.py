@@ -1,0 +1,44 @@
+"""SyncGroup: the leader hands out assignments, the others wait for theirs.
+
+v3 instance ids (KIP-345); v5 protocol type and name are checked and answered (KIP-559).
+
+Sources: GROUP-17 to 20; group/coordinator.py; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.wire.errors import ErrorCode
+
+FIRST_NAMED = 5
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    body = request.body
+    code = refusal(broker, body["group_id"], member=True)
+    if request.header.version >= FIRST_NAMED and None in (
+        body["protocol_type"],
+        body["protocol_name"],
+    ):
+        code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if code:
+        return fail(request, code)
+    ticket = coordinator_of(broker).sync(
+        body["group_id"],
+        body["member_id"],
+        body["generation_id"],
+        instance_id=body["group_instance_id"],
+        protocol_type=body["protocol_type"],
+        protocol=body["protocol_name"],
+        assignments={row["member_id"]: bytes(row["assignment"]) for row in body["assignments"]},
+        now=now,
+    )
+    return waiting(broker, ticket, lambda answer: answer)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"error_code": code, "assignment": b""}

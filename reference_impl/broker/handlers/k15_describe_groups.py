@@ -1,0 +1,87 @@
+"""DescribeGroups: a group's state and its members, as its coordinator sees them.
+
+Metadata and assignments are shown of stable groups only. A group that is not there is Dead, with
+no error up to v5 and GROUP_ID_NOT_FOUND from v6 (KIP-1043).
+
+Sources: GROUP-31; KIP-430 (operations); observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import coordinator_of, refusal, state_name
+from reference_impl.group.members import Group
+from reference_impl.group.states import State
+from reference_impl.wire.errors import ErrorCode
+
+FIRST_NOT_FOUND = 6
+NOT_ASKED = -(1 << 31)
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body, version = request.body, request.header.version
+    rights = _rights(broker) if body["include_authorized_operations"] else NOT_ASKED
+    rows = []
+    for group_id in body["groups"]:
+        code = refusal(broker, group_id, member=False)
+        group = None if code else coordinator_of(broker).groups.get(group_id)
+        if group is not None:
+            row = _described(broker, group)
+        else:
+            row = _blank(group_id, code)
+            if not code:
+                row["group_state"] = "Dead"
+                if version >= FIRST_NOT_FOUND:
+                    row["error_code"] = ErrorCode.GROUP_ID_NOT_FOUND
+                    row["error_message"] = f"Group {group_id} not found."
+        if not row["error_code"]:
+            row["authorized_operations"] = rights
+        rows.append(row)
+    return {"groups": rows}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"groups": [_blank(group_id, code) for group_id in request.body["groups"]]}
+
+
+def _rights(broker: Broker) -> int:
+    configs = broker.persona.quirk("groups.have-configs")
+    return GROUP_OPERATIONS | (GROUP_CONFIG_OPERATIONS if configs else 0)
+
+
+def _blank(group_id: str, code: int) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "group_id": group_id,
+        "group_state": "",
+        "protocol_type": "",
+        "protocol_data": "",
+        "members": [],
+    }
+
+
+def _described(broker: Broker, group: Group) -> dict[str, Any]:
+    stable = group.state is State.STABLE
+    members = [
+        {
+            "member_id": member.id,
+            "group_instance_id": member.instance_id,
+            "client_id": member.client_id,
+            "client_host": member.client_host,
+            "member_metadata": member.metadata(group.protocol) if stable else b"",
+            "member_assignment": member.assignment if stable else b"",
+        }
+        for member in group.members.values()
+    ]
+    return {
+        "error_code": ErrorCode.NONE,
+        "group_id": group.id,
+        "group_state": state_name(broker, group),
+        "protocol_type": group.protocol_type or "",
+        "protocol_data": (group.protocol or "") if stable else "",
+        "members": members,
+    }

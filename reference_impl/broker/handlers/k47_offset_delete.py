@@ -1,0 +1,59 @@
+"""OffsetDelete: a group's offsets are removed where nobody subscribes to the topic (KIP-496).
+
+Sources: GroupCoordinator.handleDeleteOffsets@2.8.2; observed on the three releases that have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
+from reference_impl.group.members import CONSUMER, Group
+from reference_impl.group.states import State
+from reference_impl.wire.errors import ErrorCode
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    forget_deleted(broker)
+    code = refusal(broker, body["group_id"], member=True)
+    group = None if code else coordinator_of(broker).groups.get(body["group_id"])
+    if group is None:
+        return {"error_code": code or ErrorCode.GROUP_ID_NOT_FOUND, "topics": []}
+    if group.state is not State.EMPTY and group.protocol_type != CONSUMER:
+        return {"error_code": ErrorCode.NON_EMPTY_GROUP, "topics": []}
+    topics = [
+        {
+            "name": topic["name"],
+            "partitions": [
+                {
+                    "partition_index": row["partition_index"],
+                    "error_code": _delete(broker, group, topic["name"], row["partition_index"]),
+                }
+                for row in topic["partitions"]
+            ],
+        }
+        for topic in body["topics"]
+    ]
+    if broker.persona.quirk("offsets.failed-deletions-come-first"):
+        missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        for topic in topics:
+            topic["partitions"].sort(key=lambda row: row["error_code"] != missing)
+    return {"error_code": ErrorCode.NONE, "topics": topics}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"error_code": code, "topics": []}
+
+
+def _delete(broker: Broker, group: Group, name: str, index: int) -> int:
+    if broker.cluster.partition(name, index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if group.state is not State.EMPTY:
+        subscribed = group.subscribed()
+        if subscribed is None or name in subscribed:
+            return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+    group.offsets.pop((name, index), None)
+    return ErrorCode.NONE

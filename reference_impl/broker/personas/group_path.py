@@ -1,0 +1,100 @@
+"""Where releases differ in what group coordinators do: one row each, read as `control_path.py`'s.
+
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.personas.control_path import RELEASES
+
+_SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "groups.early-states": (
+        "The early column of group/states.py: a dead group is an unknown member, and a heartbeat "
+        "is told of the rebalance while assignments are awaited.",
+        (True, True, False, False, False),
+        _SEEN,
+    ),
+    "groups.empty-ids-are-refused": (
+        "The empty group id answers INVALID_GROUP_ID to whoever wants to be a member; without the "
+        "quirk only to JoinGroup.",
+        (False, True, True, True, True),
+        _SEEN,
+    ),
+    "groups.awaiting-assignments": (
+        "What the state between join and assignment is called.",
+        ("AwaitingSync", *["CompletingRebalance"] * 4),
+        _SEEN,
+    ),
+    "groups.refused-join-has-generation": (
+        "The generation in a JoinGroup answer that is an error.",
+        (0, -1, -1, -1, -1),
+        _SEEN,
+    ),
+    "groups.syncs-are-awaited": (
+        "A member that does not sync within the rebalance timeout is removed.",
+        (False, False, True, True, True),
+        "DelayedSync is there from 2.8.2 on",
+    ),
+    "groups.new-members-lapse": (
+        "A first join that waits longer than five minutes is given up.",
+        (False, True, True, True, True),
+        "GroupCoordinator.NewMemberJoinTimeoutMs@2.2.1",
+    ),
+    "groups.newer-coordinator": (
+        "Commits of version 9 and later to a group that is not there answer GROUP_ID_NOT_FOUND, "
+        "and rows that failed come first (the coordinator written for KIP-848; 3.9 has it and "
+        "does not use it unless told).",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+    "groups.unknown-instances-are-refused": (
+        "A member that names an instance id nobody has is unknown; without the quirk its member "
+        "id counts.",
+        (False, False, False, True, True),
+        _SEEN,
+    ),
+    "groups.have-configs": (
+        "Groups have configs, so their operations include describing and altering them.",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+    "offsets.partitions-are-checked": (
+        "A commit for a partition that its topic does not have is refused; without the quirk "
+        "only an unknown topic is.",
+        (False, True, True, True, True),
+        _SEEN,
+    ),
+    "groups.states-are-named-in-any-case": (
+        "ListGroups takes the names of states in small letters too.",
+        (False, False, False, True, True),
+        _SEEN,
+    ),
+    "offsets.failed-deletions-come-first": (
+        "OffsetDelete answers the partitions that are not there before the others.",
+        (False, False, False, True, True),
+        _SEEN,
+    ),
+    "offsets.in-zookeeper": (
+        "Version 0 of OffsetCommit and OffsetFetch keeps offsets in ZooKeeper; without the quirk "
+        "it is refused.",
+        (True, True, True, False, False),
+        _SEEN,
+    ),
+    "offsets.live-from-their-commit": (
+        "Retention counts from the commit, not from when the group became empty (KIP-211).",
+        (True, False, False, False, False),
+        "OFFS-23",
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """One release's quirks: name -> (value, evidence)."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

@@ -1,0 +1,1 @@
+"""What a group coordinator keeps and decides, without requests, sockets or clocks."""

@@ -1,0 +1,456 @@
+"""The coordinator of classic groups: membership and rebalances, as a state machine with instants.
+
+It is told what happened (a join, a heartbeat, that it is now so late) and answers with a dict or
+with a `Ticket` whose answer comes later. What a state does with an input is read from `states.py`;
+what must be checked before that (group size, member, generation, instance id) stands here.
+Offsets are `offsets.py`'s. Chance arrives as `new_id`, time as `now`, and `alarm(group id,
+instant)` asks the owner to call `tick` then; nothing here knows requests or versions.
+
+Assignments and offsets are kept in memory; writing them to `__consumer_offsets` before they count
+(GROUP-18, OFFS-17) and loading them from there (GROUP-30, OFFS-25) is what is still missing.
+
+Sources: GROUP-01 to 24, 32; GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2 and
+GroupMetadataManager.java@4.3.1 (facts); KIP-62, KIP-345, KIP-394, KIP-814; observed on all five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reference_impl.group.exchange import Answer, Join, Rules, refusal, synced
+from reference_impl.group.members import Group, Member, Ticket
+from reference_impl.group.states import Do, Input, State, table
+from reference_impl.wire.errors import ErrorCode
+
+NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
+class Coordinator:
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        new_id: Callable[[str], str],
+        alarm: Callable[[str, int | None], None],
+    ) -> None:
+        self.rules = rules
+        self.groups: dict[str, Group] = {}
+        self._table = table(early=rules.early)
+        self._new_id = new_id
+        self._alarm = alarm
+
+    # --- inputs ------------------------------------------------------------------------------
+
+    def join(self, ask: Join, now: int) -> Ticket:
+        rules = self.rules
+        if not rules.min_session_ms <= ask.session_timeout <= rules.max_session_ms:
+            return self._refuse(ask, ErrorCode.INVALID_SESSION_TIMEOUT)
+        group = self.groups.get(ask.group_id)
+        if group is None:
+            if ask.member_id:
+                return self._refuse(ask, ErrorCode.UNKNOWN_MEMBER_ID)
+            group = self.found(ask.group_id, now)
+        ticket = self._admit(group, ask, now)
+        self._settle(group, now)
+        return ticket
+
+    def sync(
+        self,
+        group_id: str,
+        member_id: str,
+        generation: int,
+        *,
+        instance_id: str | None,
+        protocol_type: str | None,
+        protocol: str | None,
+        assignments: dict[str, bytes],
+        now: int,
+    ) -> Ticket:
+        group = self.groups.get(group_id)
+        if group is None:
+            return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
+        code = self.fault(group, member_id, instance_id, generation)
+        if not code and (
+            protocol_type not in (None, group.protocol_type)
+            or protocol not in (None, group.protocol)
+        ):
+            code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if code:
+            return Ticket(synced(code))
+        given = Input.SYNC_LEADER if member_id == group.leader else Input.SYNC
+        cell = self._table[group.state, given]
+        member = group.members.get(member_id)
+        if isinstance(cell.do, ErrorCode) or member is None:
+            return Ticket(synced(cell.do))
+        ticket = Ticket()
+        group.unsynced.discard(member_id)
+        if cell.do is Do.ASSIGNMENT:
+            self._touch(member, now)
+            ticket.give(synced(ErrorCode.NONE, group, member.assignment))
+        else:
+            member.syncing = ticket
+            if cell.do is Do.ASSIGN:
+                for other in group.members.values():
+                    other.assignment = assignments.get(other.id, b"")
+                group.state = cell.next
+                self._hand_out(group, now)
+        self._settle(group, now)
+        return ticket
+
+    def heartbeat(
+        self, group_id: str, member_id: str, generation: int, instance_id: str | None, now: int
+    ) -> int:
+        group = self.groups.get(group_id)
+        if group is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        cell = self._table[group.state, Input.HEARTBEAT]
+        early_completing = isinstance(cell.do, ErrorCode) and group.state is State.COMPLETING
+        checked = None if early_completing else generation
+        code = self.fault(group, member_id, instance_id, checked)
+        if code:
+            return code
+        if isinstance(cell.do, ErrorCode):
+            return cell.do
+        self._touch(group.members[member_id], now)
+        return ErrorCode.REBALANCE_IN_PROGRESS if cell.do is Do.REBALANCING else ErrorCode.NONE
+
+    def leave(self, group_id: str, member_id: str, instance_id: str | None, now: int) -> int:
+        group = self.groups.get(group_id)
+        if group is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        if member_id in group.pending:
+            if instance_id is not None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            del group.pending[member_id]
+            self._check_join(group, now)
+        else:
+            if not member_id and instance_id is not None:
+                member_id = group.instances.get(instance_id, "")
+            code = self.fault(group, member_id, instance_id, None)
+            if code:
+                return code
+            self._remove(group, member_id, now)
+        self._settle(group, now)
+        return ErrorCode.NONE
+
+    def delete(self, group_id: str) -> int:
+        group = self.groups.get(group_id)
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        cell = self._table[group.state, Input.DELETE]
+        if cell.do is Do.REMOVE:
+            self.forget(group)
+            return ErrorCode.NONE
+        return cell.do
+
+    def tick(self, group_id: str, now: int) -> None:
+        """What is due in this group by now."""
+        group = self.groups.get(group_id)
+        if group is None:
+            return
+        for member_id, lapses in list(group.pending.items()):
+            if lapses <= now:
+                del group.pending[member_id]
+        for member in list(group.members.values()):
+            if member.expires is not None and member.expires <= now:
+                member.expires = None
+                waits = member.joining is not None or member.syncing is not None
+                if not waits or member.fresh:
+                    self._remove(group, member.id, now)
+        if group.sync_deadline is not None and group.sync_deadline <= now:
+            self._drop_unsynced(group, now)
+        self._check_join(group, now)
+        self._settle(group, now)
+
+    # --- for the offsets ---------------------------------------------------------------------
+
+    def fault(
+        self, group: Group, member_id: str, instance_id: str | None, generation: int | None
+    ) -> int:
+        """Why this is not a member of this generation (KIP-345: fenced before unknown)."""
+        if instance_id is not None:
+            holder = group.instances.get(instance_id)
+            if holder is None and self.rules.knows_instances:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if holder not in (None, member_id):
+                return ErrorCode.FENCED_INSTANCE_ID
+        if member_id not in group.members:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        if generation is not None and generation != group.generation:
+            return ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.NONE
+
+    def may_commit(
+        self, group: Group, member_id: str, instance_id: str | None, generation: int, now: int
+    ) -> int:
+        """Whether such a commit is taken (OFFS-05 to OFFS-13)."""
+        simple = generation < 0 and (
+            self.rules.early or group.state is State.EMPTY or not (member_id or instance_id)
+        )
+        cell = self._table[group.state, Input.COMMIT_SIMPLE if simple else Input.COMMIT]
+        if isinstance(cell.do, ErrorCode) and cell.first:
+            return cell.do
+        if not (simple and cell.do is Do.STORE):
+            code = self.fault(group, member_id, instance_id, generation)
+            if code:
+                return code
+        if isinstance(cell.do, ErrorCode):
+            return cell.do
+        member = group.members.get(member_id)
+        if member is not None:
+            self._touch(member, now)
+        return ErrorCode.NONE
+
+    def found(self, group_id: str, now: int) -> Group:
+        """A new group; it stays even if whoever wanted it is refused."""
+        group = self.groups[group_id] = Group(group_id, emptied_at=now)
+        return group
+
+    def forget(self, group: Group) -> None:
+        group.state = State.DEAD
+        self.groups.pop(group.id, None)
+        self._alarm(group.id, None)
+
+    # --- joining -----------------------------------------------------------------------------
+
+    def _refuse(self, ask: Join, code: int, member_id: str | None = None) -> Ticket:
+        member_id = ask.member_id if member_id is None else member_id
+        return Ticket(refusal(code, member_id, self.rules.error_generation))
+
+    def _admit(self, group: Group, ask: Join, now: int) -> Ticket:
+        if not self._has_room(group, ask.member_id):
+            if ask.member_id in group.members:
+                self._remove(group, ask.member_id, now)
+            return self._refuse(ask, ErrorCode.GROUP_MAX_SIZE_REACHED, "")
+        if not group.supports(ask.protocol_type, ask.protocols):
+            return self._refuse(ask, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        if not ask.member_id:
+            return self._newcomer(group, ask, now)
+        if ask.member_id in group.pending and ask.instance_id is None:
+            del group.pending[ask.member_id]
+            return self._enter(group, ask, ask.member_id, now)
+        code = self.fault(group, ask.member_id, ask.instance_id, None)
+        if code:
+            return self._refuse(ask, code)
+        return self._rejoin(group, group.members[ask.member_id], ask, now)
+
+    def _has_room(self, group: Group, member_id: str) -> bool:
+        limit = self.rules.max_size
+        if group.state is State.EMPTY:
+            return True
+        if group.state is State.PREPARING:
+            member = group.members.get(member_id)
+            waiting = sum(m.joining is not None for m in group.members.values())
+            return (member is not None and member.joining is not None) or waiting < limit
+        return member_id in group.members or len(group.members) < limit
+
+    def _newcomer(self, group: Group, ask: Join, now: int) -> Ticket:
+        held_by = group.instances.get(ask.instance_id) if ask.instance_id is not None else None
+        member_id = self._new_id(ask.client_id if ask.instance_id is None else ask.instance_id)
+        if held_by is not None:
+            return self._take_over(group, held_by, member_id, ask, now)
+        if ask.needs_id and ask.instance_id is None:
+            group.pending[member_id] = now + ask.session_timeout
+            return self._refuse(ask, ErrorCode.MEMBER_ID_REQUIRED, member_id)
+        return self._enter(group, ask, member_id, now)
+
+    def _enter(self, group: Group, ask: Join, member_id: str, now: int) -> Ticket:
+        member = Member(
+            member_id,
+            ask.instance_id,
+            ask.client_id,
+            ask.client_host,
+            ask.session_timeout,
+            ask.rebalance_timeout,
+            ask.protocols,
+        )
+        member.joining = ticket = Ticket()
+        member.fresh = self.rules.new_members_lapse
+        if member.fresh:
+            member.expires = now + NEW_MEMBER_PATIENCE_MS
+        cell = self._table[group.state, Input.JOIN_NEW]
+        group.add(member, ask.protocol_type)
+        group.grown = True
+        if cell.do is Do.ADMIT:
+            self._rebalance(group, now)
+        return ticket
+
+    def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket:
+        if member.protocols != ask.protocols:
+            given = Input.JOIN_CHANGED
+        else:
+            given = Input.JOIN_LEADER if member.id == group.leader else Input.JOIN_KEPT
+        cell = self._table[group.state, given]
+        if isinstance(cell.do, ErrorCode):
+            return self._refuse(ask, cell.do)
+        if cell.do is Do.CURRENT:
+            self._touch(member, now)
+            listed = group.state is State.COMPLETING
+            return Ticket(self._joined(group, member, with_members=listed))
+        return self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
+
+    def _update(
+        self, group: Group, member: Member, ask: Join, now: int, *, rebalance: bool
+    ) -> Ticket:
+        member.protocols = ask.protocols
+        member.session_timeout = ask.session_timeout
+        member.rebalance_timeout = ask.rebalance_timeout
+        member.joining = ticket = Ticket()  # who waited on another connection never hears
+        if rebalance:
+            self._rebalance(group, now)
+        return ticket
+
+    def _take_over(
+        self, group: Group, old_id: str, new_id: str, ask: Join, now: int
+    ) -> Ticket:
+        """A static member came back under a new id (KIP-345)."""
+        old_leader = group.leader
+        member, joining, syncing = group.replace(old_id, new_id)
+        fenced = ErrorCode.FENCED_INSTANCE_ID
+        if joining is not None:
+            joining.give(refusal(fenced, old_id, self.rules.error_generation))
+        if syncing is not None:
+            syncing.give(synced(fenced))
+        self._touch(member, now)
+        cell = self._table[group.state, Input.JOIN_STATIC]
+        ticket = self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
+        if cell.do is Do.REPLACE:
+            if group.elected() != group.protocol:
+                self._rebalance(group, now)
+                return ticket
+            member.joining = None
+            leads = group.leader == new_id
+            answer = self._joined(group, member, with_members=leads and ask.may_skip)
+            if not ask.may_skip:
+                answer["leader"] = old_leader
+            answer["skip_assignment"] = leads and ask.may_skip
+            ticket.give(answer)
+        return ticket
+
+    # --- the join phase ----------------------------------------------------------------------
+
+    def _rebalance(self, group: Group, now: int) -> None:
+        if group.state is State.COMPLETING:
+            for member in group.members.values():
+                member.assignment = b""
+                self._answer_sync(member, synced(ErrorCode.REBALANCE_IN_PROGRESS), now)
+        group.sync_deadline = None
+        first, group.state = group.state is State.EMPTY, State.PREPARING
+        longest = group.longest_rebalance()
+        if first:
+            delay = self.rules.initial_delay_ms
+            group.join_deadline = now + delay
+            group.join_may_grow = max(longest - delay, 0)
+            group.grown = False
+        else:
+            group.join_deadline, group.join_may_grow = now + longest, None
+
+    def _check_join(self, group: Group, now: int) -> None:
+        """Whether the join phase is over: all are here, or its time is up (GROUP-13, GROUP-14)."""
+        if group.state is not State.PREPARING:
+            return
+        due = group.join_deadline is not None and group.join_deadline <= now
+        if group.join_may_grow is not None:
+            if not due:
+                return
+            if group.grown and group.join_may_grow:
+                delay = min(self.rules.initial_delay_ms, group.join_may_grow)
+                group.join_may_grow -= delay
+                group.join_deadline, group.grown = now + delay, False
+                return
+        elif not due and not group.all_joined():
+            return
+        self._complete_join(group, now)
+
+    def _complete_join(self, group: Group, now: int) -> None:
+        absent = [m for m in group.members.values() if m.joining is None]
+        for member in absent:
+            if member.instance_id is None:
+                group.remove(member.id)
+        present = [m for m in group.members.values() if m.joining is not None]
+        if group.members and not present:  # only static members, all away: wait once more
+            group.join_deadline = now + group.longest_rebalance()
+            group.join_may_grow = None
+            return
+        if present and group.members[group.leader].joining is None:
+            group.leader = present[0].id
+        cell = self._table[group.state, Input.JOINED if present else Input.DESERTED]
+        group.state = cell.next
+        group.generation += 1
+        group.join_deadline = group.join_may_grow = None
+        if not present:
+            group.protocol = group.leader = None
+            group.emptied_at = now
+            return
+        group.protocol = group.elected()
+        if self.rules.awaits_syncs:
+            group.unsynced = set(group.members)
+            group.sync_deadline = now + group.longest_rebalance()
+        for member in present:
+            ticket, member.joining, member.fresh = member.joining, None, False
+            self._touch(member, now)
+            ticket.give(self._joined(group, member, with_members=True))
+
+    def _joined(self, group: Group, member: Member, *, with_members: bool) -> Answer:
+        members = []
+        if with_members and member.id == group.leader:
+            members = [
+                {
+                    "member_id": other.id,
+                    "group_instance_id": other.instance_id,
+                    "metadata": other.metadata(group.protocol),
+                }
+                for other in group.members.values()
+            ]
+        return {
+            "error_code": ErrorCode.NONE,
+            "generation_id": group.generation,
+            "protocol_type": group.protocol_type,
+            "protocol_name": group.protocol,
+            "leader": group.leader,
+            "member_id": member.id,
+            "members": members,
+            "skip_assignment": False,
+        }
+
+    # --- the sync phase ----------------------------------------------------------------------
+
+    def _hand_out(self, group: Group, now: int) -> None:
+        for member in group.members.values():
+            if member.syncing is not None:
+                answer = synced(ErrorCode.NONE, group, member.assignment)
+                self._answer_sync(member, answer, now)
+
+    def _answer_sync(self, member: Member, answer: Answer, now: int) -> None:
+        ticket, member.syncing = member.syncing, None
+        if ticket is not None:
+            self._touch(member, now)
+            ticket.give(answer)
+
+    def _drop_unsynced(self, group: Group, now: int) -> None:
+        group.sync_deadline = None
+        late = [each for each in group.unsynced if each in group.members]
+        for member_id in late:
+            group.remove(member_id)
+        if late and group.state in (State.COMPLETING, State.STABLE):
+            self._rebalance(group, now)
+
+    # --- members -----------------------------------------------------------------------------
+
+    def _remove(self, group: Group, member_id: str, now: int) -> None:
+        member = group.remove(member_id)
+        code = ErrorCode.UNKNOWN_MEMBER_ID
+        if member.joining is not None:
+            member.joining.give(refusal(code, "", self.rules.error_generation))
+        if member.syncing is not None:
+            member.syncing.give(synced(code))
+        cell = self._table[group.state, Input.REMOVAL]
+        if cell.do is Do.REBALANCE:
+            self._rebalance(group, now)
+        self._check_join(group, now)
+
+    def _touch(self, member: Member, now: int) -> None:
+        member.expires = now + member.session_timeout
+
+    def _settle(self, group: Group, now: int) -> None:
+        self._check_join(group, now)
+        if group.state is not State.DEAD and group.id in self.groups:
+            self._alarm(group.id, group.deadline())

@@ -1,0 +1,152 @@
+"""A group and its members as values: who they are, what they wait for, what they agree on.
+
+No decision stands here that depends on the group's state (that is `states.py`) and nothing is
+answered (that is `coordinator.py`); this file keeps the books consistent.
+
+Sources: GROUP-11, GROUP-13, GROUP-15; GroupMetadata.scala and MemberMetadata.scala@1.0.2, 2.8.2;
+KIP-345 (instance ids), KIP-394 (pending ids).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from reference_impl.group.states import State
+from reference_impl.wire.embedded.consumer_protocol import decode_subscription
+
+CONSUMER = "consumer"
+Protocols = list[tuple[str, bytes]]
+
+
+class Ticket:
+    """An answer that is there now or will be; `watch` is called once when it comes."""
+
+    __slots__ = ("answer", "watch")
+
+    def __init__(self, answer: dict[str, Any] | None = None) -> None:
+        self.answer = answer
+        self.watch: Callable[[], None] | None = None
+
+    def give(self, answer: dict[str, Any]) -> None:
+        if self.answer is None:
+            self.answer = answer
+            if self.watch is not None:
+                self.watch()
+
+
+@dataclass(slots=True)
+class Member:
+    id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout: int
+    rebalance_timeout: int
+    protocols: Protocols
+    assignment: bytes = b""
+    joining: Ticket | None = None
+    syncing: Ticket | None = None
+    expires: int | None = None
+    fresh: bool = False  # its join is its first and nobody but us knows its id
+
+    def metadata(self, protocol: str | None) -> bytes:
+        return next((data for name, data in self.protocols if name == protocol), b"")
+
+    def vote(self, candidates: set[str]) -> str:
+        return next(name for name, _ in self.protocols if name in candidates)
+
+
+@dataclass(slots=True)
+class Group:
+    id: str
+    state: State = State.EMPTY
+    generation: int = 0
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str | None = None
+    members: dict[str, Member] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)  # instance id -> member id
+    pending: dict[str, int] = field(default_factory=dict)  # ids given out -> when they lapse
+    unsynced: set[str] = field(default_factory=set)
+    join_deadline: int | None = None
+    join_may_grow: int | None = None  # what the first phase may still be extended by
+    grown: bool = False  # somebody came since the phase began or was extended
+    sync_deadline: int | None = None
+    emptied_at: int = 0
+    offsets: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    def add(self, member: Member, protocol_type: str) -> None:
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.members[member.id] = member
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.id
+        if self.leader is None:
+            self.leader = member.id
+
+    def remove(self, member_id: str) -> Member:
+        member = self.members.pop(member_id)
+        if self.instances.get(member.instance_id) == member_id:
+            del self.instances[member.instance_id]
+        self.unsynced.discard(member_id)
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+        return member
+
+    def replace(self, old_id: str, new_id: str) -> tuple[Member, Ticket | None, Ticket | None]:
+        """A static member under a new id; and who waited under the old one."""
+        member = self.members.pop(old_id)
+        waited = member.joining, member.syncing
+        member.id, member.joining, member.syncing = new_id, None, None
+        self.members[new_id] = member
+        self.instances[member.instance_id] = new_id
+        if self.leader == old_id:
+            self.leader = new_id
+        return member, *waited
+
+    def candidates(self) -> set[str]:
+        """Protocols that every member supports."""
+        sets = [{name for name, _ in member.protocols} for member in self.members.values()]
+        return set.intersection(*sets) if sets else set()
+
+    def supports(self, protocol_type: str, protocols: Protocols) -> bool:
+        names = {name for name, _ in protocols}
+        if self.state is State.EMPTY:
+            return bool(protocol_type and names)
+        return protocol_type == self.protocol_type and bool(names & self.candidates())
+
+    def elected(self) -> str:
+        """The protocol most members prefer among those all support (GROUP-15)."""
+        candidates = self.candidates()
+        votes = Counter(member.vote(candidates) for member in self.members.values())
+        return max(votes, key=votes.__getitem__)
+
+    def all_joined(self) -> bool:
+        return not self.pending and all(m.joining is not None for m in self.members.values())
+
+    def longest_rebalance(self) -> int:
+        return max((m.rebalance_timeout for m in self.members.values()), default=0)
+
+    def subscribed(self) -> set[str] | None:
+        """Topics that consumers of this group subscribe to; None when that cannot be known."""
+        if self.protocol_type != CONSUMER or self.protocol is None:
+            return None
+        topics: set[str] = set()
+        for member in self.members.values():
+            try:
+                _, subscription, _ = decode_subscription(member.metadata(self.protocol))
+            except ValueError:
+                return None
+            topics.update(subscription["topics"])
+        return topics
+
+    def deadline(self) -> int | None:
+        """When something of this group is due."""
+        instants = [m.expires for m in self.members.values() if m.expires is not None]
+        instants += self.pending.values()
+        phases = (self.join_deadline, self.sync_deadline)
+        instants += [at for at in phases if at is not None]
+        return min(instants, default=None)
