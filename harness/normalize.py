@@ -235,12 +235,13 @@ def _field(value: Any, api: str, at: str, symbols: Symbols) -> Any:
     if isinstance(value, dict):
         return _struct(value, api, at, symbols)
     if isinstance(value, list):
-        elements = [_field(inner, api, at, symbols) for inner in value]
         keys = UNORDERED.get((api, at))
         if keys is None:
-            return elements
+            return [_field(inner, api, at, symbols) for inner in value]
+        by_name = sorted(value, key=lambda element: _known_words(element, keys, symbols))
+        elements = [_field(inner, api, at, symbols) for inner in by_name]
         ordered = sorted(elements, key=lambda element: _sort_key(element, keys))
-        symbols.used["order"] += ordered != elements
+        symbols.used["order"] += by_name != value or ordered != elements
         return ordered
     if isinstance(value, str | bytes) and value:
         return _renamed(value, symbols)
@@ -253,6 +254,14 @@ def _sort_key(element: Any, keys: tuple[str, ...]) -> tuple[tuple[str, str], ...
     return tuple(
         ("0", f"{value:020d}") if isinstance(value, int) else ("1", str(value)) for value in found
     )
+
+
+def _known_words(element: Any, keys: tuple[str, ...], symbols: Symbols) -> tuple[Any, ...]:
+    """What to sort by before ids get their symbols, which are numbered as they are met."""
+    found = [element.get(key) for key in keys]
+    words = [_renamed(one, symbols) if isinstance(one, str) else one for one in found]
+    kept = [None if isinstance(one, bytes) else one for one in words]
+    return _sort_key(dict(zip(keys, kept, strict=True)), keys)
 
 
 def _renamed(value: Any, symbols: Symbols) -> Any:

@@ -101,6 +101,7 @@ OPERATORS: dict[str, Any] = {
     "!=": lambda found, wanted: found != wanted,
     ">=": lambda found, wanted: found is not None and found >= wanted,
     "<=": lambda found, wanted: found is not None and found <= wanted,
+    "contains": lambda found, wanted: found is not None and wanted in found,
     "in": lambda found, wanted: found in wanted,
     "len ==": lambda found, wanted: found is not None and len(found) == wanted,
     "len >=": lambda found, wanted: found is not None and len(found) >= wanted,

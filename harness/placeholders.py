@@ -31,13 +31,15 @@ class Name:
     """A topic, group or transactional id that no other case and no other run uses.
 
     `length` pads (or refuses to cut below what uniqueness needs); `prefix` is text in front,
-    `binary` gives the UTF-8 bytes where a message wants bytes.
+    `binary` gives the UTF-8 bytes where a message wants bytes. Two names with one `token` differ
+    only in their keys: "a.b" and "a_b" of the same token collide as topics.
     """
 
     key: str
     length: int | None = None
     prefix: str = ""
     binary: bool = False
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,9 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """The broker that Metadata calls the controller."""
+    """The broker that Metadata calls the controller, or the first that it does not call so."""
+
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,8 @@ PLACEHOLDERS = (
 
 def unique(nonce: str, name: Name) -> str:
     """The name's text in the run of this nonce."""
-    digest = int.from_bytes(hashlib.sha256(f"{nonce}/{name.key}".encode()).digest()[:8], "big")
+    seed = f"{nonce}/{name.token or name.key}".encode()
+    digest = int.from_bytes(hashlib.sha256(seed).digest()[:8], "big")
     token = "".join(ALPHABET[digest >> 5 * i & 31] for i in range(TOKEN))
     text = f"{name.prefix}{name.key}-{token}"
     if name.length is None:

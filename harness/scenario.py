@@ -222,8 +222,8 @@ def broker_word(broker: Any) -> str:
     match broker:
         case Leader(topic, partition):
             return f"leader of {_word(topic)}/{partition}"
-        case Controller():
-            return "controller"
+        case Controller(other):
+            return "another than the controller" if other else "controller"
         case Coordinator(key, key_type):
             return f"coordinator of {_word(key)}" + ("" if key_type == 0 else f" ({key_type})")
         case int():

@@ -12,6 +12,7 @@ in common to all five; their builders insist on one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.placeholders import Controller, Coordinator, Leader, TopicId
@@ -104,14 +105,23 @@ def create_topic(
     return ask("CreateTopics", version, body, **how)
 
 
-def topic_ready(topic: Any, partitions: int = 1, *, brokers: int = 1) -> list[Until]:
-    """Wait until every partition has a leader that answers for it.
+def together(*asks: Ask, name: str | None = None) -> Ask:
+    """One request with the entries of several requests of one API; the rest is the first one's."""
+    lists = [key for key, value in asks[0].body.items() if isinstance(value, list)]
+    joined = {key: [entry for one in asks for entry in one.body[key]] for key in lists}
+    return replace(asks[0], body={**asks[0].body, **joined}, name=name or asks[0].name)
+
+
+def topic_ready(
+    topic: Any, partitions: int = 1, *, brokers: int = 1, again: str = ""
+) -> list[Until]:
+    """Wait until every partition has a leader that answers for it; `again` names a second wait.
 
     Metadata alone is not enough: in KRaft a broker's metadata shows a partition a moment before its
     log exists (BrokerMetadataPublisher publishes the image first), so each leader is asked as well.
     """
     seen = Until(
-        metadata(topic, name=f"ready {_word(topic)}"),
+        metadata(topic, name=f"ready {_word(topic)}{again}"),
         "topics[0].error_code", "==", NO_ERROR,
         also=(
             ("topics[0].partitions", "len >=", partitions),
@@ -120,12 +130,13 @@ def topic_ready(topic: Any, partitions: int = 1, *, brokers: int = 1) -> list[Un
         ),
     )  # fmt: skip
     if brokers == 1:
-        return [seen, _serving(topic, range(partitions))]
-    return [seen, *(_serving(topic, [p], Leader(topic, p)) for p in range(partitions))]
+        return [seen, _serving(topic, range(partitions), again=again)]
+    each = range(partitions)
+    return [seen, *(_serving(topic, [p], Leader(topic, p), again=again) for p in each)]
 
 
-def _serving(topic: Any, partitions: Sequence[int], broker: Any = None) -> Until:
-    suffix = "" if broker is None else f"/{partitions[0]}"
+def _serving(topic: Any, partitions: Sequence[int], broker: Any = None, again: str = "") -> Until:
+    suffix = again if broker is None else f"/{partitions[0]}{again}"
     question = list_offsets(
         topic, *partitions, broker=broker, name=f"serving {_word(topic)}{suffix}"
     )
@@ -415,6 +426,11 @@ def at_controller() -> dict[str, Any]:
     before KRaft (NOT_CONTROLLER elsewhere); KRaft's brokers all pass it on.
     """
     return {"broker": Controller()}
+
+
+def at_another_broker() -> dict[str, Any]:
+    """Spread into a builder: send this step to a broker that is not the controller."""
+    return {"broker": Controller(other=True)}
 
 
 def at_coordinator(key: Any, key_type: int = 0) -> dict[str, Any]:

@@ -40,8 +40,9 @@ class StartFailed(Exception):
 class Shape:
     """How large and how configured a cluster a scenario needs; equal shapes share one cluster.
 
-    `racks[i]` is the rack of broker i. `config` takes a mapping or pairs of broker settings by
-    Kafka's names; it is kept as sorted pairs of strings, so a shape can be a dictionary key.
+    `racks[i]` is the rack of broker i, "" where it has none. `config` takes a mapping or pairs of
+    broker settings by Kafka's names; it is kept as sorted pairs of strings, so a shape can be a
+    dictionary key.
     """
 
     brokers: int = 1
@@ -63,7 +64,7 @@ class Shape:
         return dict(self.config)
 
     def rack_of(self, broker: int) -> str | None:
-        return self.racks[broker] if self.racks else None
+        return self.racks[broker] or None if self.racks else None
 
 
 def setting(value: object) -> str:

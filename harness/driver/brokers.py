@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.driver.line import Line
-from harness.placeholders import Coordinator, Leader, Unresolved
+from harness.placeholders import Controller, Coordinator, Leader, Unresolved
 from harness.target import Address
 from harness.transcript import Event
 from reference_impl.wire import headers
@@ -89,6 +89,8 @@ def _by_metadata(line: Line, choice: Any, deadline: float) -> tuple[int, Address
         leaders = {p["partition_index"]: p["leader_id"] for p in partitions}
         node = leaders.get(choice.partition, -1)
     addresses = {b["node_id"]: (b["host"], b["port"]) for b in answer["brokers"]}
+    if isinstance(choice, Controller) and choice.other:
+        node = min(addresses.keys() - {node}, default=-1)
     if node not in addresses:
         raise LookupError(f"broker {node} is not among {sorted(addresses)}")
     return node, addresses[node]

@@ -55,7 +55,7 @@ class ReferenceTarget:
     def _start(self, shape: Shape) -> tuple[object, Endpoint]:
         running = serve(
             brokers=shape.brokers,
-            racks=shape.racks,
+            racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
             release=str(self.release),
             config=shape.settings,
             switches=tuple(sorted(self.switches)),

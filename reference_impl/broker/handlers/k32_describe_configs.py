@@ -33,6 +33,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     rows = request.body["resources"]
     if not broker.persona.quirk("configs.repeated-resource-is-answered-twice"):
         rows = list({(r["resource_type"], r["resource_name"]): r for r in rows}.values())
+    strange = next((row for row in rows if not _has_configs(broker, row["resource_type"])), None)
+    if strange is not None:  # thrown before any resource is looked at: all share the refusal
+        refusal = _unexpected(broker, strange["resource_type"], strange["resource_name"])
+        return {"results": [_refused(_empty(broker, row), refusal) for row in rows]}
     return {"results": [_result(request, broker, row) for row in rows]}
 
 
@@ -50,26 +54,48 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
+def _has_configs(broker: Broker, kind: int) -> bool:
+    known = broker.persona.quirk("configs.resource-types")
+    return kind in (TOPIC, BROKER) or (kind in (LOGGER, METRICS, GROUP) and kind in known)
+
+
+def _unexpected(broker: Broker, kind: int, name: str) -> Refused:
     persona = broker.persona
-    kind, name = row["resource_type"], row["resource_name"]
+    if persona.quirk("configs.unknown-type-is-echoed"):
+        return Refused(ErrorCode.INVALID_REQUEST, MALFORMED)
+    types = persona.quirk("configs.resource-types")
+    message = f"Unexpected resource type {types.get(kind, 'UNKNOWN')} for resource {name}"
+    return Refused(ErrorCode.INVALID_REQUEST, message)
+
+
+def _empty(broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
+    """A resource's answer without configs; a release that does not know the type says 0."""
+    persona, kind = broker.persona, row["resource_type"]
     known = persona.quirk("configs.resource-types")
-    result: dict[str, Any] = {
+    return {
         "error_code": ErrorCode.NONE,
         "error_message": "" if persona.quirk("configs.success-has-empty-message") else None,
         "resource_type": kind
         if kind in known or persona.quirk("configs.unknown-type-is-echoed")
         else 0,
-        "resource_name": name,
+        "resource_name": row["resource_name"],
         "configs": [],
     }
+
+
+def _refused(result: dict[str, Any], refused: Refused) -> dict[str, Any]:
+    kept = result["error_message"] if refused.message is None else refused.message
+    return result | {"error_code": refused.code, "error_message": kept}
+
+
+def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
+    persona = broker.persona
+    kind, name = row["resource_type"], row["resource_name"]
+    result = _empty(broker, row)
     try:
         entries = _entries(broker, kind, name)
     except Refused as refused:
-        result["error_code"] = refused.code
-        if refused.message is not None:
-            result["error_message"] = refused.message
-        return result
+        return _refused(result, refused)
     keys = row["configuration_keys"]
     if keys == [] and persona.quirk("configs.no-keys-means-all"):
         keys = None
@@ -108,30 +134,21 @@ def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -
 
 def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
     """The configs of one resource, or Refused."""
-    persona = broker.persona
-    known = persona.quirk("configs.resource-types")
     if kind == TOPIC:
         return _topic(broker, name)
     if kind == BROKER:
         return _broker(broker, name)
-    if kind == LOGGER and kind in known:
+    if kind == LOGGER:
         if name != str(broker.id):
             message = f"Unexpected broker id, expected {broker.id} but received {name}"
             raise Refused(ErrorCode.INVALID_REQUEST, message)
         return config_view.logger_entries()
-    if kind == METRICS and kind in known:
+    if kind == METRICS:
         if not name:
             message = "Client metrics subscription name must not be empty"
             raise Refused(ErrorCode.INVALID_REQUEST, message)
         return config_view.metrics_entries(broker)
-    if kind == GROUP and kind in known:
-        return config_view.group_entries(broker)
-    if persona.quirk("configs.unknown-type-is-echoed"):
-        raise Refused(ErrorCode.INVALID_REQUEST, MALFORMED)
-    raise Refused(
-        ErrorCode.INVALID_REQUEST,
-        f"Unexpected resource type {known.get(kind, 'UNKNOWN')} for resource {name}",
-    )
+    return config_view.group_entries(broker)
 
 
 def _topic(broker: Broker, name: str) -> list[Entry]:

@@ -1,0 +1,130 @@
+"""Clusters in which some brokers have a rack and others none.
+
+ZooKeeper's releases place nothing there unless they are told every row; only auto-creation falls
+back to placement without racks, and so shows the tables of TOPIC-18 to TOPIC-20. KRaft takes "no
+rack" for one more rack.
+
+Sources: AdminUtils.getBrokerMetadatas with RackAwareMode.Enforced and Safe (1.0.2 to 2.8.2),
+StripedReplicaPlacer (3.9.2, 4.3.1); clauses TOPIC-03, TOPIC-15, TOPIC-18 to TOPIC-20, TOPIC-31.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, any_of, by_release
+from harness.steps import (
+    a_topic,
+    at_controller,
+    create_partitions,
+    create_topic,
+    metadata,
+    topic_ready,
+)
+from suites.racks.tables import placed
+
+NONE, UNKNOWN_TOPIC, UNKNOWN_SERVER_ERROR = 0, 3, -1
+MIXED = {
+    "brokers": 3,
+    "racks": ("a", "b", ""),
+    "config": {"num.partitions": 6, "default.replication.factor": 3},
+}
+FORWARDS, BACKWARDS = ([0, 1, 2], [1, 2, 0], [2, 0, 1]), ([0, 2, 1], [1, 0, 2], [2, 1, 0])
+
+
+def turned(rows, by):
+    return [*rows[by:], *rows[:by]]
+
+
+# Nine pairs of start and shift deal three brokers out in six different ways (TOPIC-20, TOPIC-31):
+# a round of one direction from any broker, then a round of the other from that broker.
+SIX = [turned(FORWARDS, start) + turned(BACKWARDS, start) for start in range(3)] + [
+    turned(BACKWARDS, start) + turned(FORWARDS, start) for start in range(3)
+]
+
+
+@claim(
+    "racks.mixed-racks-refuse-to-place",
+    evidence=("TOPIC-15",),
+    api="CreateTopics",
+    versions=only("CreateTopics", 2),
+    **MIXED,
+)
+def test_mixed_racks_refuse_to_place(case):
+    """CreateTopics without an assignment fails in ZooKeeper releases if one rack is missing."""
+    name = case.topic()
+    code = answer("create", "topics[0].error_code")
+    verdict = case.judge(
+        metadata(name="racks"),
+        create_topic(name, name="create", **at_controller()),
+        expect=by_release({"1.0-2.8": code.is_(UNKNOWN_SERVER_ERROR), "3.9+": code.is_(NONE)}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "racks.mixed-racks-take-assignments",
+    evidence=("TOPIC-09", "TOPIC-15"),
+    api="CreateTopics",
+    versions=only("CreateTopics", 2),
+    **MIXED,
+)
+def test_mixed_racks_take_assignments(case):
+    """Where every row is given nothing is placed, and racks are nobody's business."""
+    name, rows = case.topic(), {0: [2, 0], 1: [0, 1]}
+    verdict = case.judge(
+        a_topic(name, assignments=rows, brokers=3),
+        metadata(name, name="after"),
+        expect=placed("after", rows),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "racks.mixed-racks-do-not-grow",
+    evidence=("TOPIC-15", "TOPIC-33"),
+    api="CreatePartitions",
+    versions=only("CreatePartitions", 0),
+    **MIXED,
+)
+def test_mixed_racks_do_not_grow(case):
+    """CreatePartitions fails in ZooKeeper releases if one rack is missing, even with rows given."""
+    name = case.topic()
+    code = answer("grow", "results[0].error_code")
+    verdict = case.judge(
+        metadata(name="racks"),
+        a_topic(name, assignments={0: [2, 0]}, brokers=3),
+        create_partitions(name, 2, assignments=[[0, 1]], name="grow", **at_controller()),
+        expect=by_release({"1.0-2.8": code.is_(UNKNOWN_SERVER_ERROR), "3.9+": code.is_(NONE)}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "racks.auto-creation-goes-without-racks",
+    evidence=("TOPIC-03", "TOPIC-18", "TOPIC-19", "TOPIC-20", "TOPIC-30", "TOPIC-31"),
+    api="Metadata",
+    versions=only("Metadata", 4),
+    **MIXED,
+)
+def test_auto_creation_goes_without_racks(case):
+    """A topic made by asking is placed though racks are mixed: in ZooKeeper releases by one of the
+    six tables that three brokers can get, in KRaft on three brokers each.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        metadata(name, create=True, name="ask"),
+        topic_ready(name, 6, brokers=3),
+        metadata(name, name="after"),
+        expect=by_release(
+            {
+                "1.0-2.8": any_of(*(placed("after", dict(enumerate(table))) for table in SIX)),
+                "3.9+": all_of(
+                    *(
+                        answer("after", f"topics[0].partitions[{p}].replica_nodes").is_one_of(
+                            *FORWARDS, *BACKWARDS
+                        )
+                        for p in range(6)
+                    )
+                ),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,107 @@
+"""Topics that Metadata makes because somebody asked for them.
+
+Sources: the MetadataRequest schema (allow_auto_topic_creation came with version 4);
+KafkaApis.getTopicMetadata (1.0.2 to 2.8.2), DefaultAutoTopicCreationManager (3.9.2, 4.3.1);
+clauses TOPIC-01, TOPIC-02, META-10.
+"""
+
+from harness.claim import claim, only, range_
+from harness.expect import all_of, answer, by_release
+from harness.steps import a_topic, metadata, topic_ready
+
+NONE, UNKNOWN_TOPIC, LEADER_NOT_AVAILABLE, INVALID_TOPIC = 0, 3, 5, 17
+CODE = "topics[0].error_code"
+OFF = {"auto.create.topics.enable": "false"}
+FIRST_ANSWER = {
+    "1.0-2.8": LEADER_NOT_AVAILABLE,
+    "3.9+": UNKNOWN_TOPIC,
+}
+
+
+@claim(
+    "topics.metadata-creates-only-where-allowed",
+    evidence=("TOPIC-01", "META-10"),
+    api="Metadata",
+    versions=range_("Metadata", 4),
+    where=lambda row: row["version"] in (4, 9, 12),
+    switches=("auto-creation-not-asked-for",),
+)
+def test_metadata_creates_only_where_allowed(case):
+    """Metadata makes a missing topic only if its request allows it; the first answer is an error,
+    a later one finds the topic.
+    """
+    no, yes = case.topic("no"), case.topic("yes")
+    verdict = case.judge(
+        metadata(no, version=case.version, name="forbidden"),
+        metadata(yes, version=case.version, create=True, name="allowed"),
+        topic_ready(yes),
+        metadata(no, yes, name="after"),
+        expect=all_of(
+            answer("forbidden", CODE).is_(UNKNOWN_TOPIC),
+            by_release({r: answer("allowed", CODE).is_(c) for r, c in FIRST_ANSWER.items()}),
+            answer("after", "topics[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("after", "topics[*].error_code").contains(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.old-metadata-always-creates",
+    evidence=("TOPIC-01",),
+    api="Metadata",
+    versions=range_("Metadata", 0, 3),
+    where=lambda row: row["version"] in (0, 3),
+)
+def test_old_metadata_always_creates(case):
+    """Before version 4 a question for a missing topic makes it."""
+    name = case.topic()
+    verdict = case.judge(
+        metadata(name, version=case.version, name="ask"),
+        topic_ready(name),
+        metadata(name, name="after"),
+        expect=by_release({r: answer("ask", CODE).is_(c) for r, c in FIRST_ANSWER.items()}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.illegal-names-are-not-made-by-asking",
+    evidence=("TOPIC-01", "META-10"),
+    api="Metadata",
+    versions=only("Metadata", 4),
+)
+def test_illegal_names_are_not_made_by_asking(case):
+    """Asking for a name that is no topic's answers INVALID_TOPIC_EXCEPTION, allowed or not."""
+    verdict = case.judge(
+        metadata("a b", "..", "x" * 250, create=True, name="allowed"),
+        metadata("a b", name="forbidden"),
+        expect=all_of(
+            answer("allowed", "topics[*].error_code").each_is(INVALID_TOPIC),
+            answer("forbidden", CODE).is_one_of(INVALID_TOPIC, UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.auto-creation-can-be-off",
+    evidence=("TOPIC-02", "META-10"),
+    api="Metadata",
+    versions=range_("Metadata", 1, 4),
+    where=lambda row: row["version"] in (1, 4),
+    config=OFF,
+)
+def test_auto_creation_can_be_off(case):
+    """With auto.create.topics.enable=false no question makes a topic."""
+    there, missing = case.topic("there"), case.topic("missing")
+    verdict = case.judge(
+        a_topic(there),
+        metadata(there, missing, version=case.version, create=True, name="ask"),
+        metadata(missing, version=case.version, create=True, name="after"),
+        expect=all_of(
+            answer("ask", "topics[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("after", CODE).is_(UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,369 @@
+"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs: what a topic is told to be.
+
+Documentation texts (DescribeConfigs 3) are Kafka's prose and nobody's behaviour: never asked for.
+
+Sources: KIP-133 (describe, alter), KIP-226 (synonyms), KIP-339 (incremental), KIP-569 (types);
+AdminManager (1.0.2, 2.2.1), ConfigAdminManager (3.9.2, 4.3.1).
+"""
+
+from harness.claim import claim, every, only, range_
+from harness.expect import all_of, answer, by_release
+from harness.scenario import Until
+from harness.steps import (
+    APPEND,
+    BROKER,
+    DELETE,
+    SET,
+    SUBTRACT,
+    a_topic,
+    alter_configs,
+    describe_configs,
+    incremental_alter_configs,
+    together,
+)
+
+NONE, UNKNOWN_TOPIC, INVALID_TOPIC, INVALID_CONFIG, INVALID_REQUEST = 0, 3, 17, 40, 42
+UNKNOWN_SERVER_ERROR = -1
+KEYS = ("cleanup.policy", "max.message.bytes", "retention.ms", "compression.type")
+CODE = "results[0].error_code"
+ALTERED = "responses[0].error_code"
+VALUES = "results[0].configs[*].value"
+SYNONYMS = 1  # the first DescribeConfigs with them; also the oldest that 4.3 serves
+
+
+def described(case, topic, *keys, name="configs"):
+    """What the topic's configs are, in a version that the release has."""
+    version = 0 if case.release == "1.0" else 1
+    return describe_configs(topic, *(keys or KEYS), version=version, name=name)
+
+
+@claim(
+    "configs.a-topic-has-its-own-and-the-defaults",
+    evidence=("KIP-133", "KIP-226"),
+    api="DescribeConfigs",
+    versions=every("DescribeConfigs"),
+)
+def test_a_topic_has_its_own_and_the_defaults(case):
+    """DescribeConfigs gives the values asked for, says which are the topic's own, and from version
+    1 on what stands behind each.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name, configs={"retention.ms": 77_000_000}),
+        describe_configs(name, *KEYS, version=case.version, synonyms=True, name="ask"),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            answer("ask", "results[0].configs").has_length(len(KEYS)),
+            answer("ask", VALUES).contains("77000000"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.all-of-a-topic",
+    evidence=("KIP-133",),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 1),
+    where=lambda row: row["version"] in (0, 1),
+)
+def test_all_of_a_topic(case):
+    """Without names DescribeConfigs gives every config of a topic."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name),
+        describe_configs(name, version=case.version, name="ask"),
+        expect=all_of(
+            answer("ask", "results[0].configs[*].name").contains("cleanup.policy"),
+            answer("ask", "results[0].configs[*].name").contains("segment.bytes"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.names-that-nobody-knows-are-left-out",
+    evidence=("KIP-133", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 1),
+)
+def test_names_that_nobody_knows_are_left_out(case):
+    """A name that no topic config has is left out of the answer without an error."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name),
+        describe_configs(
+            name, "no.such.config", "retention.ms", version=case.version, name="ask"
+        ),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            answer("ask", "results[0].configs[*].name").is_(["retention.ms"]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.unknown-topics-have-none",
+    evidence=("KIP-133",),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 1),
+)
+def test_unknown_topics_have_none(case):
+    """A missing topic is UNKNOWN_TOPIC_OR_PARTITION, an illegal name INVALID_TOPIC_EXCEPTION."""
+    there, missing = case.topic("there"), case.topic("missing")
+    asks = [
+        describe_configs(name, "retention.ms", version=case.version)
+        for name in (there, missing, "a b")
+    ]
+    codes = answer("ask", "results[*].error_code")
+    verdict = case.judge(
+        a_topic(there),
+        together(*asks, name="ask"),
+        expect=all_of(
+            codes.contains(NONE),
+            codes.contains(INVALID_TOPIC),
+            by_release({"1.0": codes.contains(NONE), "2.2+": codes.contains(UNKNOWN_TOPIC)}),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.brokers-have-theirs",
+    evidence=("KIP-133", "KIP-226"),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 1),
+)
+def test_brokers_have_theirs(case):
+    """DescribeConfigs of a broker gives its settings; of another broker's id, INVALID_REQUEST."""
+    keys = ("num.partitions", "log.retention.hours", "compression.type", "no.such.config")
+    asks = [
+        describe_configs(broker, *keys, kind=BROKER, version=case.version, synonyms=True)
+        for broker in ("0", "9")
+    ]
+    verdict = case.judge(
+        together(*asks, name="ask"),
+        expect=all_of(
+            answer("ask", "results[*].error_code").contains(NONE),
+            answer("ask", "results[*].error_code").contains(INVALID_REQUEST),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.strange-resources-are-refused",
+    evidence=("KIP-133", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 1),
+)
+def test_strange_resources_are_refused(case):
+    """A broker's name that is no number, and a kind that has no configs, are INVALID_REQUEST."""
+    verdict = case.judge(
+        together(
+            describe_configs("one", "num.partitions", kind=BROKER, version=case.version),
+            describe_configs("g", kind=3, version=case.version),
+            name="ask",
+        ),
+        expect=answer("ask", "results[*].error_code").each_is(INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.altering-replaces-all-of-them",
+    evidence=("KIP-133",),
+    api="AlterConfigs",
+    versions=every("AlterConfigs"),
+)
+def test_altering_replaces_all_of_them(case):
+    """AlterConfigs sets what it names and takes every other config of the topic away."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name, configs={"retention.ms": 77_000_000, "max.message.bytes": 4321}),
+        alter_configs(name, {"cleanup.policy": "compact"}, version=case.version, name="alter"),
+        Until(described(case, name), VALUES, "contains", "compact"),
+        expect=all_of(
+            answer("alter", ALTERED).is_(NONE),
+            answer("configs", VALUES).contains("604800000"),
+            answer("configs", VALUES).contains("compact"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.bad-alterations-are-refused",
+    evidence=("KIP-133", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+    switches=("configs-not-validated",),
+    entry=("no.such.config=1", "cleanup.policy=sometimes", "retention.ms=soon"),
+)
+def test_bad_alterations_are_refused(case):
+    """Unknown names and impossible values are refused, and the topic stays as it was."""
+    name = case.topic()
+    key, value = case.entry.split("=")
+    code, unknown = answer("alter", ALTERED), key == "no.such.config"
+    verdict = case.judge(
+        a_topic(name, configs={"max.message.bytes": 4321}),
+        alter_configs(name, {key: value}, name="alter"),
+        described(case, name),
+        expect=all_of(
+            by_release(
+                {
+                    "1.0-2.8": code.is_(INVALID_CONFIG if unknown else INVALID_REQUEST),
+                    "3.9+": code.is_(INVALID_CONFIG),
+                }
+            ),
+            answer("configs", VALUES).contains("4321"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.unknown-topics-cannot-be-altered",
+    evidence=("KIP-133",),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+    releases="2.8+",
+)
+def test_unknown_topics_cannot_be_altered(case):
+    """AlterConfigs of a topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    verdict = case.judge(
+        alter_configs(case.topic(), {"retention.ms": "1000"}, name="alter"),
+        expect=answer("alter", ALTERED).is_(UNKNOWN_TOPIC),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.alterations-can-be-tried",
+    evidence=("KIP-133",),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+)
+def test_alterations_can_be_tried(case):
+    """AlterConfigs with validate_only answers as if and alters nothing."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name, configs={"retention.ms": 77_000_000}),
+        alter_configs(name, {"cleanup.policy": "compact"}, validate_only=True, name="alter"),
+        described(case, name),
+        expect=all_of(
+            answer("alter", ALTERED).is_(NONE),
+            answer("configs", VALUES).contains("delete"),
+            answer("configs", VALUES).contains("77000000"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.increments-touch-only-what-they-name",
+    evidence=("KIP-339",),
+    api="IncrementalAlterConfigs",
+    versions=every("IncrementalAlterConfigs"),
+)
+def test_increments_touch_only_what_they_name(case):
+    """IncrementalAlterConfigs sets and deletes what it names and leaves the rest alone."""
+    name = case.topic()
+    changes = [("retention.ms", DELETE, None), ("compression.type", SET, "gzip")]
+    verdict = case.judge(
+        a_topic(name, configs={"retention.ms": 77_000_000, "max.message.bytes": 4321}),
+        incremental_alter_configs(name, changes, version=case.version, name="alter"),
+        Until(described(case, name), VALUES, "contains", "gzip"),
+        expect=all_of(
+            answer("alter", ALTERED).is_(NONE),
+            answer("configs", VALUES).contains("604800000"),
+            answer("configs", VALUES).contains("4321"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.lists-can-grow-and-shrink",
+    evidence=("KIP-339",),
+    api="IncrementalAlterConfigs",
+    versions=only("IncrementalAlterConfigs", 0),
+)
+def test_lists_can_grow_and_shrink(case):
+    """APPEND adds to a list, from 3.9 on only what is not in it; SUBTRACT takes away what is."""
+    name = case.topic()
+
+    def alter(operation, value, step):
+        change = [("cleanup.policy", operation, value)]
+        return incremental_alter_configs(name, change, version=0, name=step)
+
+    def configs(step, value):
+        step = described(case, name, "cleanup.policy", name=step)
+        return Until(step, "results[0].configs[0].value", "==", value)
+
+    verdict = case.judge(
+        a_topic(name),
+        alter(APPEND, "compact", "append"),
+        configs("appended", "delete,compact"),
+        alter(SUBTRACT, "delete", "subtract"),
+        configs("subtracted", "compact"),
+        alter(APPEND, "compact", "again"),
+        configs("appended again", "compact,compact" if case.release == "2.8" else "compact"),
+        expect=all_of(
+            answer("append", ALTERED).is_(NONE),
+            answer("again", ALTERED).is_(NONE),
+            answer("subtract", ALTERED).is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.bad-increments-are-refused",
+    evidence=("KIP-339", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    api="IncrementalAlterConfigs",
+    versions=only("IncrementalAlterConfigs", 0),
+    fault=("no list", "null", "a config twice", "unknown name", "bad value", "unknown operation"),
+)
+def test_bad_increments_are_refused(case):
+    """Appending to what is no list, null values, repeated names and unknown things are refused."""
+    changes = {
+        "no list": [("retention.ms", APPEND, "1")],
+        "null": [("retention.ms", SET, None)],
+        "a config twice": [("retention.ms", SET, "1"), ("retention.ms", DELETE, None)],
+        "unknown name": [("no.such.config", SET, "1")],
+        "bad value": [("cleanup.policy", SET, "sometimes")],
+        "unknown operation": [("retention.ms", 9, "1")],
+    }
+    name, strange = case.topic(), case.fault == "unknown operation"
+    verdict = case.judge(
+        a_topic(name, configs={"max.message.bytes": 4321}),
+        incremental_alter_configs(name, changes[case.fault], version=0, name="alter"),
+        described(case, name),
+        expect=all_of(
+            answer("alter", ALTERED).is_one_of(
+                *((UNKNOWN_SERVER_ERROR,) if strange else (INVALID_CONFIG, INVALID_REQUEST))
+            ),
+            answer("configs", VALUES).contains("4321"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.a-resource-twice-is-refused",
+    evidence=("KIP-339", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    api="IncrementalAlterConfigs",
+    versions=only("IncrementalAlterConfigs", 0),
+)
+def test_a_resource_twice_is_refused(case):
+    """A topic that comes twice in one IncrementalAlterConfigs is not altered twice."""
+    name = case.topic()
+    one = incremental_alter_configs(name, [("retention.ms", SET, "1000")], version=0)
+    verdict = case.judge(
+        a_topic(name),
+        together(one, one, name="alter"),
+        expect=answer("alter", "responses[*].error_code").each_is_one_of(NONE, INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,254 @@
+"""CreateTopics: what is made, and that making is asked for once.
+
+Sources: KIP-4 (the API), KIP-464 (-1 means the default), KIP-516 (topic ids), KIP-525 (the made
+topic's size and configs in the answer); clauses TOPIC-07, TOPIC-09, TOPIC-34.
+"""
+
+from dataclasses import replace
+
+from harness.claim import claim, every, only, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import (
+    a_topic,
+    create_partitions,
+    create_topic,
+    delete_topic,
+    describe_configs,
+    metadata,
+    together,
+    topic_gone,
+    topic_ready,
+)
+
+NONE, UNKNOWN_TOPIC, REQUEST_TIMED_OUT = 0, 3, 7
+TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REQUEST = 36, 37, 42
+WITH_IDS = 7
+
+
+@claim(
+    "topics.created-topics-can-be-used",
+    evidence=("TOPIC-34", "KIP-4", "KIP-525"),
+    api="CreateTopics",
+    versions=every("CreateTopics"),
+)
+def test_created_topics_can_be_used(case):
+    """CreateTopics answers without error for each topic, which then has the partitions asked."""
+    one, two = case.topic("one"), case.topic("two")
+    verdict = case.judge(
+        together(
+            create_topic(one, version=case.version),
+            create_topic(two, 3, configs={"retention.ms": 9_000_000}, version=case.version),
+            name="create",
+        ),
+        topic_ready(one),
+        topic_ready(two, 3),
+        metadata(one, two, name="after"),
+        expect=answer("create", "topics[*].error_code").each_is(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.existing-topics-are-not-made-again",
+    evidence=("TOPIC-34",),
+    api="CreateTopics",
+    versions=only("CreateTopics", 2),
+)
+def test_existing_topics_are_not_made_again(case):
+    """CreateTopics of a topic that is there answers TOPIC_ALREADY_EXISTS and says its name."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name),
+        create_topic(name, 2, version=case.version, name="again"),
+        metadata(name, name="after"),
+        expect=all_of(
+            answer("again", "topics[0].error_code").is_(TOPIC_ALREADY_EXISTS),
+            answer("again", "topics[0].error_message").matches(r"Topic '.*' already exists\."),
+            answer("after", "topics[0].partitions").has_length(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.a-topic-twice-in-one-request-is-refused",
+    evidence=("TOPIC-34",),
+    api="CreateTopics",
+    versions=only("CreateTopics", 2),
+)
+def test_a_topic_twice_in_one_request_is_refused(case):
+    """A topic named twice in CreateTopics answers INVALID_REQUEST; the others are made."""
+    twice, once = case.topic("twice"), case.topic("once")
+    verdict = case.judge(
+        together(create_topic(twice), create_topic(once), create_topic(twice, 2), name="create"),
+        topic_ready(once),
+        metadata(twice, name="after"),
+        expect=all_of(
+            answer("create", "topics[*].error_code").contains(INVALID_REQUEST),
+            answer("create", "topics[*].error_code").contains(NONE),
+            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.validate-only-creates-nothing",
+    evidence=("TOPIC-34", "KIP-4"),
+    api="CreateTopics",
+    versions=range_("CreateTopics", 1),
+    where=lambda row: row["version"] in (1, 2, 5, 7),
+    switches=("validate-only-creates",),
+)
+def test_validate_only_creates_nothing(case):
+    """CreateTopics with validate_only answers as if, and the topic is not there afterwards."""
+    good, bad = case.topic("good"), case.topic("bad")
+    verdict = case.judge(
+        together(
+            create_topic(good, 2, version=case.version, validate_only=True),
+            create_topic(bad, 0, version=case.version),
+            name="create",
+        ),
+        metadata(good, bad, name="after"),
+        expect=all_of(
+            answer("create", "topics[*].error_code").contains(NONE),
+            answer("create", "topics[*].error_code").contains(INVALID_PARTITIONS),
+            answer("after", "topics[*].error_code").each_is(UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.no-time-to-wait-still-creates",
+    evidence=("TOPIC-34", "observed on 1.0.2, 2.2.1 and 2.8.2"),
+    api="CreateTopics",
+    versions=only("CreateTopics", 2),
+    releases="1.0-2.8",
+    timeout_ms=(0, -1),
+)
+def test_no_time_to_wait_still_creates(case):
+    """CreateTopics with timeout 0 or less answers REQUEST_TIMED_OUT, and the topic is made."""
+    name = case.topic()
+    verdict = case.judge(
+        create_topic(name, 2, timeout_ms=case.timeout_ms, name="create"),
+        topic_ready(name, 2),
+        metadata(name, name="after"),
+        expect=answer("create", "topics[0].error_code").is_(REQUEST_TIMED_OUT),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.minus-one-means-the-brokers-default",
+    evidence=("KIP-464",),
+    api="CreateTopics",
+    versions=range_("CreateTopics", 2, 5),
+    where=lambda row: row["version"] in (2, 5),
+)
+def test_minus_one_means_the_brokers_default(case):
+    """From 2.4 on -1 partitions and replication factor -1 mean the broker's defaults."""
+    name = case.topic()
+    verdict = case.judge(
+        create_topic(name, -1, -1, version=case.version, name="create"),
+        expect=by_release(
+            {
+                "1.0-2.2": answer("create", "topics[0].error_code").is_(INVALID_PARTITIONS),
+                "2.8+": answer("create", "topics[0].error_code").is_(NONE),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.assignments-are-kept",
+    evidence=("TOPIC-09",),
+    api="CreateTopics",
+    versions=range_("CreateTopics", 2),
+    where=lambda row: row["version"] in (2, 7),
+)
+def test_assignments_are_kept(case):
+    """A manual assignment makes one partition per entry, led by the broker it names."""
+    name = case.topic()
+    verdict = case.judge(
+        create_topic(name, assignments={1: [0], 0: [0]}, version=case.version, name="create"),
+        topic_ready(name, 2),
+        metadata(name, name="after"),
+        expect=all_of(
+            answer("create", "topics[0].error_code").is_(NONE),
+            answer("after", "topics[0].partitions[*].replica_nodes").is_([[0], [0]]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.configs-given-are-kept",
+    evidence=("KIP-4", "KIP-133"),
+    api="CreateTopics",
+    versions=only("CreateTopics", 2),
+)
+def test_configs_given_are_kept(case):
+    """Configs of CreateTopics are the topic's own: DescribeConfigs gives them back as set."""
+    name = case.topic()
+    given = {"cleanup.policy": "compact", "max.message.bytes": 4321, "retention.ms": -1}
+    verdict = case.judge(
+        create_topic(name, configs=given, name="create"),
+        topic_ready(name),
+        describe_configs(name, *given, version=1, name="configs")
+        if case.release != "1.0"
+        else describe_configs(name, *given, version=0, name="configs"),
+        expect=all_of(
+            answer("create", "topics[0].error_code").is_(NONE),
+            answer("configs", "results[0].configs[*].value").contains("compact"),
+            answer("configs", "results[0].configs[*].value").contains("4321"),
+            answer("configs", "results[0].configs[*].value").contains("-1"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.a-new-topic-has-a-new-id",
+    evidence=("KIP-516",),
+    releases="2.8+",
+    switches=("topic-id-reused",),
+)
+def test_a_new_topic_has_a_new_id(case):
+    """A topic that is deleted and made again under its name has another id than before."""
+    name = case.topic()
+    verdict = case.judge(
+        create_topic(name, version=WITH_IDS, name="first"),
+        topic_ready(name),
+        delete_topic(name, name="delete"),
+        topic_gone(name),
+        Until(
+            create_topic(name, version=WITH_IDS, name="second"), "topics[0].error_code", "==", NONE
+        ),
+        expect=answer("second", "topics[0].topic_id").is_not(Ref("first", "topics[0].topic_id")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.an-empty-request-is-answered",
+    evidence=("KIP-4", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    apis=("CreateTopics", "DeleteTopics", "CreatePartitions"),
+)
+def test_an_empty_request_is_answered(case):
+    """A request for no topic at all is answered with no topic."""
+    steps = {
+        "CreateTopics": (create_topic("x"), "topics"),
+        "DeleteTopics": (delete_topic("x"), "responses"),
+        "CreatePartitions": (create_partitions("x", 1), "results"),
+    }
+    step, rows = steps[case.apis]
+    empty = {key: [] if isinstance(value, list) else value for key, value in step.body.items()}
+    verdict = case.judge(
+        replace(step, body=empty, name="nothing"),
+        expect=answer("nothing", rows).has_length(0),
+    )
+    assert verdict.conforms, verdict

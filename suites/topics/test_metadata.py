@@ -1,0 +1,252 @@
+"""Metadata and DescribeTopicPartitions: which topics there are, and who serves them.
+
+Sources: KIP-78 (cluster id), KIP-430 (authorized operations), KIP-516 (topic ids), KIP-966
+(DescribeTopicPartitions); KafkaApis.handleTopicMetadataRequest; clauses META-08 to META-10.
+"""
+
+from harness.claim import claim, every, only, range_
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.scenario import Ask
+from harness.steps import a_topic, create_topic, metadata, topic_ready
+
+NONE, UNKNOWN_TOPIC, INVALID_REQUEST, UNKNOWN_TOPIC_ID = 0, 3, 42, 100
+CODE = "topics[0].error_code"
+NOBODYS_ID = bytes(range(16))
+NOT_ASKED = -(1 << 31)
+
+
+@claim(
+    "metadata.says-who-serves-a-topic",
+    evidence=("META-08", "KIP-78"),
+    api="Metadata",
+    versions=every("Metadata"),
+)
+def test_says_who_serves_a_topic(case):
+    """Metadata of a topic gives its partitions with leader, replicas and in-sync replicas, and
+    the brokers with their addresses.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name, 2),
+        metadata(name, version=case.version, name="ask"),
+        expect=all_of(
+            answer("ask", "brokers").has_length(1),
+            answer("ask", CODE).is_(NONE),
+            answer("ask", "topics[0].name").is_(name),
+            answer("ask", "topics[0].partitions").has_length(2),
+            answer("ask", "topics[0].partitions[*].leader_id").each_is(0),
+            answer("ask", "topics[0].partitions[*].isr_nodes").each_is(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.an-empty-list-means-all-at-first-and-then-none",
+    evidence=("META-09",),
+    api="Metadata",
+    versions=range_("Metadata", 0),
+    where=lambda row: row["version"] in (0, 1, 9),
+)
+def test_an_empty_list_means_all_at_first_and_then_none(case):
+    """An empty list of topics asks for all of them in version 0, for none from version 1 on."""
+    name = case.topic()
+    topics = answer("ask", "topics[*].name")
+    body = {"topics": [], "allow_auto_topic_creation": False}
+    verdict = case.judge(
+        a_topic(name),
+        Ask("Metadata", case.version, body, name="ask"),
+        expect=topics.contains(name) if case.version == 0 else topics.is_([]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.null-means-all-topics",
+    evidence=("META-09",),
+    api="Metadata",
+    versions=range_("Metadata", 1),
+    where=lambda row: row["version"] in (1, 9),
+)
+def test_null_means_all_topics(case):
+    """Null in place of the list of topics asks for every topic."""
+    one, two = case.topic("one"), case.topic("two")
+    verdict = case.judge(
+        a_topic(one),
+        a_topic(two),
+        metadata(every=True, version=case.version, name="ask"),
+        expect=all_of(
+            answer("ask", "topics[*].name").contains(one),
+            answer("ask", "topics[*].name").contains(two),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.unknown-topics-are-named-as-such",
+    evidence=("META-10",),
+    api="Metadata",
+    versions=range_("Metadata", 4),
+)
+def test_unknown_topics_are_named_as_such(case):
+    """A topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION beside those that are."""
+    there, missing = case.topic("there"), case.topic("missing")
+    verdict = case.judge(
+        a_topic(there),
+        metadata(missing, there, version=case.version, name="ask"),
+        expect=all_of(
+            answer("ask", "topics[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("ask", "topics[*].error_code").contains(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.a-topic-asked-for-twice-is-answered-once",
+    evidence=("META-08", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    api="Metadata",
+    versions=only("Metadata", 4),
+)
+def test_a_topic_asked_for_twice_is_answered_once(case):
+    """Names are a set: one that comes twice, there or not, has one answer."""
+    there, missing = case.topic("there"), case.topic("missing")
+    verdict = case.judge(
+        a_topic(there),
+        metadata(there, missing, there, missing, name="ask"),
+        expect=answer("ask", "topics").has_length(2),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.ids-find-topics",
+    evidence=("KIP-516", "META-08"),
+    api="Metadata",
+    versions=range_("Metadata", 12),
+)
+def test_ids_find_topics(case):
+    """From version 12 a topic's id finds it; one that nobody has answers UNKNOWN_TOPIC_ID."""
+    name = case.topic()
+    verdict = case.judge(
+        create_topic(name, version=7, name="create"),
+        topic_ready(name),
+        metadata(ids=[Ref("create", "topics[0].topic_id")], version=case.version, name="ask"),
+        metadata(ids=[NOBODYS_ID], version=case.version, name="unknown"),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            answer("ask", "topics[0].name").is_(name),
+            answer("unknown", CODE).is_(UNKNOWN_TOPIC_ID),
+            answer("unknown", "topics[0].name").is_(None),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.ids-came-with-version-12",
+    evidence=("KIP-516", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    api="Metadata",
+    versions=range_("Metadata", 10, 11),
+)
+def test_ids_came_with_version_12(case):
+    """Versions 10 and 11 have a field for the id and refuse to look it up."""
+    name = case.topic()
+    body = {
+        "topics": [{"name": name, "topic_id": Ref("create", "topics[0].topic_id")}],
+        "allow_auto_topic_creation": False,
+    }
+    verdict = case.judge(
+        create_topic(name, version=7, name="create"),
+        topic_ready(name),
+        Ask("Metadata", case.version, body, name="ask"),
+        expect=answer("ask", CODE).is_(INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.authorized-operations-are-told-when-asked-for",
+    evidence=("KIP-430",),
+    api="Metadata",
+    versions=range_("Metadata", 8),
+    where=lambda row: row["version"] in (8, 10, 12),
+)
+def test_authorized_operations_are_told_when_asked_for(case):
+    """From version 8 the operations one may do on a topic and the cluster are told, if asked."""
+    name = case.topic()
+    body = {
+        "topics": [{"name": name}],
+        "allow_auto_topic_creation": False,
+        "include_cluster_authorized_operations": True,
+        "include_topic_authorized_operations": True,
+    }
+    verdict = case.judge(
+        a_topic(name),
+        metadata(name, version=case.version, name="not asked"),
+        Ask("Metadata", case.version, body, name="asked"),
+        expect=all_of(
+            answer("not asked", "topics[0].topic_authorized_operations").is_(NOT_ASKED),
+            answer("asked", "topics[0].topic_authorized_operations").at_least(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+def partitions_of(*topics, limit=2000, cursor=None, name="ask"):
+    """DescribeTopicPartitions of these topics."""
+    body = {
+        "topics": [{"name": topic} for topic in topics],
+        "response_partition_limit": limit,
+        "cursor": cursor,
+    }
+    return Ask("DescribeTopicPartitions", 0, body, name=name)
+
+
+@claim(
+    "metadata.topic-partitions-are-described",
+    evidence=("KIP-966",),
+    api="DescribeTopicPartitions",
+    versions=every("DescribeTopicPartitions"),
+)
+def test_topic_partitions_are_described(case):
+    """DescribeTopicPartitions gives a topic's partitions, and says which topics are unknown."""
+    there, missing = case.topic("there"), case.topic("missing")
+    verdict = case.judge(
+        a_topic(there, 3),
+        partitions_of(there, missing),
+        expect=all_of(
+            answer("ask", "topics[*].error_code").contains(NONE),
+            answer("ask", "topics[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("ask", "next_cursor").is_(None),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "metadata.topic-partitions-come-in-pages",
+    evidence=("KIP-966",),
+    api="DescribeTopicPartitions",
+    versions=every("DescribeTopicPartitions"),
+)
+def test_topic_partitions_come_in_pages(case):
+    """A limit cuts the answer, and its cursor says where the next page begins."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name, 3),
+        partitions_of(name, limit=2, name="first"),
+        partitions_of(
+            name, limit=2, cursor={"topic_name": name, "partition_index": 2}, name="second"
+        ),
+        expect=all_of(
+            answer("first", "topics[0].partitions[*].partition_index").is_([0, 1]),
+            answer("first", "next_cursor.topic_name").is_(name),
+            answer("first", "next_cursor.partition_index").is_(2),
+            answer("second", "topics[0].partitions[*].partition_index").is_([2]),
+            answer("second", "next_cursor").is_(None),
+        ),
+    )
+    assert verdict.conforms, verdict

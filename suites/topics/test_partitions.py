@@ -1,0 +1,190 @@
+"""CreatePartitions: a topic grows and never shrinks.
+
+Sources: KIP-195; AdminManager (1.0.2, 2.2.1), ZkAdminManager (2.8.2), ReplicationControlManager
+(3.9.2, 4.3.1); clause TOPIC-33.
+"""
+
+from harness.claim import claim, every, only
+from harness.expect import all_of, answer, by_release
+from harness.steps import a_topic, create_partitions, metadata, together, topic_ready
+
+NONE, UNKNOWN_TOPIC, REQUEST_TIMED_OUT = 0, 3, 7
+INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT, INVALID_REQUEST = 37, 39, 42
+CODE = "results[0].error_code"
+FIRST = only("CreatePartitions", 0)
+FAULTY = {
+    "too few rows": (3, [[0]]),
+    "too many rows": (2, [[0], [0]]),
+    "an unknown broker": (2, [[77]]),
+    "a broker twice": (2, [[0, 0]]),
+    "no replicas": (2, [[]]),
+    "other replication": (3, [[0], [0, 1]]),
+}
+
+
+@claim(
+    "topics.partitions-can-be-added",
+    evidence=("TOPIC-33", "KIP-195"),
+    api="CreatePartitions",
+    versions=every("CreatePartitions"),
+)
+def test_partitions_can_be_added(case):
+    """CreatePartitions up to a larger count adds partitions, which then have leaders."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name),
+        create_partitions(name, 4, version=case.version, name="grow"),
+        topic_ready(name, 4, again=" grown"),
+        metadata(name, name="after"),
+        expect=all_of(
+            answer("grow", CODE).is_(NONE), answer("after", "topics[0].partitions").has_length(4)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("topics.never-shrink", evidence=("TOPIC-33",), api="CreatePartitions", versions=FIRST)
+def test_never_shrink(case):
+    """The same count, a smaller one, zero or below answer INVALID_PARTITIONS."""
+    names = [case.topic(f"t{index}") for index in range(4)]
+    asks = [create_partitions(n, c) for n, c in zip(names, (2, 1, 0, -1), strict=True)]
+    verdict = case.judge(
+        *(a_topic(name, 2) for name in names),
+        together(*asks, name="grow"),
+        metadata(*names, name="after"),
+        expect=answer("grow", "results[*].error_code").each_is(INVALID_PARTITIONS),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.unknown-topics-cannot-grow", evidence=("TOPIC-33",), api="CreatePartitions",
+    versions=FIRST,
+)  # fmt: skip
+def test_unknown_topics_cannot_grow(case):
+    """CreatePartitions of a topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    name = case.topic()
+    verdict = case.judge(
+        create_partitions(name, 2, name="grow"),
+        metadata(name, name="after"),
+        expect=answer("grow", CODE).is_(UNKNOWN_TOPIC),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.a-topic-grows-once-per-request", evidence=("TOPIC-33", "KIP-195"),
+    api="CreatePartitions", versions=FIRST,
+)  # fmt: skip
+def test_a_topic_grows_once_per_request(case):
+    """A topic named twice answers INVALID_REQUEST and stays as it is; the other one grows."""
+    twice, once = case.topic("twice"), case.topic("once")
+    verdict = case.judge(
+        a_topic(twice),
+        a_topic(once),
+        together(
+            create_partitions(twice, 2), create_partitions(once, 2), create_partitions(twice, 3),
+            name="grow",
+        ),
+        topic_ready(once, 2, again=" grown"),
+        metadata(twice, name="after"),
+        expect=all_of(
+            answer("grow", "results[*].error_code").contains(INVALID_REQUEST),
+            answer("grow", "results[*].error_code").contains(NONE),
+            answer("after", "topics[0].partitions").has_length(1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.growth-can-be-tried", evidence=("TOPIC-33", "KIP-195"), api="CreatePartitions",
+    versions=FIRST,
+)  # fmt: skip
+def test_growth_can_be_tried(case):
+    """CreatePartitions with validate_only answers as if and adds nothing."""
+    name, bad = case.topic(), case.topic("bad")
+    verdict = case.judge(
+        a_topic(name),
+        a_topic(bad),
+        together(
+            create_partitions(name, 3, validate_only=True), create_partitions(bad, 1), name="grow"
+        ),
+        metadata(name, name="after"),
+        expect=all_of(
+            answer("grow", "results[*].error_code").contains(NONE),
+            answer("grow", "results[*].error_code").contains(INVALID_PARTITIONS),
+            answer("after", "topics[0].partitions").has_length(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.new-partitions-can-be-assigned", evidence=("TOPIC-33", "KIP-195"),
+    api="CreatePartitions", versions=FIRST,
+)  # fmt: skip
+def test_new_partitions_can_be_assigned(case):
+    """An assignment for each new partition is taken as it is given."""
+    name = case.topic()
+    verdict = case.judge(
+        a_topic(name),
+        create_partitions(name, 3, assignments=[[0], [0]], name="grow"),
+        topic_ready(name, 3, again=" grown"),
+        metadata(name, name="after"),
+        expect=answer("grow", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.faulty-assignments-add-nothing", evidence=("TOPIC-33", "KIP-195"),
+    api="CreatePartitions", versions=FIRST,
+)  # fmt: skip
+def test_faulty_assignments_add_nothing(case):
+    """Assignments that do not fit the growth, the brokers or the topic's replication factor
+    answer INVALID_REPLICA_ASSIGNMENT.
+    """
+    names = [case.topic(f"t{index}") for index in range(len(FAULTY))]
+    asks = [
+        create_partitions(name, count, assignments=rows)
+        for name, (count, rows) in zip(names, FAULTY.values(), strict=True)
+    ]
+    verdict = case.judge(
+        *(a_topic(name) for name in names),
+        together(*asks, name="grow"),
+        metadata(*names, name="after"),
+        expect=all_of(
+            answer("grow", "results[*].error_code").each_is(INVALID_REPLICA_ASSIGNMENT),
+            answer("after", "topics[*].partitions[*].partition_index").each_is(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "topics.no-time-to-grow",
+    evidence=("TOPIC-33", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    api="CreatePartitions",
+    versions=FIRST,
+)
+def test_no_time_to_grow(case):
+    """With timeout 0 the answer is REQUEST_TIMED_OUT; ZooKeeper releases add all the same."""
+    name = case.topic()
+    grown = topic_ready(name, 2, again=" grown") if case.release in ("1.0", "2.2", "2.8") else []
+    verdict = case.judge(
+        a_topic(name),
+        create_partitions(name, 2, timeout_ms=0, name="grow"),
+        grown,
+        metadata(name, name="after"),
+        expect=all_of(
+            answer("grow", CODE).is_(REQUEST_TIMED_OUT),
+            by_release(
+                {
+                    "1.0-2.8": answer("after", "topics[0].partitions").has_length(2),
+                    "3.9+": answer("after", "topics[0].partitions").has_length(1),
+                }
+            ),
+        ),
+    )
+    assert verdict.conforms, verdict
