@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzz.cases import Case, corpus
-from fuzz.generator import Generator, Pair
+from fuzz.generator import Generator, Pair, harmful
 from fuzz.mutators import SIZE, Mutate, mutators
 from fuzz.oracles import ORACLES, Oracle, Sent
 from fuzz.outcome import Outcome, signature
@@ -119,11 +119,13 @@ def generated(
     while True:
         draw = random.Random(f"{seed}/{campaign.name}/{index}")
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)
-        faults = []
+        valid, faults = wire, []
         for _ in range(draw.randint(*campaign.faults)):
             name = draw.choice(names)
             wire = campaign.mutators[name](wire, draw)
             faults.append(name)
+        if harmful(wire):
+            wire, faults = valid, []
         yield index, header_of(wire, pair, index & 0x7FFFFFFF), tuple(faults)
         index += 1
 

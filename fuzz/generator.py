@@ -7,8 +7,8 @@ that pass the CRC). A field without a row gets a small value of its type. All ra
 `draw`. The generator never asks a target anything: which pairs it serves is the caller's to say.
 
 A valid request can also stop a broker or lock everybody out; `harmless` leaves out the keys
-that do, and SAFE_VALUES keeps a broker's own configuration out of the rest. Mutation can still
-turn a harmless frame into another one, which is why strangers are refused (`runner`).
+that do, SAFE_VALUES keeps out values that would, and `harmful` knows a mutant that would. None of
+that is proof, which is why strangers are refused (`runner`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from fuzz.segments import frames_in
 from reference_impl.wire.apis import API
 from reference_impl.wire.embedded.consumer_protocol import (
     encode_assignment,
     encode_subscription,
 )
-from reference_impl.wire.headers import encode_request
+from reference_impl.wire.headers import decode_request, encode_request
 from reference_impl.wire.records import build
 from reference_impl.wire.schema import Field, fields_of
 
-PRODUCE = 0
+CREATE_TOPICS, CREATE_PARTITIONS = 19, 37
 STOPPING: dict[int, str] = {
     4: "LeaderAndIsr takes leadership away",
     5: "StopReplica deletes logs",
@@ -76,6 +77,30 @@ def pairs_of(advertised: Mapping[int, tuple[int, int]]) -> list[Pair]:
 
 def harmless(pairs: Iterable[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.key not in STOPPING]
+
+
+MOST_PARTITIONS = 16
+
+
+def harmful(wire: bytes) -> bool:
+    """Whether mutation made a request that a broker obeys and is busy or gone for a while: one of
+    the keys of STOPPING, or a topic of hundreds of partitions. What does not decode harms nobody.
+    """
+    return any(_harmful(frame) for frame in frames_in(wire)[0])
+
+
+def _harmful(frame: bytes) -> bool:
+    key = int.from_bytes(frame[:2], "big", signed=True)
+    if key not in STOPPING and key not in (CREATE_TOPICS, CREATE_PARTITIONS):
+        return False
+    try:
+        body = decode_request(frame).body
+    except ValueError:
+        return False
+    if key in STOPPING:
+        return True
+    rows = body["topics"] or ()
+    return any(row.get("num_partitions", row.get("count")) > MOST_PARTITIONS for row in rows)
 
 
 # --- values that mean something ------------------------------------------------------------------

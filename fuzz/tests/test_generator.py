@@ -11,6 +11,7 @@ from fuzz.generator import (
     TOPICS,
     Generator,
     Pair,
+    harmful,
     harmless,
     pairs_of,
     record_sets,
@@ -75,6 +76,32 @@ def test_configurations_are_altered_of_topics_only(key):
         for resource in body["resources"]
     }
     assert kinds == {2}
+
+
+def request(key: int, version: int, body: dict) -> bytes:
+    frame = encode_request(key, version, 1, None, body)
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def topics_of(partitions: int) -> bytes:
+    row = {"name": "t", "num_partitions": partitions, "replication_factor": 1}
+    return request(19, 2, {"topics": [row], "timeout_ms": 1})
+
+
+@pytest.mark.parametrize(
+    ("wire", "harms"),
+    [
+        (topics_of(16), False),
+        (topics_of(17), True),
+        (topics_of(1) + topics_of(256), True),
+        (request(37, 0, {"topics": [{"name": "t", "count": 256}], "timeout_ms": 1}), True),
+        (request(7, 1, {"broker_id": 0}), True),
+        (request(7, 1, {"broker_id": 0})[:-1], False),
+        (request(18, 0, {}), False),
+    ],
+)
+def test_a_mutant_that_would_keep_a_broker_busy_is_known(wire, harms):
+    assert harmful(wire) is harms
 
 
 def test_produce_names_mostly_topics_that_exist():

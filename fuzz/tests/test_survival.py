@@ -64,8 +64,10 @@ def test_every_case_was_played(survived):
 
 
 @pytest.mark.slow
-def test_no_connection_is_left_but_ours(survived):
-    assert survived[2] == 1
+def test_no_connection_is_left_but_ours_and_those_of_requests_without_an_answer(survived):
+    result, _, channels = survived
+    unanswered = sum("silent" in shown for shown in result.signatures.elements())
+    assert channels <= 1 + unanswered
 
 
 @pytest.mark.slow
