@@ -66,6 +66,7 @@ def _blank(group_id: str, code: int) -> dict[str, Any]:
 
 def _described(broker: Broker, group: Group) -> dict[str, Any]:
     stable = group.state is State.STABLE
+    assigned = stable or broker.persona.quirk("groups.assignments-are-always-shown")
     members = [
         {
             "member_id": member.id,
@@ -73,7 +74,7 @@ def _described(broker: Broker, group: Group) -> dict[str, Any]:
             "client_id": member.client_id,
             "client_host": member.client_host,
             "member_metadata": member.metadata(group.protocol) if stable else b"",
-            "member_assignment": member.assignment if stable else b"",
+            "member_assignment": member.assignment if assigned else b"",
         }
         for member in group.members.values()
     ]

@@ -68,6 +68,12 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, True, True, True, True),
         _SEEN,
     ),
+    "groups.assignments-are-always-shown": (
+        "DescribeGroups shows the assignments members have, in any state; without the quirk only "
+        "of stable groups.",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
     "groups.states-are-named-in-any-case": (
         "ListGroups takes the names of states in small letters too.",
         (False, False, False, True, True),
