@@ -1,7 +1,7 @@
 """How a connection is used: order, correlation ids, client ids, tagged fields, split frames.
 
 Sources: SocketServer.Processor at 1.0.2 (a channel is muted while its request is in work),
-KIP-482 (tagged fields), RequestHeader; clauses WIRE-10, WIRE-17, WIRE-18, WIRE-21.
+KIP-482 (tagged fields), RequestHeader; clauses WIRE-10, WIRE-17.
 """
 
 import struct
@@ -50,7 +50,7 @@ def test_pipelined_requests_are_answered_in_order(case):
 def test_one_connection_does_not_wait_for_another(case):
     """While a request waits on one connection, another connection's is answered."""
     topic = case.topic()
-    waiting = question(4, [(topic, [part()])], max_wait_ms=8_000)
+    waiting = question(4, [(topic, [part()])], max_wait_ms=600_000)
     verdict = case.judge(
         a_topic(topic),
         Send("Fetch", 4, waiting, name="waits", connection="b"),
@@ -80,7 +80,7 @@ def test_unanswered_requests_do_not_hold_up_the_next(case):
 
 @claim(
     "versions.correlation-ids-come-back",
-    evidence=("WIRE-10", "WIRE-18"),
+    evidence=("WIRE-10",),
     correlation=(0, -1, 2**31 - 1, -(2**31)),
     asked=("ApiVersions", "Metadata"),
 )
@@ -98,7 +98,7 @@ def test_correlation_ids_come_back(case):
 
 @claim(
     "versions.client-ids-may-be-anything",
-    evidence=("WIRE-18",),
+    evidence=("WIRE-10",),
     client_id=("null", "empty", "long", "accents", "spaces"),
 )
 def test_client_ids_may_be_anything(case):
@@ -120,7 +120,7 @@ def test_client_ids_may_be_anything(case):
 
 @claim(
     "versions.client-ids-need-not-be-utf-8",
-    evidence=("WIRE-18", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    evidence=("WIRE-10", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
 )
 def test_client_ids_need_not_be_utf_8(case):
     """A client id that is no UTF-8 does not keep its request from being answered."""
@@ -134,7 +134,7 @@ def test_client_ids_need_not_be_utf_8(case):
 
 @claim(
     "versions.negative-text-lengths-are-null",
-    evidence=("WIRE-18", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    evidence=("WIRE-10", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
     length=(-2, -32768),
 )
 def test_negative_text_lengths_are_null(case):

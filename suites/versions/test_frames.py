@@ -98,7 +98,7 @@ def test_arrays_beyond_the_frame_close_the_connection(case):
 
 @claim(
     "versions.bytes-after-a-request-are-ignored",
-    evidence=("WIRE-18", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
     level=OBSERVED,
     asked=tuple(EMPTY),
     after=(b"\0", b"\xff" * 9),
