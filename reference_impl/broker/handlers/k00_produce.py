@@ -85,10 +85,14 @@ def _trouble_before(
     """What ends the request before any partition is looked at."""
     quirk, version = broker.persona.quirk, request.header.version
     transactional = False
-    for records in _all_records(request.body):
+    for topic, partition in _all_partitions(request.body):
+        records = partition["records"]
         if records is None:
             if quirk("produce.null-records-hang"):
-                return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
+                name = name_of(broker, topic, by_id=version >= 13)
+                if name is not None and broker.cluster.partition(name, partition["index"]):
+                    return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
+                continue  # of a partition that is not there, nobody looks at the records
             if quirk("produce.parses-records"):
                 return Hangup("null records")
             continue
@@ -238,9 +242,9 @@ def _unreadable(records: bytes) -> bool:
     return first is None or (first[2] == 2 and first[1] < PRODUCER_ID_END)
 
 
-def _all_records(body: dict[str, Any]) -> list[bytes | None]:
-    rows = (row for topic in body["topic_data"] for row in topic["partition_data"])
-    return [row["records"] for row in rows]
+def _all_partitions(body: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """(topic, partition) rows as they came."""
+    return [(topic, row) for topic in body["topic_data"] for row in topic["partition_data"]]
 
 
 def _is_transactional(records: bytes) -> bool:
