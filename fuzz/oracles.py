@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzz.outcome import GARBLED, KEPT, SILENT, Outcome, describe_answer
-from fuzz.segments import may_wait
+from fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, describe_answer
+from fuzz.segments import SIZE, may_wait
+from reference_impl.wire.headers import decode_request
 
 UNKNOWN_SERVER_ERROR = "=-1"
+PRODUCE = 0
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,19 @@ def knows_its_errors(sent: Sent, outcome: Outcome) -> str | None:
     return None
 
 
+def hears_only_a_close(sent: Sent) -> bool:
+    """Produce with acks 0 has no answer, so that a close is how its sender learns of an error."""
+    try:
+        return sent.key == PRODUCE and decode_request(sent.wire[SIZE:]).body["acks"] == 0
+    except ValueError:
+        return False
+
+
 def keeps_the_connection(sent: Sent, outcome: Outcome) -> str | None:
     """A well-formed request of an advertised version is answered, not hung up on."""
     if outcome.end == KEPT or (outcome.end == SILENT and may_wait(sent.wire)):
+        return None
+    if outcome.end in (CLOSED, RESET) and hears_only_a_close(sent):
         return None
     return f"key {sent.key} version {sent.version}: connection {outcome.end} on a valid request"
 

@@ -55,6 +55,13 @@ def test_a_request_that_may_wait_may_be_met_with_silence(name):
     assert ORACLES[name](sent, Outcome((), SILENT)) is None
 
 
+@pytest.mark.parametrize(("acks", "complains"), [(0, False), (1, True)])
+def test_a_produce_without_an_answer_may_be_hung_up_on(acks, complains):
+    wire = wire_of(0, 3, {"acks": acks, "timeout_ms": 1, "topic_data": []})
+    said = ORACLES["keeps_the_connection"](Sent(0, 3, 9, wire), Outcome((), CLOSED))
+    assert bool(said) is complains
+
+
 def test_an_answer_that_is_cut_does_not_parse():
     assert ORACLES["parses"](SENT, Outcome((GOOD[:-1],), KEPT))
 
