@@ -21,6 +21,7 @@ from reference_impl.group.members import Group, Ticket
 from reference_impl.group.offsets import sweep
 from reference_impl.group.placement import partition_for
 from reference_impl.group.states import State
+from reference_impl.group.ties import ORDERS
 from reference_impl.wire.errors import ErrorCode
 
 _STATE, _CLEANER = "group coordinator", "offsets cleaner"
@@ -105,6 +106,7 @@ def _make(broker: Broker) -> Coordinator:
         error_generation=quirk("groups.refused-join-has-generation"),
         awaits_syncs=quirk("groups.syncs-are-awaited"),
         new_members_lapse=quirk("groups.new-members-lapse"),
+        tie=ORDERS[quirk("groups.ties-are-broken-as-by")],
         knows_instances=quirk("groups.unknown-instances-are-refused"),
     )
 

@@ -36,7 +36,7 @@ MISSING: tuple[Missing, ...] = (
     Missing((57,), "Features stay at the level a fresh cluster has.", LOG_AND_CLUSTER),
     Missing((49, 51), "Quotas and credentials cannot be changed.", LOG_AND_CLUSTER),
     Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
-    Missing((68, 69), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),
+    Missing((68,), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),
     Missing((24, 25, 26, 27, 28, 61, 65, 66), "Transactions come with their coordinator.", GROUPS),
     Missing(
         (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),

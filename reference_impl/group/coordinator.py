@@ -313,7 +313,7 @@ class Coordinator:
         cell = self._table[group.state, Input.JOIN_STATIC]
         ticket = self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
         if cell.do is Do.REPLACE:
-            if group.elected() != group.protocol:
+            if group.elected(self.rules.tie) != group.protocol:
                 self._rebalance(group, now)
                 return ticket
             member.joining = None
@@ -380,7 +380,7 @@ class Coordinator:
             group.protocol = group.leader = None
             group.emptied_at = now
             return
-        group.protocol = group.elected()
+        group.protocol = group.elected(self.rules.tie)
         if self.rules.awaits_syncs:
             group.unsynced = set(group.members)
             group.sync_deadline = now + group.longest_rebalance()

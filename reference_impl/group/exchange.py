@@ -9,6 +9,7 @@ Sources: GROUP-04, GROUP-14, GROUP-16; observed on all five releases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,7 @@ class Rules:
     error_generation: int  # what a refused join says its generation is
     awaits_syncs: bool  # members that do not sync in time are removed
     new_members_lapse: bool
+    tie: Callable[[str], Any]  # of protocols with equal votes the smallest wins (`ties.py`)
     knows_instances: bool  # an instance id nobody has is an unknown member's
 
 

@@ -118,11 +118,12 @@ class Group:
             return bool(protocol_type and names)
         return protocol_type == self.protocol_type and bool(names & self.candidates())
 
-    def elected(self) -> str:
+    def elected(self, tie: Callable[[str], Any]) -> str:
         """The protocol most members prefer among those all support (GROUP-15)."""
         candidates = self.candidates()
         votes = Counter(member.vote(candidates) for member in self.members.values())
-        return max(votes, key=votes.__getitem__)
+        most = max(votes.values())
+        return min((name for name in votes if votes[name] == most), key=tie)
 
     def all_joined(self) -> bool:
         return not self.pending and all(m.joining is not None for m in self.members.values())

@@ -74,6 +74,17 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "groups.ties-are-broken-as-by": (
+        "Of two protocols with as many votes the one wins that comes first in this runtime's "
+        "hash map (group/ties.py).",
+        ("scala 2.12", "scala 2.12", "scala 2.13", "scala 2.13", "java"),
+        _SEEN,
+    ),
+    "groups.consumer-protocol-is-on": (
+        "Groups of KIP-848 are served; without the quirk they are UNSUPPORTED_VERSION.",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
     "groups.states-are-named-in-any-case": (
         "ListGroups takes the names of states in small letters too.",
         (False, False, False, True, True),

@@ -7,6 +7,7 @@ from itertools import count
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.exchange import Join, Rules
 from reference_impl.group.members import Ticket
+from reference_impl.group.ties import ORDERS
 from reference_impl.wire.errors import ErrorCode
 
 NOW = 1_700_000_000_000
@@ -19,6 +20,7 @@ RULES = {
     "error_generation": -1,
     "awaits_syncs": True,
     "new_members_lapse": True,
+    "tie": ORDERS["java"],
     "knows_instances": True,
 }
 RANGE, ROUND = ("range", b"r"), ("roundrobin", b"rr")
