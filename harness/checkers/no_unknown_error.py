@@ -17,7 +17,7 @@ from harness.transcript import Transcript
 UNKNOWN_SERVER_ERROR = -1
 OPERATIONS = range(4)  # of IncrementalAlterConfigs: set, delete, append, subtract
 ZOOKEEPER = ("1.0", "2.2", "2.8")
-PLACING = ("CreateTopics", "CreatePartitions")
+PLACING = ("CreateTopics", "CreatePartitions", "Metadata")
 
 
 def _null_config(request: dict[str, Any], release: str | None) -> bool:

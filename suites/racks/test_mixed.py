@@ -102,11 +102,12 @@ def test_mixed_racks_do_not_grow(case):
     evidence=("TOPIC-03", "TOPIC-18", "TOPIC-19", "TOPIC-20", "TOPIC-30", "TOPIC-31"),
     api="Metadata",
     versions=only("Metadata", 4),
+    releases="1.0-2.2,3.9+",
     **MIXED,
 )
 def test_auto_creation_goes_without_racks(case):
-    """A topic made by asking is placed though racks are mixed: in ZooKeeper releases by one of the
-    six tables that three brokers can get, in KRaft on three brokers each.
+    """A topic made by asking is placed though racks are mixed: in 1.0 and 2.2 by one of the six
+    tables that three brokers can get, in KRaft on three brokers each.
     """
     name = case.topic()
     verdict = case.judge(
@@ -115,7 +116,7 @@ def test_auto_creation_goes_without_racks(case):
         metadata(name, name="after"),
         expect=by_release(
             {
-                "1.0-2.8": any_of(*(placed("after", dict(enumerate(table))) for table in SIX)),
+                "1.0-2.2": any_of(*(placed("after", dict(enumerate(table))) for table in SIX)),
                 "3.9+": all_of(
                     *(
                         answer("after", f"topics[0].partitions[{p}].replica_nodes").is_one_of(
@@ -125,6 +126,32 @@ def test_auto_creation_goes_without_racks(case):
                     )
                 ),
             }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "racks.auto-creation-by-the-controller-wants-racks",
+    evidence=("TOPIC-03", "observed on 2.8.2"),
+    api="Metadata",
+    versions=only("Metadata", 4),
+    releases="2.8",
+    **MIXED,
+)
+def test_auto_creation_by_the_controller_wants_racks(case):
+    """2.8 asks its controller for the topic as a client would, so mixed racks keep it from being
+    made, and the question is answered with UNKNOWN_SERVER_ERROR.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        metadata(name="racks"),
+        metadata(name, create=True, name="ask"),
+        metadata(name, create=True, name="again"),
+        metadata(name, name="after"),
+        expect=all_of(
+            answer("ask", "topics[0].error_code").is_(UNKNOWN_SERVER_ERROR),
+            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
     assert verdict.conforms, verdict

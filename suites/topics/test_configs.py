@@ -8,6 +8,7 @@ AdminManager (1.0.2, 2.2.1), ConfigAdminManager (3.9.2, 4.3.1).
 
 from harness.claim import claim, every, only, range_
 from harness.expect import all_of, answer, by_release
+from harness.placeholders import Now, Records
 from harness.scenario import Until
 from harness.steps import (
     APPEND,
@@ -19,11 +20,12 @@ from harness.steps import (
     alter_configs,
     describe_configs,
     incremental_alter_configs,
+    produce,
     together,
 )
 
 NONE, UNKNOWN_TOPIC, INVALID_TOPIC, INVALID_CONFIG, INVALID_REQUEST = 0, 3, 17, 40, 42
-UNKNOWN_SERVER_ERROR = -1
+MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR = 10, -1
 KEYS = ("cleanup.policy", "max.message.bytes", "retention.ms", "compression.type")
 CODE = "results[0].error_code"
 ALTERED = "responses[0].error_code"
@@ -131,7 +133,7 @@ def test_unknown_topics_have_none(case):
 
 @claim(
     "configs.brokers-have-theirs",
-    evidence=("KIP-133", "KIP-226"),
+    evidence=("DYN-17", "KIP-133", "KIP-226"),
     api="DescribeConfigs",
     versions=range_("DescribeConfigs", 0, 1),
 )
@@ -173,7 +175,7 @@ def test_strange_resources_are_refused(case):
 
 @claim(
     "configs.altering-replaces-all-of-them",
-    evidence=("KIP-133",),
+    evidence=("DYN-17", "KIP-133"),
     api="AlterConfigs",
     versions=every("AlterConfigs"),
 )
@@ -257,6 +259,48 @@ def test_alterations_can_be_tried(case):
             answer("configs", VALUES).contains("delete"),
             answer("configs", VALUES).contains("77000000"),
         ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.changes-reach-a-topic-in-use",
+    evidence=("DYN-10",),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+)
+def test_changes_reach_a_topic_in_use(case):
+    """A smaller max.message.bytes soon refuses what was taken before, without any restart."""
+    name = case.topic()
+    batch = Records({"magic": 2, "records": [b"x" * 200], "timestamp": Now()})
+    verdict = case.judge(
+        a_topic(name),
+        produce(name, 0, batch, name="before"),
+        alter_configs(name, {"max.message.bytes": 100}, name="alter"),
+        Until(
+            produce(name, 0, batch, name="after"),
+            "responses[0].partition_responses[0].error_code", "==", MESSAGE_TOO_LARGE,
+        ),
+        expect=all_of(
+            answer("before", "responses[0].partition_responses[0].error_code").is_(NONE),
+            answer("alter", ALTERED).is_(NONE),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.brokers-could-not-be-altered-at-first",
+    evidence=("DYN-17",),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+    releases="1.0",
+)
+def test_brokers_could_not_be_altered_at_first(case):
+    """1.0 alters topics only: a broker's configs answer INVALID_REQUEST."""
+    verdict = case.judge(
+        alter_configs("0", {"log.retention.hours": "1"}, kind=BROKER, name="alter"),
+        expect=answer("alter", ALTERED).is_(INVALID_REQUEST),
     )
     assert verdict.conforms, verdict
 
