@@ -1,7 +1,7 @@
 """What a fetch refuses, partition by partition: names, ids, epochs, isolation levels, strangers.
 
 Sources: KafkaApis.handleFetchRequest and Partition.checkCurrentLeaderEpoch at 2.2.1, KIP-320
-(leader epochs), KIP-516 (topic ids), KIP-595 (diverging epochs); clauses FETCH-02, FETCH-21.
+(leader epochs), KIP-516 (topic ids), KIP-595 (diverging epochs); clause FETCH-21.
 """
 
 from harness.claim import OBSERVED, claim, range_
@@ -211,7 +211,8 @@ def test_unknown_isolation_levels_close_the_connection(case):
 
 @claim(
     "fetch.strangers-are-no-followers",
-    evidence=("FETCH-02",),
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+    level=OBSERVED,
     api="Fetch",
     versions=range_("Fetch", 0, 14),
     where=among(0, 4, 12),
