@@ -62,6 +62,7 @@ class _State:
     def __init__(self) -> None:
         self.session: Session | None = None
         self.deselected: list[Any] = []
+        self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
         self.trouble = False
 
 
@@ -134,6 +135,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not any(getattr(getattr(item, "function", None), CLAIM, None) for item in items):
         return
     session = _session(config)
+    config.stash[_STATE].elsewhere = [item for item in items if _is_empty(item)]
     items[:] = [item for item in items if not _is_empty(item)]
     order = {id(docket.court): index for index, docket in enumerate(session.dockets)}
 
@@ -163,7 +165,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     others = [case for item in state.deselected if (case := _case(item))]
     claims = {
         claim.where: claim
-        for item in [*session.items, *state.deselected]
+        for item in [*session.items, *state.deselected, *state.elsewhere]
         if (claim := getattr(getattr(item, "function", None), CLAIM, None))
     }
     whole = not others and ledger.is_whole(claim.where for claim in claims.values())
