@@ -20,7 +20,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -99,7 +101,7 @@ def fill(tar: tarfile.TarFile, home: Path, java: Path) -> None:
     for path in sorted(java.rglob("*")):
         if path.is_file():
             tar.add(path, f"java/{path.relative_to(java)}", filter=plain)
-    for library in libraries(java):
+    for library in libraries(java, home):
         tar.add(library.resolve(), str(library).lstrip("/"), filter=plain)
     for jar in sorted(home.glob("*.jar")):
         tar.add(jar, f"kafka/{jar.name}", filter=plain)
@@ -132,15 +134,31 @@ def _runtime(java: Java, folder: Path) -> None:
     )  # fmt: skip
 
 
-def libraries(java: Path) -> list[Path]:
-    """The system's libraries that the runtime wants, by the paths it will look for."""
-    binaries = [java / "bin" / "java", *sorted((java / "lib").rglob("*.so"))]
-    said = subprocess.run(
-        ["ldd", *binaries], capture_output=True, text=True, check=False
-    ).stdout  # fmt: skip
+def libraries(java: Path, home: Path) -> list[Path]:
+    """The system's libraries that the runtime and the jars' codecs want, by the paths they ask for.
+
+    Jars unpack native codecs of their own at first use, and those want more than Java does: zstd
+    asks for libpthread, without which a broker answers zstd batches with -1 and serves the rest.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        binaries = [java / "bin" / "java", *sorted((java / "lib").rglob("*.so"))]
+        said = subprocess.run(
+            ["ldd", *binaries, *natives(home, Path(folder))],
+            capture_output=True, text=True, check=False,
+        ).stdout  # fmt: skip
     found = {Path(match) for match in _WANTED.findall(said)}
-    # Jars unpack native codecs of their own, which want the C++ library whether or not Java does.
     return sorted(path for path in found if not path.is_relative_to(java) and path.exists())
+
+
+def natives(home: Path, folder: Path) -> list[Path]:
+    """Every shared object in the jars, unpacked; `ldd` says nothing of other machines' ones."""
+    unpacked = []
+    for jar in sorted(home.glob("*.jar")):
+        with zipfile.ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if name.endswith(".so"):
+                    unpacked.append(Path(archive.extract(name, folder / jar.stem)))
+    return unpacked
 
 
 def program(name: str, package: str) -> str:
