@@ -150,6 +150,8 @@ class Coordinator:
             if lapses <= now:
                 del group.pending[member_id]
         for member in list(group.members.values()):
+            if member.id not in group.members:
+                continue  # one that lapsed before it completed the join, which dropped this one too
             if member.expires is not None and member.expires <= now:
                 member.expires = None
                 waits = member.joining is not None or member.syncing is not None

@@ -204,3 +204,14 @@ def test_a_commit_keeps_the_session_alive():
     world.commit("c-1", 1)
     world.advance(9_000)
     assert world.group.state is State.STABLE
+
+
+def test_sessions_and_the_join_may_end_at_one_instant():
+    world = World()
+    world.stable(3, rebalance_timeout=10_000)
+    for silent in ("c-2", "c-3"):
+        world.heartbeat(silent, 1)
+    waiting = world.join("c-1", rebalance_timeout=10_000)
+    world.advance(10_000)
+    assert waiting.answer["error_code"] == E.NONE
+    assert set(world.group.members) == {"c-1"}
