@@ -12,6 +12,7 @@ import pytest
 
 from harness import steps
 from harness.driver import run, runner
+from harness.driver.runner import Run
 from harness.scenario import (
     Ask,
     Await,
@@ -104,6 +105,14 @@ def test_a_hang_ends_the_case(name):
         found = run(Scenario([ASK, later]), server.endpoint, nonce="n", deadline_s=SOON)
     assert directions(found) == ["opened", "sent", "timeout"]
     assert found.connection == "hung"
+
+
+@pytest.mark.parametrize(("max_wait_ms", "granted"), [(100, 10), (20_000, 22), (600_000, 10)])
+def test_a_wait_meant_to_be_ended_by_something_else_costs_one_deadline(max_wait_ms, granted):
+    ask = Ask("Fetch", 4, {"max_wait_ms": max_wait_ms, "topics": []})
+    playing = Run(Scenario([ask]), Endpoint((("127.0.0.1", 9),)), "n", 10.0)
+    seconds = playing._deadline(ask) - playing._deadline(steps.api_versions())
+    assert round(seconds) == granted - 10
 
 
 def test_a_frame_beyond_the_limit_is_garbled(monkeypatch):
