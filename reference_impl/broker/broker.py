@@ -8,8 +8,7 @@ of an unknown version is answered in version 0, so that a newer client can find 
 WIRE-19, KIP-511). An exception in a handler becomes that request's UNKNOWN_SERVER_ERROR and a line
 in the log, never a dead broker (WIRE-14, WIRE-16).
 
-Brokers of one process share a `Cluster` and a `Purgatory`, so an effect may be for a connection of
-another broker; it names its connection and that is enough.
+Brokers of one process share a `Cluster`; what waits at one of them is its own (`Purgatory`).
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ class Broker:
         return effects
 
     def tick(self, now: int) -> list[Effect]:
-        """What is due by now, for any broker that shares this purgatory."""
+        """What is due by now."""
         effects: list[Effect] = []
         try:
             for request, answer in self.purgatory.expire(now):

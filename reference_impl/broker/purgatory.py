@@ -1,7 +1,8 @@
-"""Requests that wait: for bytes, for replicas, for time. One purgatory for all of a process.
+"""Requests that wait: for bytes, for replicas, for time. One purgatory for each broker.
 
-Kafka keeps a purgatory per kind of request and per broker; ours is one table, because an answer
-says itself to which connection it goes. A waiting request is watched under keys; `touch(key)`
+Kafka keeps a purgatory per kind of request and per broker; ours is one table per broker, because an
+answer says itself to which connection it goes, and because what is due at a broker that is killed
+or paused must not happen. A waiting request is watched under keys; `touch(key)`
 marks it for another attempt, `settle(now)` attempts what was marked, `expire(now)` gives up on
 what is late. Each is answered exactly once (APPEND-24): it leaves the table before its answer is
 made. Beside requests, `remind` keeps one alarm per key for those who have something due without
@@ -108,7 +109,9 @@ class Purgatory:
             yield entry[1], answer
 
     def deadline(self) -> int | None:
-        """When `expire` has something to do next."""
+        """When there is something to do next; at once (0) where a key was touched from outside."""
+        if self._touched:
+            return 0
         while self._deadlines and self._deadlines[0][1] not in self._waiting:
             heapq.heappop(self._deadlines)
         instants = [self._deadlines[0][0]] if self._deadlines else []

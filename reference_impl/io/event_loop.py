@@ -144,17 +144,18 @@ class Server:
             else:
                 self._accept(key.fileobj, item)
         now = self._clock()
-        broker = self._brokers[0]
-        due = broker.deadline()
-        if due is not None and due <= now:
-            self._perform(broker.tick(now))
+        for broker in self._brokers:
+            due = broker.deadline()
+            if due is not None and due <= now:
+                self._perform(broker.tick(now))
         self._drop_idle(now)
         while self._ready:
             self._work(self._ready.popleft())
 
     def _patience(self) -> float | None:
         """Seconds until something is due; None when only a peer can bring work."""
-        due = self._brokers[0].deadline()
+        deadlines = [broker.deadline() for broker in self._brokers]
+        due = min((at for at in deadlines if at is not None), default=None)
         if self._channels:
             channel, used = next(iter(self._channels.items()))
             idle = used + channel.broker.number("connections.max.idle.ms", 600_000)

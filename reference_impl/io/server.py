@@ -84,12 +84,17 @@ def build(
         topic_ids=persona.quirk("topics.have-ids"),
         switches=planted,
     )
-    purgatory = Purgatory()
+    purgatories = [Purgatory() for _ in nodes]
+
+    def gone(topic: str, partition: int) -> None:
+        for purgatory in purgatories:
+            purgatory.touch(log_key(topic, partition))
+
     cluster.logs = MemoryLogs(
         cluster.config_of,
         rules=rules_of(persona),
         switches=planted,
-        gone=lambda topic, partition: purgatory.touch(log_key(topic, partition)),
+        gone=gone,
     )
     built = [
         Broker(
@@ -100,7 +105,7 @@ def build(
             config=config,
             switches=planted,
         )
-        for node in nodes
+        for node, purgatory in zip(nodes, purgatories, strict=True)
     ]
     cluster.set_topic_defaults(topic_defaults(built[0]))
     for listener, broker in zip(listeners, built, strict=True):
