@@ -20,10 +20,10 @@ from types import ModuleType
 import click
 
 from harness import bench
-from harness.bench.contest import Figure, Options
+from harness.bench.contest import STORES, Figure, Options
 
 COLUMNS = ("bench", "what", "ours", "peer", "theirs", "unit", "ratio")
-DEFAULT = ("startup", "memory", "codec", "producer-perf", "consumer-perf")
+DEFAULT = ("startup", "memory", "codec", "producer-perf", "consumer-perf", "latency")
 
 
 def benches() -> dict[str, ModuleType]:
@@ -81,15 +81,21 @@ def conditions() -> dict[str, object]:
 @click.option("--rounds", default=2, type=click.IntRange(1), help="Turns of each; the best counts.")
 @click.option("--records", default=2_000_000, type=click.IntRange(1_000), help="Of the perf tools.")
 @click.option("--release", default="4.3", help="The persona of our broker.")
+@click.option(
+    "--brokers", multiple=True, type=click.IntRange(1, 9), help="Size of cluster; default 1."
+)
+@click.option(
+    "--store", "stores", multiple=True, type=click.Choice(STORES), help="Of our log; default both."
+)
 @click.option("--out", default="results/bench.json", type=click.Path(path_type=Path))
 @click.option("--list", "only_list", is_flag=True, help="Name the benches and stop.")
 def command(
     names: tuple[str, ...], peers: tuple[str, ...], rounds: int, records: int, release: str,
-    out: Path, only_list: bool,
+    brokers: tuple[int, ...], stores: tuple[str, ...], out: Path, only_list: bool,
 ) -> None:  # fmt: skip
     """Measure against peers, side by side, in one run.
 
-    Without NAME: startup, memory, codec, producer-perf and consumer-perf.
+    Without NAME: startup, memory, codec, producer-perf, consumer-perf and latency.
     """
     known = benches()
     if only_list:
@@ -99,7 +105,9 @@ def command(
     unknown = [name for name in names if name not in known]
     if unknown:
         raise click.UsageError(f"no bench {', '.join(unknown)}; there are {', '.join(known)}")
-    options = Options(peers or Options().peers, rounds, records, release)
+    options = Options(
+        peers or Options().peers, rounds, records, release, brokers or (1,), stores or STORES
+    )
     at = conditions()
     figures, failures = measure({name: known[name] for name in names or DEFAULT}, options)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -11,28 +11,34 @@ from collections.abc import Iterator
 from functools import partial
 
 from harness.bench import java_tools
-from harness.bench.contest import Figure, Options, available_peers, best, our_broker, peer_broker
+from harness.bench.contest import (
+    Figure,
+    Options,
+    available_peers,
+    best,
+    figures_of,
+    side_by_side,
+)
 
 GROUP, ASSIGNMENT = "100 B", "100 B, by assignment"
 
 
 def run(options: Options) -> Iterator[Figure]:
     topic = f"bench-{uuid.uuid4().hex[:12]}"
+    notes = {"records": options.records, "rounds": options.rounds}
     for peer in available_peers(options):
-        with our_broker(options) as (ours, _), peer_broker(peer) as (theirs, _):
-            sides = {"reference": ours, peer: theirs}
-            for who, bootstrap in sides.items():
-                options.say(f"consumer-perf fills {who}")
-                java_tools.create_topic(bootstrap, topic)
-                java_tools.produce(bootstrap, topic, options.records, "all")
-            grouped = all(has_groups(options, *side, topic) for side in sides.items())
-            way = GROUP if grouped else ASSIGNMENT
-            turns = [partial(turn, options, way, *side, topic) for side in sides.items()]
-            rates = best(options.rounds, max, *turns)
-            yield Figure(
-                "consumer-perf", way, round(rates[0]), "records/s", peer, round(rates[1]),
-                notes={"records": options.records, "rounds": options.rounds},
-            )  # fmt: skip
+        for brokers in options.brokers:
+            with side_by_side(options, peer, brokers) as sides:
+                for who, bootstrap in sides.items():
+                    options.say(f"consumer-perf fills {who}")
+                    java_tools.create_topic(bootstrap, topic, replicas=brokers)
+                    java_tools.produce(bootstrap, topic, options.records, "all")
+                grouped = all(has_groups(options, *side, topic) for side in sides.items())
+                way = GROUP if grouped else ASSIGNMENT
+                turns = [partial(turn, options, way, *side, topic) for side in sides.items()]
+                rates = dict(zip(sides, best(options.rounds, max, *turns), strict=True))
+                what = f"{way}, {brokers} broker" + "s" * (brokers > 1)
+                yield from figures_of("consumer-perf", what, "records/s", rates, peer, notes=notes)
 
 
 def has_groups(options: Options, who: str, bootstrap: str, topic: str) -> bool:

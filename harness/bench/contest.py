@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 
@@ -21,6 +22,7 @@ from harness.targets.process import KafkaProcess
 
 READY_SECONDS = 60
 ONE = Shape()
+MEMORY, DISK = STORES = ("memory", "disk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Options:
     rounds: int = 2
     records: int = 2_000_000
     release: str = "4.3"
+    brokers: tuple[int, ...] = (1,)  # sizes of cluster; every partition has so many replicas
+    stores: tuple[str, ...] = STORES  # where our broker keeps its log
 
     def say(self, line: str) -> None:
         """Progress, on stderr: stdout belongs to the table."""
@@ -64,10 +68,21 @@ class Figure:
 
 
 @contextlib.contextmanager
-def our_broker(options: Options, brokers: int = 1) -> Iterator[tuple[str, int]]:
+def our_broker(
+    options: Options, brokers: int = 1, store: str = MEMORY
+) -> Iterator[tuple[str, int]]:
     """`touchstone broker` as users run it: (bootstrap servers, process number)."""
     argv = [sys.executable, "-m", "harness", "broker", "--brokers", str(brokers)]
     argv += ["--release", options.release, "--port", "0"]
+    with contextlib.ExitStack() as stack:
+        if store == DISK:
+            folder = tempfile.TemporaryDirectory(prefix="touchstone-bench-")
+            argv += ["--data", stack.enter_context(folder)]
+        yield stack.enter_context(_served(argv))
+
+
+@contextlib.contextmanager
+def _served(argv: list[str]) -> Iterator[tuple[str, int]]:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         try:
             word, _, bootstrap = process.stdout.readline().strip().partition(" ")
@@ -93,6 +108,29 @@ def peer_broker(
         yield bootstrap, target.pids() if isinstance(target, KafkaProcess) else []
     finally:
         target.stop()
+
+
+@contextlib.contextmanager
+def side_by_side(options: Options, peer: str, brokers: int) -> Iterator[dict[str, str]]:
+    """Bootstrap servers by who is behind them: ours with each store, and the peer's."""
+    with contextlib.ExitStack() as stack:
+        sides = {
+            store: stack.enter_context(our_broker(options, brokers, store))[0]
+            for store in options.stores
+        }
+        sides[peer] = stack.enter_context(peer_broker(peer, Shape(brokers=brokers)))[0]
+        yield sides
+
+
+def figures_of(
+    bench: str, what: str, unit: str, rates: dict[str, float], peer: str, **more: object
+) -> Iterator[Figure]:
+    """One figure for each store of ours, all beside the same turn of the peer."""
+    for store, rate in rates.items():
+        if store != peer:
+            yield Figure(
+                bench, f"{what}, {store}", round(rate), unit, peer, round(rates[peer]), **more
+            )
 
 
 def available_peers(options: Options) -> Iterator[str]:

@@ -19,17 +19,17 @@ from harness.targets.maven import kafka_home
 
 TOOLS = "4.3.1"
 TOOL_SECONDS = 300
-_PRODUCED = re.compile(r"^(\d+) records sent, ([\d.]+) records/sec ", re.M)
+_PRODUCED = re.compile(r"^(\d+) records sent, ([\d.]+) records/sec .*?(?: (\d+) ms 99th|$)", re.M)
 
 
 class ToolFailed(Exception):
     """A Java tool ended badly, or said nothing that could be read."""
 
 
-def create_topic(bootstrap: str, topic: str, partitions: int = 1) -> None:
+def create_topic(bootstrap: str, topic: str, partitions: int = 1, replicas: int = 1) -> None:
     _run(
         "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", bootstrap, "--create",
-        "--topic", topic, "--partitions", str(partitions),
+        "--topic", topic, "--partitions", str(partitions), "--replication-factor", str(replicas),
     )  # fmt: skip
 
 
@@ -44,15 +44,30 @@ def delete_topic(bootstrap: str, topic: str) -> None:
 
 def produce(bootstrap: str, topic: str, records: int, acks: str, size: int = 100) -> float:
     """Records per second of ProducerPerformance, over the whole run including its warm-up."""
+    return float(_performance(bootstrap, topic, records, acks, size, -1)[1])
+
+
+def latency(bootstrap: str, topic: str, records: int, acks: str, rate: int) -> float:
+    """The 99th percentile in ms of ProducerPerformance, which sends at a fixed rate per second."""
+    wait = _performance(bootstrap, topic, records, acks, 100, rate)[2]
+    if not wait:
+        raise ToolFailed("ProducerPerformance told no 99th percentile")
+    return float(wait)
+
+
+def _performance(
+    bootstrap: str, topic: str, records: int, acks: str, size: int, rate: int
+) -> tuple[str, str, str]:
+    """(records, records per second, 99th percentile in ms) as the tool's last line has them."""
     said = _run(
         "org.apache.kafka.tools.ProducerPerformance", "--bootstrap-server", bootstrap,
         "--topic", topic, "--num-records", str(records), "--record-size", str(size),
-        "--throughput", "-1", "--command-property", f"acks={acks}",
+        "--throughput", str(rate), "--command-property", f"acks={acks}",
     )  # fmt: skip
     whole = _PRODUCED.findall(said)
     if not whole or int(whole[-1][0]) != records:
         raise ToolFailed(f"ProducerPerformance did not send {records} records:\n{said[-800:]}")
-    return float(whole[-1][1])
+    return whole[-1]
 
 
 def consume(bootstrap: str, topic: str, records: int, patience_s: float = 30) -> float:

@@ -107,6 +107,16 @@ def test_the_last_line_of_the_producer_counts(monkeypatch):
     assert java_tools.produce("h:1", "t", 10, "all") == 7.5
 
 
+def test_the_tail_of_the_producer_is_its_99th_percentile(monkeypatch):
+    head = "10 records sent, 7.5 records/sec (2 MB/sec), 1.9 ms avg latency, 90.0 ms max latency, "
+    said = head + "1 ms 50th, 3 ms 95th, 12 ms 99th, 80 ms 99.9th."
+    monkeypatch.setattr(java_tools, "_run", lambda *argv: said)
+    assert java_tools.latency("h:1", "t", 10, "all", 5) == 12
+    monkeypatch.setattr(java_tools, "_run", lambda *argv: head)
+    with pytest.raises(java_tools.ToolFailed, match="99th"):
+        java_tools.latency("h:1", "t", 10, "all", 5)
+
+
 HEADER = (
     "start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec, "
     "rebalance.time.ms, fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec"
