@@ -20,15 +20,20 @@ class LeaderEpochs:
     def latest(self) -> int:
         return self._epochs[-1] if self._epochs else UNDEFINED
 
-    def assign(self, epoch: int, start_offset: int) -> None:
-        """A batch of `epoch` was written at `start_offset`."""
+    def assign(self, epoch: int, start_offset: int) -> bool:
+        """A batch of `epoch` was written at `start_offset`; whether that was news."""
         if self._epochs and epoch == self._epochs[-1]:
-            return
+            return False
         while self._epochs and (self._epochs[-1] >= epoch or self._starts[-1] >= start_offset):
             self._epochs.pop()
             self._starts.pop()
         self._epochs.append(epoch)
         self._starts.append(start_offset)
+        return True
+
+    def rows(self) -> list[tuple[int, int]]:
+        """(epoch, start offset), oldest first."""
+        return list(zip(self._epochs, self._starts, strict=True))
 
     def end_offset(
         self, epoch: int, log_end_offset: int, *, older_end_with_first: bool = True

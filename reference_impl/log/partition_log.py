@@ -2,23 +2,25 @@
 
 Holds the three marks in their order, log start <= last stable <= high watermark <= log end
 (LOG-27), the producers it has seen, the leader epochs, and segments. An append either happens
-whole or leaves nothing behind (APPEND-19). `now` comes in with every call that needs it. Memory is
-the first store behind `segment.Segment`; a log on disk keeps this class.
+whole or leaves nothing behind (APPEND-19). `now` comes in with every call that needs it. Where the
+bytes lie is the store's affair (`log.store`): memory, or the files of a directory.
 
 Sources: kafka.log.Log at 1.0.2, 2.2.1 and 2.8.2, UnifiedLog and LocalLog at 3.9; 4.3.1 observed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from reference_impl.log import segment as segments
 from reference_impl.log.epochs import LeaderEpochs
+from reference_impl.log.memory_store import MemoryStore
 from reference_impl.log.producer_state import BatchOfProducer, ProducerState
 from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
 from reference_impl.log.segment import Segment
+from reference_impl.log.store import Store
 from reference_impl.log.validation import Entry, Validator
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import batch as v2
@@ -75,8 +77,10 @@ class PartitionLog:
         *,
         rules: Rules | None = None,
         switches: frozenset[str] = frozenset(),
+        store: Store | None = None,
         now: int = 0,
     ) -> None:
+        """Opens `store` (memory unless one is given) and goes on where it ends."""
         self.name = f"{topic}-{partition}"
         self._config = config
         self._rules = rules or Rules()
@@ -84,16 +88,24 @@ class PartitionLog:
         self._validator = Validator(self._rules, switches=switches)
         self.producers = ProducerState(self.name, self._rules, switches=switches)
         self.epochs = LeaderEpochs()
-        self._segments = [Segment(0, now)]
-        self.log_start_offset = 0
-        self.log_end_offset = 0
-        self.high_watermark = 0
+        self.store = store if store is not None else MemoryStore(config)
+        opened = self.store.open(now)
+        self._segments = opened.segments
+        self.log_start_offset = opened.log_start_offset
+        self.log_end_offset = max(self._segments[-1].next_offset, opened.log_start_offset)
+        self.high_watermark = min(
+            max(opened.high_watermark, self.log_start_offset), self.log_end_offset
+        )
+        self.recovery_point = min(opened.recovery_point, self.log_end_offset)  # durable below it
+        self.flushed_at = now  # ms
+        self._restore_epochs(opened.epochs)
+        self._restore_producers()
 
     # --- writing -----------------------------------------------------------------------------
 
     def become_leader(self, epoch: int) -> None:
-        if self._rules.epochs_begin_with_leaders:
-            self.epochs.assign(epoch, self.log_end_offset)
+        if self._rules.epochs_begin_with_leaders and self.epochs.assign(epoch, self.log_end_offset):
+            self.store.write_epochs(self.epochs.rows())
 
     def end_of_epoch(self, epoch: int) -> tuple[int, int]:
         """(the largest epoch here not above `epoch`, its end offset), -1 where unknown."""
@@ -172,22 +184,22 @@ class PartitionLog:
         for entry in entries:
             header = entry.header
             if header is not None:
-                self.epochs.assign(leader_epoch, entry.first_offset)
+                if self.epochs.assign(leader_epoch, entry.first_offset):
+                    self.store.write_epochs(self.epochs.rows())
                 if header.producer_id >= 0:
                     self.producers.update(
                         header, entry.first_offset, entry.last_offset, entry.max_timestamp
                     )
             active.append(entry.data, entry.last_offset, entry.max_timestamp, now)
-        if active.since_index > config.index_interval_bytes:
-            active.index_entries += 1
-            active.since_index = 0
         self.log_end_offset = entries[-1].last_offset + 1
         self.high_watermark = self.log_end_offset
+        if self.log_end_offset - self.recovery_point >= config.flush_messages:
+            self.flush(now)
 
     def _roll_if_due(self, entries: list[Entry], size: int, config: LogConfig, now: int) -> Segment:
         """The segment to write to: a new one when Kafka would begin one (LOG-10)."""
         active = self._segments[-1]
-        if not len(active):
+        if not active.size:
             return active
         newest = max(entry.max_timestamp for entry in entries)
         first = active.first_timestamp
@@ -198,9 +210,16 @@ class PartitionLog:
             or active.index_entries >= config.segment_index_bytes // 12 - 1
             or entries[-1].last_offset - active.base_offset > _MOST_OFFSETS
         ):
-            active = Segment(self.log_end_offset, now)
-            self._segments.append(active)
+            active = self.roll(now)
         return active
+
+    def roll(self, now: int) -> Segment:
+        """Begin a new segment at the log end (LOG-11); an empty active one stays what it is."""
+        if self._segments[-1].size:
+            self._segments[-1].seal()
+            self.store.write_producers(self.log_end_offset, self.producers.snapshot())
+            self._segments.append(self.store.begin(self.log_end_offset, now))
+        return self._segments[-1]
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -315,13 +334,81 @@ class PartitionLog:
     def size(self) -> int:
         return sum(segment.size for segment in self._segments)
 
+    # --- segments ----------------------------------------------------------------------------
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """Oldest first; the last one is written to, and none is ever empty but that one."""
+        return self._segments
+
+    def drop_segments(self, count: int, now: int) -> None:
+        """The oldest `count` segments go, never the active one; the log start follows (LOG-20)."""
+        count = min(count, len(self._segments) - 1)
+        if count > 0:
+            gone, self._segments = self._segments[:count], self._segments[count:]
+            self.store.remove(gone, now)
+            first = self._segments[0].base_offset
+            self.store.drop_producers(below=first)
+            if first > self.log_start_offset:
+                self._start_at(first)
+
+    def replace_segments(
+        self, old: Sequence[Segment], cleaned: Sequence[Segment], now: int
+    ) -> None:
+        """`old`, neighbours that are closed, give way to `cleaned` (LOG-24)."""
+        at = self._segments.index(old[0])
+        fresh = self.store.replace(old, cleaned, now)
+        self._segments[at : at + len(old)] = fresh
+
+    def flush(self, now: int) -> None:
+        """Everything so far becomes durable; the recovery point never goes back (LOG-13)."""
+        if self.log_end_offset > self.recovery_point:
+            first = max(0, segments.floor(self._segments, self.recovery_point))
+            self.store.flush(self.log_end_offset, self._segments[first:])
+            self.recovery_point = self.log_end_offset
+        self.flushed_at = now
+
+    def close(self, now: int) -> None:
+        """A clean end: all of it durable, with the producers as of the log end (LOG-26)."""
+        self._segments[-1].seal()
+        self.flush(now)
+        self.store.write_producers(self.log_end_offset, self.producers.snapshot())
+        self.store.close()
+
+    # --- what an opened store brings ---------------------------------------------------------
+
+    def _restore_epochs(self, rows: Iterable[tuple[int, int]]) -> None:
+        for epoch, start in rows:
+            if start <= self.log_end_offset:
+                self.epochs.assign(epoch, start)
+        self.epochs.truncate_start(self.log_start_offset)
+
+    def _restore_producers(self) -> None:
+        """From the newest snapshot at or below the log end, and the batches behind it."""
+        since, known = self.store.latest_producers(self.log_end_offset)
+        self.producers.restore(known)
+        for segment in self._segments[max(0, segments.floor(self._segments, since)) :]:
+            for entry in segment.entries(since):
+                if entry[v2.MAGIC_AT] == 2:
+                    header = v2.BatchHeader._make(v2.HEADER.unpack_from(entry))
+                    if header.producer_id >= 0:
+                        self.producers.update(
+                            header, header.base_offset, header.last_offset, header.max_timestamp
+                        )
+
     # --- removing ----------------------------------------------------------------------------
 
-    def delete_to(self, offset: int) -> int:
+    def _start_at(self, offset: int) -> None:
+        self.log_start_offset = offset
+        before = self.epochs.rows()
+        self.epochs.truncate_start(offset)
+        if self.epochs.rows() != before:
+            self.store.write_epochs(self.epochs.rows())
+
+    def delete_to(self, offset: int, now: int = 0) -> int:
         """Move the log start up to `offset` and drop whole segments below it (FETCH-23)."""
         if offset > self.log_start_offset:
-            self.log_start_offset = offset
-            self.epochs.truncate_start(offset)
-            while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
-                del self._segments[0]
+            self._start_at(offset)
+            below = segments.floor(self._segments, offset)
+            self.drop_segments(max(below, 0), now)
         return self.log_start_offset

@@ -15,8 +15,10 @@ The log asks `check` before it writes and calls `update` after, so that a refusa
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from reference_impl.log.files.producer_snapshot import KnownProducer
 from reference_impl.log.rules import CLIENT, REPLICATION, LogError, Rules
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records.batch import BatchHeader
@@ -156,6 +158,14 @@ class ProducerState:
         if batch.transactional and producer.transaction_start is None:
             producer.transaction_start = first_offset
 
+    def snapshot(self) -> list[KnownProducer]:
+        """All that outlives a restart: of each producer its last batch only."""
+        return [_known(producer) for producer in self.producers.values()]
+
+    def restore(self, known: Iterable[KnownProducer]) -> None:
+        """Be as a snapshot says, and nothing else."""
+        self.producers = {row.producer_id: _producer(row) for row in known}
+
     def first_unstable_offset(self) -> int | None:
         """Start of the earliest open transaction (LOG-28)."""
         starts = [p.transaction_start for p in self.producers.values()]
@@ -166,3 +176,40 @@ class ProducerState:
         for pid, producer in list(self.producers.items()):
             if producer.batches and producer.batches[-1].last_offset < offset:
                 del self.producers[pid]
+
+
+def _known(producer: Producer) -> KnownProducer:
+    last = producer.batches[-1] if producer.batches else None
+    start = producer.transaction_start
+    return KnownProducer(
+        producer.id,
+        producer.epoch,
+        last.last_sequence if last else NO_SEQUENCE,
+        last.last_offset if last else -1,
+        last.last_offset - last.first_offset if last else 0,
+        producer.last_timestamp,
+        producer.coordinator_epoch,
+        -1 if start is None else start,
+    )
+
+
+def _producer(known: KnownProducer) -> Producer:
+    producer = Producer(
+        known.producer_id,
+        known.epoch,
+        known.coordinator_epoch,
+        known.timestamp,
+        known.transaction_start if known.transaction_start >= 0 else None,
+    )
+    if known.last_offset >= 0:
+        first_sequence = (known.last_sequence - known.offset_delta) & _LAST_SEQUENCE
+        producer.batches.append(
+            BatchOfProducer(
+                first_sequence,
+                known.last_sequence,
+                known.last_offset - known.offset_delta,
+                known.last_offset,
+                known.timestamp,
+            )
+        )
+    return producer

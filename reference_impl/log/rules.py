@@ -41,6 +41,9 @@ class LogConfig(Protocol):
     """The part of a topic's settings that its logs ask for (`cluster.topic_config`)."""
 
     compression_type: str
+    file_delete_delay_ms: int
+    flush_messages: int
+    flush_ms: int
     index_interval_bytes: int
     max_message_bytes: int
     message_format_version: str
