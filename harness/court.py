@@ -24,7 +24,15 @@ from harness.target import Endpoint, StartFailed, Target, Unavailable
 from harness.targets import parse, probe
 from harness.targets.recorded import RecordedTarget
 from harness.transcript import Transcript
-from harness.verdict import Verdict, broken, inconclusive, judge, reached, unsupported
+from harness.verdict import (
+    UNSUPPORTED,
+    Verdict,
+    broken,
+    inconclusive,
+    judge,
+    reached,
+    unsupported,
+)
 from reference_impl.wire.apis import by_name
 
 SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions
@@ -122,6 +130,9 @@ class Court:
             found = self._unsupported(case)
             if found is not None:
                 return without(found)
+            if scenario.harms and self.target.kind != "recorded" and not self._nodes(scenario):
+                text = f"{self.target.name}: its brokers cannot be harmed from here"
+                return without(Verdict(UNSUPPORTED, reason=text))
             seen = self._run(case, scenario)
             kafkas = self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
         except Unavailable as missing:
@@ -152,6 +163,9 @@ class Court:
             scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s, target=self.name,
             release=self.standing.release, seed=self.seed,
         )  # fmt: skip
+
+    def _nodes(self, scenario: Scenario) -> bool:
+        return bool(self.target.start(scenario.shape).nodes)
 
     def _unsupported(self, case: CaseId) -> Verdict | None:
         """UNSUPPORTED, proved once per API and version; None when the case must be run."""

@@ -34,13 +34,15 @@ from harness.target import Shape
 from reference_impl.wire.apis import by_name
 
 __all__ = [
-    "Ask", "Await", "Close", "Controller", "Coordinator", "Frame", "HalfClose", "Joined", "Leader",
-    "Name", "Now", "Open", "Quiet", "Raw", "Records", "Ref", "Scenario", "Send", "TopicId", "Until",
+    "Ask", "Await", "Close", "Controller", "Coordinator", "Frame", "HalfClose", "Inflict", "Joined",
+    "Leader", "Name", "Now", "Open", "Quiet", "Raw", "Records", "Ref", "Scenario", "Send",
+    "TopicId", "Until",
 ]  # fmt: skip
 
 CLIENT_ID = "touchstone"
 MAIN = "a"
 EXPECTED = ("answer", "close", "any", "silence")
+FAULTS = ("kill", "stop", "pause", "resume", "start")  # the verbs of a Node (harness/target.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,25 @@ class Quiet:
     name: str | None = None
 
 
-Step = Ask | Send | Await | Raw | Until | Open | Close | HalfClose | Quiet
-STEPS = (Ask, Send, Await, Raw, Until, Open, Close, HalfClose, Quiet)
+@dataclass(frozen=True, slots=True)
+class Inflict:
+    """Do something to a broker and go on when it is done: one of FAULTS.
+
+    Connections to a broker that is started again begin anew. Whatever was done is undone when the
+    case is over, so that the next case meets a whole cluster.
+    """
+
+    fault: str
+    broker: Any
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.fault not in FAULTS:
+            raise ValueError(f"fault must be one of {FAULTS}, not {self.fault!r}")
+
+
+Step = Ask | Send | Await | Raw | Until | Open | Close | HalfClose | Quiet | Inflict
+STEPS = (Ask, Send, Await, Raw, Until, Open, Close, HalfClose, Quiet, Inflict)
 TYPES: dict[str, type] = {kind.__name__: kind for kind in (*STEPS, *PLACEHOLDERS)}
 
 
@@ -174,6 +193,11 @@ class Scenario:
     @property
     def shape(self) -> Shape:
         return Shape(brokers=self.brokers, racks=self.racks, config=self.config)
+
+    @property
+    def harms(self) -> bool:
+        """Whether it can only run where brokers can be killed and paused."""
+        return any(isinstance(step, Inflict) for step in self.steps)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -205,6 +229,8 @@ def label(step: Step, index: int) -> str:
     if isinstance(step, Await):
         return f"await {step.name}"
     given = getattr(step, "name", None)
+    if isinstance(step, Inflict):
+        return given or f"{step.fault} {broker_word(step.broker)}#{index}"
     return given or f"{getattr(step, 'api', None) or type(step).__name__}#{index}"
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.placeholders import Controller, Coordinator, Leader, TopicId
-from harness.scenario import Ask, Until
+from harness.scenario import Ask, Inflict, Until
 
 # The highest version that each of the five releases serves.
 AUXILIARY = {
@@ -414,6 +414,31 @@ def offset_for_leader_epoch(
     }
     body = {"replica_id": replica_id, "topics": [{"topic": topic, "partitions": [asked]}]}
     return ask("OffsetForLeaderEpoch", version, body, **how)
+
+
+def kill_broker(broker: Any, **how: Any) -> Inflict:
+    """SIGKILL: no flush, no good-bye; others notice when its session ends. `how` is name."""
+    return Inflict("kill", broker, **how)
+
+
+def stop_broker(broker: Any, **how: Any) -> Inflict:
+    """Ask it to shut down, which moves its leaders away first, and wait until it is gone."""
+    return Inflict("stop", broker, **how)
+
+
+def pause_broker(broker: Any, **how: Any) -> Inflict:
+    """Freeze it with its connections open."""
+    return Inflict("pause", broker, **how)
+
+
+def resume_broker(broker: Any, **how: Any) -> Inflict:
+    """Let a frozen one run on."""
+    return Inflict("resume", broker, **how)
+
+
+def start_broker(broker: Any, **how: Any) -> Inflict:
+    """Start one again with its own data and port, and wait until it serves."""
+    return Inflict("start", broker, **how)
 
 
 def at_leader(topic: Any, partition: int = 0) -> dict[str, Any]:

@@ -27,7 +27,7 @@ SCHEMA = 1
 
 # What an event may say. `us` acted: opened (with what came of it), sent, half-closed, ended.
 # `they` acted: received, closed, reset. Nobody acted: timeout (hung), silent (as hoped).
-# The harness gave up: refused, garbled, gone, unresolved, unmet.
+# The harness gave up: refused, garbled, gone, unresolved, unmet. It hurt a broker: inflicted.
 DIRECTIONS = {
     "opened": "a connection was established",
     "refused": "no connection could be established",
@@ -43,6 +43,8 @@ DIRECTIONS = {
     "gone": "a step wanted a connection that had already been lost",
     "unresolved": "a step needed a value that no earlier answer had",
     "unmet": "a condition did not become true within its tries",
+    "inflicted": "the harness did to a broker what the note says",
+    "unmended": "a broker that a case had harmed could not be brought back",
 }
 OUTCOMES = ("kept", "closed", "reset", "hung")
 _LOST = {"closed": "closed", "reset": "reset", "garbled": "reset", "timeout": "hung"}

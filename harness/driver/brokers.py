@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from harness.driver.line import Line
@@ -36,6 +36,17 @@ def lookup(address: Address, choice: Any, deadline_s: float) -> tuple[int, Addre
 def topic_id(address: Address, topic: str, deadline_s: float) -> bytes:
     """The topic's id by Metadata. Raises Unresolved."""
     return _until_found(address, deadline_s, f"id of {topic}", _topic_id, topic)
+
+
+def whole(address: Address, brokers: Iterable[int], deadline_s: float) -> bool:
+    """Whether this broker comes to see all of these alive and every internal topic in sync.
+
+    Topics of cases are left out: no two cases share one, and nobody waits for a replica that only
+    a case before was interested in.
+    """
+    with contextlib.suppress(Unresolved):
+        return _until_found(address, deadline_s, "the whole cluster", _whole, frozenset(brokers))
+    return False
 
 
 def told_ids(events: list[Event]) -> dict[str, bytes]:
@@ -96,6 +107,23 @@ def _by_metadata(line: Line, choice: Any, deadline: float) -> tuple[int, Address
     return node, addresses[node]
 
 
+def _whole(line: Line, brokers: frozenset[int], deadline: float) -> bool:
+    answer = _metadata(line, None, WITHOUT_AUTO_CREATION, deadline)
+    seen = {broker["node_id"] for broker in answer["brokers"]}
+    if seen != brokers:
+        raise LookupError(f"it sees {sorted(seen)} of {sorted(brokers)}")
+    lagging = [
+        f"{topic['name']}/{part['partition_index']}"
+        for topic in answer["topics"]
+        if topic["is_internal"]
+        for part in topic["partitions"]
+        if len(part["isr_nodes"]) < len(part["replica_nodes"])
+    ]
+    if lagging:
+        raise LookupError(f"not in sync: {', '.join(lagging[:3])}")
+    return True
+
+
 def _topic_id(line: Line, topic: str, deadline: float) -> bytes:
     topics = _metadata(line, [{"name": topic}], WITH_TOPIC_IDS, deadline)["topics"]
     found = topics[0]["topic_id"] if topics else NO_ID
@@ -104,7 +132,7 @@ def _topic_id(line: Line, topic: str, deadline: float) -> bytes:
     return found
 
 
-def _metadata(line: Line, topics: list[Any], version: int, deadline: float) -> Any:
+def _metadata(line: Line, topics: list[Any] | None, version: int, deadline: float) -> Any:
     body = {"topics": topics, "allow_auto_topic_creation": False}
     return _helper(line, "Metadata", version, body, deadline)
 

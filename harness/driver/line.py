@@ -44,6 +44,8 @@ class Line:
 
     def write(self, data: bytes, deadline: float) -> str | None:
         """Sends all of it; "timeout" or "reset" when that was not possible."""
+        if not data:  # to look is no attempt to say something: our direction may have ended
+            return None
         try:
             self.socket.settimeout(max(deadline - time.perf_counter(), 0.001))
             self.socket.sendall(data)
@@ -86,3 +88,20 @@ class Line:
     def end(self) -> None:
         with contextlib.suppress(OSError):
             self.socket.close()
+
+
+def whose(pending: list[Pending], raw: bytes) -> Pending | None:
+    """The request a frame answers: by correlation id, else the oldest that awaits an answer.
+
+    Of several with this id (a step asked again) it is the one that waits, else raw bytes whose id
+    we do not know, else the last one, whose second answer this is.
+    """
+    if len(raw) >= 4:
+        (correlation_id,) = struct.unpack_from(">i", raw)
+        same = [one for one in pending if one.correlation_id == correlation_id]
+        waiting = [one for one in same if not one.answered]
+        unknown = [one for one in pending if one.correlation_id is None and not one.answered]
+        unknown.sort(key=lambda one: not one.wanted)
+        if same:
+            return next(iter((*waiting, *unknown)), same[-1])
+    return next((one for one in pending if one.wanted and not one.answered), None)

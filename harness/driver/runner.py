@@ -23,13 +23,15 @@ from typing import Any, NoReturn
 
 from harness import path as paths
 from harness.driver.brokers import lookup, pauses, told_ids, topic_id
-from harness.driver.line import Line, Pending
+from harness.driver.harm import Harm, NotDone
+from harness.driver.line import Line, Pending, whose
 from harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
 from harness.scenario import (
     Ask,
     Await,
     Close,
     HalfClose,
+    Inflict,
     Open,
     Quiet,
     Raw,
@@ -102,6 +104,7 @@ class Run:
         self.brokers: dict[str, int | None] = {}
         self.sent: dict[str, tuple[str, Pending]] = {}  # label -> connection, pending
         self.bodies: dict[str, Any] = {}
+        self.harm = Harm(endpoint)
         self.began = time.perf_counter_ns()
         self.topic_ids: dict[str, bytes] = {}
         self.bindings = Bindings(
@@ -215,6 +218,20 @@ class Run:
         if line is not None:
             self._listen(step.connection, line)
 
+    def _inflict(self, step: Inflict) -> None:
+        """The broker's node does it; connections to one that is started again begin anew."""
+        connection = connection_of(step)
+        broker = self._address(step.broker)[1]
+        if step.fault == "start":
+            for word in [word for word in self.lines if self.brokers.get(word) == broker]:
+                self.lines.pop(word).end()
+        try:
+            self.harm.inflict(step.fault, broker)
+        except NotDone as error:
+            self._give_up("unresolved", connection, str(error))
+        self.brokers.setdefault(connection, broker)
+        self._event("inflicted", connection, note=step.fault)
+
     # requests and answers
 
     def _request(self, step: Ask | Send, *, wanted: bool) -> Pending | None:
@@ -306,7 +323,7 @@ class Run:
 
     def _received(self, connection: str, line: Line, raw: bytes) -> bool:
         """Records a frame under the request it answers; False when nobody asked for it."""
-        found = _whose(line.pending, raw)
+        found = whose(line.pending, raw)
         if found is None:
             self._event("received", connection, raw=raw)
             return False
@@ -344,7 +361,7 @@ class Run:
             if topic in told:
                 self.topic_ids[topic] = told[topic]
             else:
-                self.topic_ids[topic] = topic_id(self.endpoint.bootstrap[0], topic, self.deadline_s)
+                self.topic_ids[topic] = topic_id(self.harm.informant, topic, self.deadline_s)
         return self.topic_ids[topic]
 
     # connections
@@ -384,7 +401,7 @@ class Run:
                 raise Unresolved(f"broker {choice} of {len(bootstrap)}")
             return bootstrap[choice], None
         wanted = self._resolved(choice)
-        node, advertised = lookup(bootstrap[0], wanted, self.deadline_s)
+        node, advertised = lookup(self.harm.informant, wanted, self.deadline_s)
         return known.get(node, advertised), node
 
     def _resolved(self, choice: Any) -> Any:
@@ -439,23 +456,9 @@ class Run:
     def end(self) -> None:
         for line in self.lines.values():
             line.end()
-
-
-def _whose(pending: list[Pending], raw: bytes) -> Pending | None:
-    """The request a frame answers: by correlation id, else the oldest that awaits an answer.
-
-    Of several with this id (a step asked again) it is the one that waits, else raw bytes whose id
-    we do not know, else the last one, whose second answer this is.
-    """
-    if len(raw) >= 4:
-        (correlation_id,) = struct.unpack_from(">i", raw)
-        same = [one for one in pending if one.correlation_id == correlation_id]
-        waiting = [one for one in same if not one.answered]
-        unknown = [one for one in pending if one.correlation_id is None and not one.answered]
-        unknown.sort(key=lambda one: not one.wanted)
-        if same:
-            return next(iter((*waiting, *unknown)), same[-1])
-    return next((one for one in pending if one.wanted and not one.answered), None)
+        trouble = self.harm.mend()
+        if trouble:
+            self._event("unmended", "", note=trouble)
 
 
 def _walk(value: Any) -> Iterator[Any]:
@@ -481,4 +484,5 @@ _DO: dict[type, Any] = {
     Close: Run._close,
     HalfClose: Run._half_close,
     Quiet: Run._quiet,
+    Inflict: Run._inflict,
 }

@@ -32,6 +32,7 @@ START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))
 STOP_SECONDS = 30.0
 MOST_PROCESSES = int(os.environ.get("TOUCHSTONE_JVMS", "8"))
 POLL_SECONDS = 0.05
+FIRST = 0  # the broker that is started before the others where brokers elect the controller
 ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
 # ZooKeeper keeps a killed broker's registration until its session ends, and refuses its successor.
 _STILL_REGISTERED = ("NodeExists", "already registered")
@@ -95,6 +96,7 @@ class KafkaCluster:
         self.watchdog = Watchdog(None if self.keep else self.folder)
         self.cluster_id = jvm.new_id()
         self.nodes: dict[int, BrokerNode] = {}
+        self.elects = shape.brokers > 1 and not release.kraft  # brokers stand for controller
         self.keepers: list[Child] = []  # ZooKeeper, or a controller apart
         self._dump = _Dump(self)
 
@@ -114,6 +116,8 @@ class KafkaCluster:
         for node, address in addresses.items():
             self.nodes[node] = BrokerNode(self, node, address, self._broker(node, address, keeper))
             self.nodes[node].child.start()
+            if self.elects and node == FIRST:
+                self.nodes[node].wait(deadline, everybody=False)
         self.endpoint = Endpoint(
             tuple(addresses.values()), brokers=addresses, logs=self.logs, nodes=self.nodes
         )
@@ -123,7 +127,19 @@ class KafkaCluster:
     def broken(self) -> bool:
         """Whether a process is gone that nobody stopped: the target died under a case."""
         wanted = [node.child for node in self.nodes.values() if node.wanted]
-        return not all(child.alive for child in (*self.keepers, *wanted))
+        return not all(child.alive for child in (*self.keepers, *wanted)) or self._moved()
+
+    def _moved(self) -> bool:
+        """Whether a fault made another broker than the first the controller.
+
+        Who is in charge decides what every later fault does, so cases are promised the first.
+        """
+        if not self.elects or not any(node.harmed for node in self.nodes.values()):
+            return False
+        try:
+            return probe.metadata(self.nodes[FIRST].address).controller != FIRST
+        except probe.NotReady:
+            return True
 
     def close(self, *, keep_logs: bool = False) -> None:
         """End every process; leave nothing, or the logs of a failure."""
@@ -223,6 +239,7 @@ class BrokerNode:
     def __init__(self, cluster: KafkaCluster, node: int, address: Address, child: Child) -> None:
         self.cluster, self.node, self.address, self.child = cluster, node, address, child
         self.wanted = True  # False while somebody has stopped or killed it on purpose
+        self.harmed = False  # whether anybody ever did something to it
 
     def start(self) -> None:
         """Start it again; after `kill` Kafka itself waits for the old session to end first.
@@ -245,14 +262,15 @@ class BrokerNode:
                     raise
 
     def stop(self) -> None:
-        self.wanted = False
+        self.wanted, self.harmed = False, True
         self.child.stop(STOP_SECONDS)
 
     def kill(self) -> None:
-        self.wanted = False
+        self.wanted, self.harmed = False, True
         self.child.kill()
 
     def pause(self) -> None:
+        self.harmed = True
         self.child.pause()
 
     def resume(self) -> None:

@@ -66,6 +66,8 @@ def zookeeper(data: str, bind: Address) -> dict[str, str]:
         "clientPortAddress": bind[0],
         "admin.enableServer": "false",
         "maxClientCnxns": "0",
+        "tickTime": "500",  # a session lasts two ticks at least: shapes may want short ones
+        "maxSessionTimeout": "60000",
         "4lw.commands.whitelist": "ruok,srvr",
     }
 
