@@ -22,7 +22,7 @@ from reference_impl.wire.apis import API
 
 Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
-LOG_APPEND_TIME = 0x08
+LOG_APPEND_TIME, CONTROL = 0x08, 0x20
 NO_ID = bytes(16)
 NO_BROKER = -1
 
@@ -61,6 +61,24 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("IncrementalAlterConfigs", "responses"): ("resource_type", "resource_name"),
     ("FindCoordinator", "coordinators"): ("key",),
     ("DescribeCluster", "brokers"): ("broker_id",),
+    ("AddPartitionsToTxn", "results_by_topic_v3_and_below"): ("name",),
+    ("AddPartitionsToTxn", "results_by_topic_v3_and_below.results_by_partition"): (
+        "partition_index",
+    ),
+    ("AddPartitionsToTxn", "results_by_transaction"): ("transactional_id",),
+    ("AddPartitionsToTxn", "results_by_transaction.topic_results"): ("name",),
+    ("AddPartitionsToTxn", "results_by_transaction.topic_results.results_by_partition"): (
+        "partition_index",
+    ),
+    ("WriteTxnMarkers", "markers"): ("producer_id",),
+    ("WriteTxnMarkers", "markers.topics"): ("name",),
+    ("WriteTxnMarkers", "markers.topics.partitions"): ("partition_index",),
+    ("TxnOffsetCommit", "topics"): ("name",),
+    ("TxnOffsetCommit", "topics.partitions"): ("partition_index",),
+    ("DescribeProducers", "topics.partitions.active_producers"): ("producer_id",),
+    ("DescribeTransactions", "transaction_states.topics"): ("topic",),
+    ("DescribeTransactions", "transaction_states.topics.partitions"): (),
+    ("ListTransactions", "transaction_states"): ("transactional_id",),
     ("ApiVersions", "supported_features"): ("name",),
     ("ApiVersions", "finalized_features"): ("name",),
 }
@@ -238,6 +256,8 @@ def _field(value: Any, api: str, at: str, symbols: Symbols) -> Any:
         keys = UNORDERED.get((api, at))
         if keys is None:
             return [_field(inner, api, at, symbols) for inner in value]
+        if not keys:  # plain values
+            return sorted(value)
         by_name = sorted(value, key=lambda element: _known_words(element, keys, symbols))
         elements = [_field(inner, api, at, symbols) for inner in by_name]
         ordered = sorted(elements, key=lambda element: _sort_key(element, keys))
@@ -292,7 +312,7 @@ def _entry(entry: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
                 symbols.used["compressed-size"] += 1
     if out.get("producer_id", -1) >= 0:
         out["producer_id"] = symbols.symbol("producer-id", out["producer_id"])
-    by_broker = bool(out["attributes"] & LOG_APPEND_TIME)
+    by_broker = bool(out["attributes"] & (LOG_APPEND_TIME | CONTROL))
     for word in ("base_timestamp", "max_timestamp", "timestamp"):
         if word in out:
             out[word] = _stamp(out[word], symbols, by_broker)
@@ -416,6 +436,8 @@ REASONS: tuple[Reason, ...] = (
            ("log_append_time_ms",), _moment),
     Reason("run-times", "A timestamp that the scenario made from its clock goes by its name.",
            ("timestamp",), _known_moment, frozenset({"ListOffsets"})),
+    Reason("transaction-times", "When a producer last wrote, or a transaction began, is the clock.",
+           ("last_timestamp", "transaction_start_time_ms"), _moment),
     Reason("feature-epoch", "The epoch of finalized features is an offset of the metadata log.",
            ("finalized_features_epoch",), _non_negative("feature-epoch")),
     Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
@@ -434,7 +456,7 @@ WALKED: dict[str, str] = {
     "order": "Kafka leaves the order of these arrays to a hash map; see UNORDERED.",
     "crc": "A batch's CRC follows from bytes compared field by field; whether it is right stays.",
     "compressed-size": "A compressed batch's length depends on the codec's implementation.",
-    "times": "Instants of the run, and those a broker stamped by LogAppendTime, go by name.",
+    "times": "Instants of the run, and those a broker stamped (LogAppendTime, markers), go by name.",
     "other-topics": "A question for all topics also shows those of other cases.",
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
 }
