@@ -6,7 +6,7 @@ LeaderEpochFileCache does (APPEND-16).
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 UNDEFINED = -1
 
@@ -52,6 +52,17 @@ class LeaderEpochs:
         """The epoch a record at `offset` was written in."""
         at = bisect_right(self._starts, offset)
         return self._epochs[at - 1] if at else UNDEFINED
+
+    def truncate_end(self, offset: int) -> bool:
+        """The log now ends at `offset`: epochs that began there or later go; whether any did."""
+        at = bisect_left(self._starts, offset)
+        found = at < len(self._starts)
+        del self._epochs[at:], self._starts[at:]
+        return found
+
+    def clear(self) -> None:
+        self._epochs.clear()
+        self._starts.clear()
 
     def truncate_start(self, offset: int) -> None:
         """The log now begins at `offset`; the epoch in force there keeps an entry."""

@@ -18,6 +18,7 @@ from reference_impl.log import segment as segments
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.memory_store import MemoryStore
 from reference_impl.log.producer_state import BatchOfProducer, ProducerState
+from reference_impl.log.replicated import entries_of
 from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
 from reference_impl.log.segment import Segment
 from reference_impl.log.store import Store
@@ -177,14 +178,51 @@ class PartitionLog:
             self.producers.check(header, entry.first_offset, origin=origin)
         return None
 
+    def append_as_follower(self, records: bytes, *, now: int) -> int:
+        """Keep what the leader sent as it is (APPEND-15); how many bytes of it were whole.
+
+        LogError for a broken batch, or one that begins below the log end. A log without records
+        may begin again below it: the leader's start may lie within a batch.
+        """
+        entries = entries_of(records, self.name)
+        if not entries:
+            return 0
+        first = entries[0]
+        if first.header is not None and first.first_offset < self.log_end_offset:
+            empty = self.log_start_offset == self.log_end_offset
+            if not empty or first.last_offset < self.log_end_offset:
+                raise LogError(
+                    ErrorCode.UNKNOWN_SERVER_ERROR,
+                    f"Unexpected offset in append to {self.name}. First offset"
+                    f" {first.first_offset} is less than the next offset {self.log_end_offset}.",
+                )
+            self.begin_again_at(first.first_offset, now)
+        size = sum(len(entry.data) for entry in entries)
+        self._store(entries, size, self._config(), now, None)
+        return size
+
+    def advance_high_watermark(self, offset: int) -> bool:
+        """Up to `offset`, never past the log end and never back; whether it moved (REPL-08)."""
+        offset = min(offset, self.log_end_offset)
+        if offset <= self.high_watermark:
+            return False
+        self.high_watermark = offset
+        return True
+
+    def follow_high_watermark(self, offset: int) -> None:
+        """As far as the leader's, which may lie lower than the last leader's did (REPL-05)."""
+        self.high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
+
     def _store(
-        self, entries: list[Entry], size: int, config: LogConfig, now: int, leader_epoch: int
+        self, entries: list[Entry], size: int, config: LogConfig, now: int, leader_epoch: int | None
     ) -> None:
+        """Write; a leader stamps its epoch, None keeps the epoch that each batch brings."""
         active = self._roll_if_due(entries, size, config, now)
         for entry in entries:
             header = entry.header
             if header is not None:
-                if self.epochs.assign(leader_epoch, entry.first_offset):
+                epoch = header.partition_leader_epoch if leader_epoch is None else leader_epoch
+                if epoch >= 0 and self.epochs.assign(epoch, entry.first_offset):
                     self.store.write_epochs(self.epochs.rows())
                 if header.producer_id >= 0:
                     self.producers.update(
@@ -192,7 +230,6 @@ class PartitionLog:
                     )
             active.append(entry.data, entry.last_offset, entry.max_timestamp, now)
         self.log_end_offset = entries[-1].last_offset + 1
-        self.high_watermark = self.log_end_offset
         if self.log_end_offset - self.recovery_point >= config.flush_messages:
             self.flush(now)
 
@@ -397,6 +434,43 @@ class PartitionLog:
                         )
 
     # --- removing ----------------------------------------------------------------------------
+
+    def truncate_to(self, offset: int, now: int) -> bool:
+        """Drop everything from `offset` on; whether there was anything (REPL-22).
+
+        An epoch that began there or later goes in any case: the leader may know it elsewhere.
+        """
+        if self.epochs.truncate_end(offset):
+            self.store.write_epochs(self.epochs.rows())
+        if offset >= self.log_end_offset:
+            return False
+        if offset < self._segments[0].base_offset:
+            self.begin_again_at(offset, now)
+            return True
+        keep = segments.floor(self._segments, offset) + 1
+        gone, self._segments = self._segments[keep:], self._segments[:keep]
+        if gone:
+            self.store.remove(gone, now)
+        self._segments[-1].truncate_to(offset, now)
+        self.log_end_offset = offset
+        self.log_start_offset = min(self.log_start_offset, offset)
+        self.high_watermark = min(self.high_watermark, offset)
+        self.recovery_point = min(self.recovery_point, offset)
+        self.store.drop_producers(above=offset)
+        self._restore_producers()
+        return True
+
+    def begin_again_at(self, offset: int, now: int) -> None:
+        """Forget all records; the next one gets `offset` (REPL-23)."""
+        gone = self._segments
+        self.store.remove(gone, now)
+        self.store.drop_producers(above=-1)
+        self._segments = [self.store.begin(offset, now)]
+        self.log_start_offset = self.log_end_offset = self.high_watermark = offset
+        self.recovery_point = min(self.recovery_point, offset)
+        self.epochs.clear()
+        self.store.write_epochs(self.epochs.rows())
+        self.producers.restore(())
 
     def _start_at(self, offset: int) -> None:
         self.log_start_offset = offset

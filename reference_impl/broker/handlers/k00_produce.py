@@ -177,6 +177,7 @@ def _append_here(
         result = log.append(records, now=now, leader_epoch=partition.leader_epoch)
     except LogError as refusal:
         return _refused(broker, partition, refusal)
+    log.advance_high_watermark(log.log_end_offset)
     broker.purgatory.touch(log_key(partition.topic, partition.index))
     offset = result.base_offset
     if "offset-off-by-one" in broker.switches:

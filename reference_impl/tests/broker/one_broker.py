@@ -13,6 +13,7 @@ from reference_impl.broker.personas import persona
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.cluster.topology import Cluster, Node
 from reference_impl.log.memory_logs import MemoryLogs
+from reference_impl.log.partition_log import PartitionLog
 from reference_impl.wire.apis import by_name
 from reference_impl.wire.headers import decode_response, encode_request
 from reference_impl.wire.records import build
@@ -52,6 +53,16 @@ class OneBroker:
     def topic(self, name: str = "t", partitions: int = 1, leader: int = 0, **configs: str):
         named = {key.replace("_", "."): value for key, value in configs.items()}
         return self.cluster.create(name, [[leader]] * partitions, named)
+
+    def log(self, name: str = "t") -> PartitionLog:
+        return self.cluster.partition(name, 0).log
+
+    def store(self, *batches: bytes, name: str = "t") -> None:
+        """Batches in the log and seen by all, as if a coordinator had written them."""
+        log = self.log(name)
+        for each in batches:
+            log.append(each, now=self.now)
+        log.advance_high_watermark(log.log_end_offset)
 
     def send(self, frame: bytes, *, broker: int = 0, connection: Connection | None = None):
         """The effects of one frame."""

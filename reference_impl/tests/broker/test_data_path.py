@@ -42,7 +42,7 @@ def test_acks_zero_has_no_answer_and_an_error_closes(broker):
 @pytest.mark.parametrize("acks", [2, -2, 7])
 def test_other_acks_are_refused(broker, acks):
     assert broker.produce(batch(), acks=acks)["error_code"] == ErrorCode.INVALID_REQUIRED_ACKS
-    assert broker.cluster.partition("t", 0).log.log_end_offset == 0
+    assert broker.log().log_end_offset == 0
 
 
 def test_too_few_replicas_refuse_acks_all_only():
@@ -151,8 +151,7 @@ def test_a_fetch_waits_until_something_comes(broker):
 
 def test_the_append_answers_the_waiting_fetch_too(broker):
     assert broker.fetch(wait=500) == WAITING
-    log = broker.cluster.partition("t", 0).log
-    log.append(batch(), now=NOW)
+    broker.store(batch())
     broker.brokers[0].purgatory.touch(("partition", "t", 0))
     answer = OneBroker.read(broker.brokers[0].tick(NOW + 1), "Fetch", 12)
     assert len(read(answer["responses"][0]["partitions"][0]["records"])) == 3
@@ -238,11 +237,8 @@ def test_read_committed_stops_at_open_transactions():
     for switches, seen in (((), 3), (("hw-ignored",), 6)):
         broker = OneBroker("2.8", switches=switches)
         broker.topic()
-        log = broker.cluster.partition("t", 0).log
-        log.append(batch(), now=NOW)
-        log.append(
-            batch(producer_id=9, producer_epoch=0, base_sequence=0, transactional=True), now=NOW
-        )
+        open_one = batch(producer_id=9, producer_epoch=0, base_sequence=0, transactional=True)
+        broker.store(batch(), open_one)
         assert len(read(broker.fetch(isolation_level=1)["records"])) == seen
 
 

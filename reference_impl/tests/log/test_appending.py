@@ -9,7 +9,7 @@ import pytest
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas import PERSONAS, persona
 from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.log.partition_log import PartitionLog
+from reference_impl.log.partition_log import AppendResult, PartitionLog
 from reference_impl.log.rules import LogError
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import (
@@ -31,9 +31,18 @@ NOW = 1_700_000_000_000
 HOUR = 3_600_000
 
 
+class LedAlone(PartitionLog):
+    """The log of a leader without followers: all it has is seen at once."""
+
+    def append(self, records: bytes, **how: object) -> AppendResult:
+        result = super().append(records, **how)
+        self.advance_high_watermark(self.log_end_offset)
+        return result
+
+
 def a_log(release: str = "4.3", switches: tuple[str, ...] = (), **config: object) -> PartitionLog:
     settings = replace(TopicConfig(), **config)
-    return PartitionLog(
+    return LedAlone(
         "t",
         0,
         lambda: settings,
