@@ -12,7 +12,7 @@ Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (off
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -49,7 +49,9 @@ class Node:
     host: str
     port: int
     rack: str | None = None
-    alive: bool = True
+    alive: bool = True  # registered, and neither fenced nor given up
+    epoch: int = -1  # of its registration; every registration of any broker gets a higher one
+    stopping: bool = False  # in controlled shutdown: it follows nobody and leads nothing new
 
 
 @dataclass(slots=True)
@@ -62,6 +64,12 @@ class Partition:
     leader_epoch: int = 0
     partition_epoch: int = 0
     log: Any = None  # the leader's `log.partition_log.PartitionLog`
+    controller_epoch: int = 1  # of the controller that wrote this
+    adding: tuple[int, ...] = ()  # replicas that a reassignment brings (KIP-455)
+    removing: tuple[int, ...] = ()  # and those it takes away
+    elr: tuple[int, ...] = ()  # eligible leader replicas (KIP-966)
+    last_known_elr: tuple[int, ...] = ()
+    recovering: bool = False  # its leader may lack acknowledged records (KIP-704)
 
 
 @dataclass(slots=True)
@@ -115,6 +123,10 @@ class Cluster:
         self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
+        self.controller_epoch = 1
+        self.next_broker_epoch = 1
+        self.unspread: dict[tuple[str, int], bool] = {}  # changed since the brokers were told: new?
+        self.deleted: list[Topic] = []  # likewise
         self._resolved: dict[str, TopicConfig] = {}
 
     def join(self, node: Node) -> None:
@@ -122,6 +134,22 @@ class Cluster:
         if self.controller_id == -1:
             self.controller_id = node.id
         self.generation += 1
+
+    def write(self, partition: Partition, **values: Any) -> None:
+        """Change who leads, follows or is in sync; each write is one partition epoch.
+
+        The partition epoch is the version of the state znode on ZooKeeper, and counts the
+        partition's change records on KRaft (REPL-15).
+        """
+        for name, value in values.items():
+            setattr(partition, name, value)
+        partition.partition_epoch += 1
+        self.unspread.setdefault((partition.topic, partition.index), False)
+        self.generation += 1
+
+    def all_partitions(self) -> Iterator[Partition]:
+        for topic in self.topics.values():
+            yield from topic.partitions
 
     @property
     def alive(self) -> list[Node]:
@@ -181,6 +209,9 @@ class Cluster:
         self._resolved.pop(name, None)
         if self.logs:
             self.logs.remove(topic)
+        self.deleted.append(topic)
+        for partition in topic.partitions:
+            self.unspread.pop((name, partition.index), None)
         self.generation += 1
         return topic
 
@@ -242,6 +273,7 @@ class Cluster:
                 leader=alive[0] if alive else NO_LEADER,
             )
             topic.partitions.append(partition)
+            self.unspread[topic.name, index] = True
             if self.logs:
                 partition.log = self.logs.open(topic, partition)
         self.generation += 1
