@@ -1,0 +1,70 @@
+"""Where releases differ in how replicas follow, fall behind and come back: one row a behaviour.
+
+A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_FETCHER = "ReplicaFetcherThread at 1.0.2, 2.2.1, 2.8.2; MetadataVersion at 3.9"
+_PARTITION = "kafka.cluster.Partition at 1.0.2, 2.2.1, 2.8.2, 3.9"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "replicas.fetch-version": (
+        "The version of Fetch in which followers ask.",
+        (5, 10, 12, 17, 18),
+        _FETCHER,
+    ),
+    "replicas.epoch-request-version": (
+        "The version of OffsetForLeaderEpoch in which followers ask (KIP-101, KIP-279, KIP-320).",
+        (0, 2, 4, 4, 4),
+        _FETCHER,
+    ),
+    "replicas.list-offsets-version": (
+        "The version of ListOffsets in which followers that are out of range ask.",
+        (2, 5, 6, 9, 10),
+        _FETCHER,
+    ),
+    "replicas.truncate-on-fetch": (
+        "A follower learns from the answer to its fetch where its log left the leader's (KIP-595); "
+        "before, it asks with OffsetForLeaderEpoch before it fetches.",
+        (False, False, True, True, True),
+        "ApiVersion.isTruncationOnFetchSupported at 2.8.2; MetadataVersion at 3.9",
+    ),
+    "isr.high-watermark-needs-min-isr": (
+        "The high watermark stands still while the ISR is below min.insync.replicas (KIP-966).",
+        (False, False, False, True, True),
+        "Partition.maybeIncrementLeaderHW at 2.8.2, 3.9",
+    ),
+    "isr.end-is-in-sync": (
+        "A follower that has all of the leader's log stays in the ISR however long it is silent.",
+        (False, True, True, True, True),
+        "Partition.getOutOfSyncReplicas at 1.0.2, 2.2.1",
+    ),
+    "isr.joins-past-epoch-start": (
+        "A follower joins the ISR only past the offset at which the leader's epoch began.",
+        (False, True, True, True, True),
+        "Partition.maybeExpandIsr at 1.0.2, 2.2.1",
+    ),
+    "isr.joins-alive-only": (
+        "A follower that is fenced or shutting down does not join the ISR and is not waited for.",
+        (False, False, False, True, True),
+        _PARTITION,
+    ),
+    "fetch.preferred-replica-at-once": (
+        "A consumer is sent to a closer replica without waiting for records (KIP-392).",
+        (False, False, False, True, True),
+        "ReplicaManager.fetchMessages at 2.8.2, 3.9",
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """`{name: (value, evidence)}` of one release."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

@@ -1,0 +1,226 @@
+"""One broker's copy of a partition, and what its leader knows of the others: pure bookkeeping.
+
+A replica leads or follows. A leader notes where each follower stands, from the follower's own
+fetches and from nothing else, and derives three things: the high watermark (the smallest log end of
+those that count), who fell out of the in-sync set and who may come back. It writes nothing down
+itself: a wish to change the ISR goes to whoever keeps it (`propose`), and until the answer is there
+both the old and the wished-for members count, so that whichever comes true nothing was promised
+too early (KIP-497). No clock, no request, no error code.
+
+Sources: kafka.cluster.Partition and Replica at 1.0.2, 2.2.1, 2.8.2, 3.9; REPL-07 to REPL-16;
+KIP-16 (lag by time), KIP-497, KIP-903, KIP-966.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from reference_impl.log.partition_log import PartitionLog
+
+NO_LEADER = NO_EPOCH = UNKNOWN = -1
+_NEVER = -(1 << 62)
+
+
+class LeaderState(NamedTuple):
+    """What a controller decided about a partition, as a broker is told it."""
+
+    topic: str
+    index: int
+    topic_id: bytes
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaRules:
+    """Where releases differ, and the one setting that decides with them."""
+
+    max_lag_ms: int = 30_000  # replica.lag.time.max.ms
+    waits_for_min_isr: bool = True  # the high watermark stands while the ISR is too small (KIP-966)
+    end_is_in_sync: bool = True  # who has all of the log is in sync, however long ago it asked
+    joins_past_epoch_start: bool = True  # no way into the ISR with another leader's tail (2.2)
+    joins_alive_only: bool = True  # a follower that is known to be down is not waited for
+
+
+@dataclass(slots=True)
+class FollowerState:
+    """Where a follower stood when it last fetched; times in ms."""
+
+    log_end_offset: int = UNKNOWN
+    log_start_offset: int = UNKNOWN
+    last_caught_up: int = _NEVER
+    last_fetch: int = _NEVER
+    leader_end_at_fetch: int = UNKNOWN  # the leader's log end when it last fetched (REPL-13)
+    broker_epoch: int = UNKNOWN  # as its fetch said it (KIP-903)
+
+
+class Replica:
+    def __init__(
+        self,
+        broker_id: int,
+        topic: str,
+        index: int,
+        log: PartitionLog,
+        rules: ReplicaRules | None = None,
+        *,
+        min_isr: Callable[[], int] = lambda: 1,
+        alive: Callable[[int], bool] = lambda broker: True,
+        switches: frozenset[str] = frozenset(),
+    ) -> None:
+        self.broker_id = broker_id
+        self.topic, self.index = topic, index
+        self.log = log
+        self.rules = rules or ReplicaRules()
+        self.offline = False  # its log directory failed
+        self.topic_id = bytes(16)
+        self.is_leader = False
+        self.leader, self.leader_epoch = NO_LEADER, NO_EPOCH
+        self.partition_epoch = NO_EPOCH
+        self.replicas: tuple[int, ...] = ()
+        self.adding: tuple[int, ...] = ()
+        self.removing: tuple[int, ...] = ()
+        self.isr: tuple[int, ...] = ()  # a leader's alone
+        self.proposed: tuple[int, ...] | None = None  # asked for, not yet answered
+        self.epoch_start = UNKNOWN  # log end when it began to lead in this epoch
+        self.followers: dict[int, FollowerState] = {}
+        self._min_isr = min_isr
+        self._alive = alive
+        self._switches = switches
+
+    # --- roles -------------------------------------------------------------------------------
+
+    def lead(self, state: LeaderState, now: int) -> bool:
+        """Become, or stay, the leader; whether this is a new epoch (REPL-21)."""
+        new_leader, new_epoch = not self.is_leader, state.leader_epoch > self.leader_epoch
+        self._take(state)
+        self.is_leader, self.isr, self.proposed = True, state.isr, None
+        others = [broker for broker in state.replicas if broker != self.broker_id]
+        known = {} if new_leader else self.followers
+        self.followers = {broker: known.get(broker) or FollowerState() for broker in others}
+        if new_epoch or new_leader:
+            self.epoch_start = self.log.log_end_offset
+            self.log.become_leader(state.leader_epoch)
+            for broker, follower in self.followers.items():
+                follower.last_caught_up = now if broker in state.isr else _NEVER
+                if not new_leader:
+                    follower.last_fetch = follower.last_caught_up
+                    follower.leader_end_at_fetch = self.epoch_start
+        return new_epoch or new_leader
+
+    def follow(self, state: LeaderState) -> bool:
+        """Become, or stay, a follower; whether this is a new epoch (REPL-21)."""
+        new = self.is_leader or state.leader_epoch > self.leader_epoch
+        self._take(state)
+        self.is_leader, self.isr, self.proposed, self.followers = False, (), None, {}
+        return new
+
+    def _take(self, state: LeaderState) -> None:
+        self.topic_id = state.topic_id
+        self.leader, self.leader_epoch = state.leader, state.leader_epoch
+        self.partition_epoch = state.partition_epoch
+        self.replicas, self.adding, self.removing = state.replicas, state.adding, state.removing
+
+    # --- what a leader hears -----------------------------------------------------------------
+
+    def followed(
+        self, broker: int, offset: int, log_start: int, now: int, broker_epoch: int = UNKNOWN
+    ) -> bool:
+        """A follower fetched at `offset`; whether its log end is news (REPL-07, REPL-13)."""
+        follower, end = self.followers[broker], self.log.log_end_offset
+        if offset >= end:
+            follower.last_caught_up = max(follower.last_caught_up, now)
+        elif offset >= follower.leader_end_at_fetch:
+            follower.last_caught_up = max(follower.last_caught_up, follower.last_fetch)
+        moved = follower.log_end_offset != offset
+        follower.log_end_offset, follower.log_start_offset = offset, log_start
+        follower.leader_end_at_fetch = max(end, follower.leader_end_at_fetch)
+        follower.last_fetch, follower.broker_epoch = now, broker_epoch
+        return moved
+
+    # --- what follows from it ----------------------------------------------------------------
+
+    @property
+    def maximal_isr(self) -> tuple[int, ...]:
+        """Members of the ISR, or soon perhaps (KIP-497)."""
+        if self.proposed is None:
+            return self.isr
+        return (*self.isr, *(broker for broker in self.proposed if broker not in self.isr))
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the ISR is smaller than min.insync.replicas asks for."""
+        return len(self.isr) < self._min_isr()
+
+    def advance(self, now: int) -> bool:
+        """Move the high watermark as far as it may go; whether it moved (REPL-08)."""
+        log, end = self.log, self.log.log_end_offset
+        if self.followers and "hw-too-early" not in self._switches:
+            if self.rules.waits_for_min_isr and self.too_few:
+                return False
+            members = self.maximal_isr
+            for broker, follower in self.followers.items():
+                if follower.log_end_offset < end and (
+                    broker in members or self._comes_back(broker, follower, now)
+                ):
+                    end = follower.log_end_offset
+        return log.advance_high_watermark(end)
+
+    def _comes_back(self, broker: int, follower: FollowerState, now: int) -> bool:
+        """Whether one outside of the ISR keeps up, so that it can be waited for (REPL-08)."""
+        if now - follower.last_caught_up > self.rules.max_lag_ms:
+            return False
+        return not self.rules.joins_alive_only or self._alive(broker)
+
+    def lagging(self, now: int) -> tuple[int, ...]:
+        """Members of the ISR that did not keep up (REPL-10 to REPL-12); never the leader."""
+        if self.proposed is not None or "isr-never-shrunk" in self._switches:
+            return ()
+        end = self.log.log_end_offset
+        late = []
+        for broker in self.isr:
+            follower = self.followers.get(broker)
+            if broker == self.broker_id or follower is None:
+                continue
+            has_all = self.rules.end_is_in_sync and follower.log_end_offset == end
+            if not has_all and now - follower.last_caught_up > self.rules.max_lag_ms:
+                late.append(broker)
+        return tuple(late)
+
+    def may_join(self, broker: int) -> bool:
+        """Whether a follower outside of the ISR has come far enough to be in it (REPL-16)."""
+        if self.proposed is not None or broker in self.isr:
+            return False
+        follower = self.followers[broker]
+        if follower.log_end_offset < self.log.high_watermark:
+            return False
+        if self.rules.joins_past_epoch_start and follower.log_end_offset < self.epoch_start:
+            return False
+        return not self.rules.joins_alive_only or self._alive(broker)
+
+    def low_watermark(self) -> int:
+        """The lowest log start among live replicas: below it records are gone for good (KIP-107)."""
+        starts = (f.log_start_offset for b, f in self.followers.items() if self._alive(b))
+        return min([self.log.log_start_offset, *starts])
+
+    # --- changes of the in-sync set ----------------------------------------------------------
+
+    def propose(self, isr: Iterable[int]) -> None:
+        """Somebody is asked to make this the ISR."""
+        self.proposed = tuple(isr)
+
+    def commit(self, isr: Iterable[int], partition_epoch: int) -> None:
+        """It was made the ISR."""
+        self.isr, self.partition_epoch, self.proposed = tuple(isr), partition_epoch, None
+
+    def withdraw(self) -> None:
+        """It was refused."""
+        self.proposed = None
