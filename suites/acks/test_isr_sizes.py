@@ -1,0 +1,292 @@
+"""How many replicas an answer promises to a producer: acks with whole, shrunk and stalled ISRs.
+
+A follower is stopped to leave the ISR at once, and paused to stay in it without a word. A paused
+one may still find in its socket what the leader had answered before, so every case that pauses one
+writes only after the leader has nothing more to answer.
+
+Sources: ReplicaManager.appendRecords, DelayedProduce, Partition.appendRecordsToLeader and
+checkEnoughReplicasReachOffset (1.0.2 to 4.3.1), KIP-966 (high watermark below the minimum);
+clauses APPEND-04, APPEND-05, APPEND-21 to APPEND-23, REPL-08, REPL-09.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, by_release, records
+from harness.scenario import Await, Quiet
+from harness.steps import pause_broker, resume_broker, start_broker, stop_broker
+from suites.sending import produce_many
+from suites.trio import (
+    DEATH,
+    LAG,
+    LONG_MS,
+    MARK,
+    OFFSET,
+    ONE,
+    THREE,
+    TWO,
+    a_log,
+    batch,
+    end,
+    marked,
+    placed,
+    read,
+    refused,
+    sending,
+    stored,
+    until_led,
+    write,
+)
+
+TIMED_OUT, TOO_FEW, TOO_FEW_AFTER = 7, 19, 20
+IN_SYNC = "min.insync.replicas"
+
+
+@claim(
+    "acks.every-kind-counts-on",
+    evidence=("APPEND-08", "APPEND-21", "APPEND-22", "REPL-08"),
+    api="Produce",
+    versions=only("Produce", 3),
+    acks=(-1, 0, 1),
+    **LAG,
+)
+def test_every_kind_counts_on(case):
+    """With three replicas in sync each kind of acks is written, and followers make it visible."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        write(name, TWO, acks=case.acks),
+        write(name, THREE, name="last"),
+        marked(name, 3),
+        expect=all_of(stored("last", 2), records("read", "[1].value").is_(TWO)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.one-is-answered-before-followers-have-it",
+    evidence=("APPEND-21", "REPL-08", "REPL-09"),
+    api="Produce",
+    versions=only("Produce", 3),
+    acks=(0, 1),
+    **DEATH,
+)
+def test_one_is_answered_before_followers_have_it(case):
+    """While a follower in sync says nothing acks=1 is answered, and no consumer sees the record."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, TWO, acks=case.acks),
+        read(name, 1, name="unseen", max_wait_ms=300),
+        end(name),
+        resume_broker(2),
+        marked(name, 2, name="seen"),
+        expect=all_of(
+            answer("unseen", MARK).is_(1),
+            answer("end", OFFSET).is_(1),
+            records("seen", "[1].value").is_(TWO),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.all-waits-for-a-follower-in-sync",
+    evidence=("APPEND-22", "REPL-08", "REPL-09"),
+    api="Produce",
+    versions=only("Produce", 3),
+    **DEATH,
+)
+def test_all_waits_for_a_follower_in_sync(case):
+    """acks=all is not answered while a follower in sync says nothing, and is when it fetches."""
+    name, sent = case.topic(), "waiting"
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        sending(write(name, TWO, name=sent, timeout_ms=LONG_MS)),
+        Quiet("broker 1", name="no answer"),
+        resume_broker(2),
+        Await(sent),
+        read(name, name="seen"),
+        expect=all_of(stored(sent, 1), answer("seen", MARK).is_(2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.all-times-out-and-stays",
+    evidence=("APPEND-22", "REPL-08"),
+    api="Produce",
+    versions=only("Produce", 3),
+    **DEATH,
+)
+def test_all_times_out_and_stays(case):
+    """A follower that stalls for longer than the request's timeout costs REQUEST_TIMED_OUT; what
+    was appended stays, and becomes visible when the follower has it.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, TWO, timeout_ms=300),
+        end(name),
+        resume_broker(2),
+        marked(name, 2, name="seen"),
+        expect=all_of(
+            refused("write", TIMED_OUT),
+            answer("end", OFFSET).is_(1),
+            records("seen", "[1].value").is_(TWO),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.all-counts-only-the-isr",
+    evidence=("APPEND-22", "REPL-08", "REPL-11", "REPL-14"),
+    api="Produce",
+    versions=only("Produce", 3),
+    **LAG,
+)
+def test_all_counts_only_the_isr(case):
+    """A stalled follower is waited for until it leaves the ISR; then acks=all is answered. In 2.8
+    the shrunk ISR moves no high watermark by itself (KAFKA-13091), so the wait times out.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, TWO, timeout_ms=5000),
+        read(name, name="seen"),
+        resume_broker(2),
+        expect=by_release(
+            {
+                "1.0-2.2,3.9+": all_of(stored("write", 1), answer("seen", MARK).is_(2)),
+                "2.8": all_of(refused("write", TIMED_OUT), answer("seen", MARK).is_(1)),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.all-needs-the-minimum-in-sync",
+    evidence=("APPEND-04",),
+    api="Produce",
+    versions=only("Produce", 3),
+    **DEATH,
+)
+def test_all_needs_the_minimum_in_sync(case):
+    """Below min.insync.replicas acks=all answers NOT_ENOUGH_REPLICAS and writes nothing, acks 1
+    and 0 are written; when the follower is back acks=all is taken again.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
+        stop_broker(2),
+        until_led(case, name, 1, [1]),
+        write(name, TWO, name="all"),
+        write(name, TWO, name="one", acks=1),
+        write(name, TWO, name="none", acks=0),
+        end(name),
+        read(name, name="before"),
+        start_broker(2),
+        until_led(case, name, 1, [1, 2], "back"),
+        write(name, THREE, name="again"),
+        read(name, name="after"),
+        expect=all_of(
+            refused("all", TOO_FEW),
+            stored("one", 1),
+            stored("again", 3),
+            answer("after", MARK).is_(4),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.all-may-fail-after-the-append",
+    evidence=("APPEND-23", "KIP-966"),
+    api="Produce",
+    versions=only("Produce", 3),
+    **LAG,
+)
+def test_all_may_fail_after_the_append(case):
+    """When the ISR falls below the minimum while acks=all waits, the record is there and the
+    answer says NOT_ENOUGH_REPLICAS_AFTER_APPEND; where the high watermark stands still below the
+    minimum (4.3, KIP-966), or after a shrink (2.8), nothing but the timeout can answer.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, TWO, timeout_ms=5000),
+        read(name, name="below"),
+        resume_broker(2),
+        marked(name, 2, name="seen"),
+        expect=by_release(
+            {
+                "1.0-2.2,3.9": refused("write", TOO_FEW_AFTER),
+                "2.8,4.3": refused("write", TIMED_OUT),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.a-minimum-above-the-replicas",
+    evidence=("APPEND-04", "observed on 3.9.2"),
+    api="Produce",
+    versions=only("Produce", 3),
+    replicas=(1, 2, 3),
+    **LAG,
+)
+def test_a_minimum_above_the_replicas(case):
+    """A minimum that no ISR of this topic can reach refuses acks=all; 3.9 and 4.3 take the number
+    of replicas instead.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0)[: case.replicas], configs={IN_SYNC: 4}),
+        write(name, ONE, name="all"),
+        write(name, TWO, name="one", acks=1),
+        expect=by_release(
+            {
+                "1.0-2.8": all_of(refused("all", TOO_FEW), stored("one", 0)),
+                "3.9+": all_of(stored("all", 0), stored("one", 1)),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "acks.each-partition-waits-for-its-own",
+    evidence=("APPEND-01", "APPEND-22"),
+    api="Produce",
+    versions=only("Produce", 3),
+    **DEATH,
+)
+def test_each_partition_waits_for_its_own(case):
+    """One partition with a stalled follower times out; its neighbour in the request does not."""
+    name = case.topic()
+    codes = answer("write", "responses[0].partition_responses[*].error_code")
+    verdict = case.judge(
+        placed(name, {0: [1, 2], 1: [1, 0]}),
+        pause_broker(2),
+        read(name, name="drained", max_wait_ms=700),
+        produce_many(
+            [(name, [(0, batch(ONE)), (1, batch(TWO))])],
+            version=3, timeout_ms=300, broker=1, name="write",
+        ),
+        resume_broker(2),
+        marked(name, 1, name="first"),
+        marked(name, 1, name="second", partition=1),
+        expect=all_of(codes.contains(TIMED_OUT), codes.contains(0)),
+    )  # fmt: skip
+    assert verdict.conforms, verdict

@@ -1,0 +1,160 @@
+"""What the suites about several brokers share: two shapes of cluster, logs on chosen brokers.
+
+Three rules make a fault mean the same on every run. Every topic says on which brokers it lives, the
+first of which leads. Broker 0 is the controller (where brokers elect one) and is left alone, so it
+is who gets asked how things stand. And each shape has one way to lose a follower: in DEATH a broker
+that is gone is noticed in seconds while a silent one is waited for; in LAG it is the other way
+round. Nothing here judges.
+
+Sources: schema Metadata, Produce, Fetch; settings of the same names in Kafka's documentation.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.expect import Expectation, all_of, answer
+from harness.placeholders import Now, Records
+from harness.scenario import Ask, Send, Until
+from harness.steps import at_controller, create_topic, fetch, list_offsets, metadata, produce
+
+BROKERS = (0, 1, 2)
+ONE, TWO, THREE = b"first-----", b"second----", b"third-----"
+PART = "topics[0].partitions[0]"
+LEADER, EPOCH, ISR = f"{PART}.leader_id", f"{PART}.leader_epoch", f"{PART}.isr_nodes"
+WRITTEN = "responses[0].partition_responses[0]"
+READ = "responses[0].partitions[0]"
+MARK = f"{READ}.high_watermark"
+OFFSET_CODE, OFFSET = f"{PART}.error_code", f"{PART}.offset"
+LONG_MS = 20_000  # a wait that something else ends
+
+_STEADY = {"auto.leader.rebalance.enable": "false", "controlled.shutdown.retry.backoff.ms": "500"}
+DEATH: dict[str, Any] = {
+    "brokers": 3,
+    "config": {
+        **_STEADY,
+        "zookeeper.session.timeout.ms": "3000",
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
+        "replica.lag.time.max.ms": "30000",
+    },
+}
+LAG: dict[str, Any] = {
+    "brokers": 3,
+    "racks": ("a", "b", "c"),
+    "config": {
+        **_STEADY,
+        "zookeeper.session.timeout.ms": "30000",
+        "broker.session.timeout.ms": "30000",
+        "replica.lag.time.max.ms": "1500",
+        "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    },
+}
+
+
+def batch(*values: Any, **fields: Any) -> Records:
+    """One batch of these values, stamped with the run's clock."""
+    return Records({"magic": 2, "records": list(values), "timestamp": Now(), **fields})
+
+
+def placed(
+    topic: Any, rows: Mapping[int, Sequence[int]], *, configs: Mapping[str, Any] | None = None
+) -> list[Any]:
+    """A topic on these brokers, ready when all of them know it and its leaders serve it.
+
+    ZooKeeper's brokers hear of a partition's leader before its topic is in their metadata, and
+    refuse producers in between.
+    """
+    made = create_topic(topic, configs=configs, assignments=rows, name="made", **at_controller())
+    known = [
+        Until(
+            metadata(topic, broker=broker, name=f"known {broker}"),
+            "topics[0].error_code", "==", 0,
+            also=(
+                ("topics[0].partitions", "len ==", len(rows)),
+                ("topics[0].partitions[*].leader_id", "each >=", 0),
+            ),
+        )
+        for broker in BROKERS
+    ]  # fmt: skip
+    serving = [
+        Until(end(topic, partition, at=row[0], name=f"serving {partition}"), OFFSET_CODE, "==", 0)
+        for partition, row in rows.items()
+    ]
+    return [made, *known, *serving]
+
+
+def a_log(
+    topic: Any,
+    row: Sequence[int] = (1, 2),
+    *values: bytes,
+    configs: Mapping[str, Any] | None = None,
+) -> list[Any]:
+    """A topic of one partition on these brokers, with a batch of each value."""
+    made = placed(topic, {0: row}, configs=configs)
+    return [made, *(write(topic, v, name=f"before {i}", to=row[0]) for i, v in enumerate(values))]
+
+
+def write(topic: Any, *values: Any, to: int = 1, name: str = "write", **how: Any) -> Ask:
+    """A batch of these values (or ready Records) to one broker; acks are all unless given."""
+    ready = values[0] if isinstance(values[0], Records) else batch(*values)
+    partition = how.pop("partition", 0)
+    return produce(topic, partition, ready, broker=to, name=name, **how)
+
+
+def sending(asked: Ask) -> Send:
+    """The same request without waiting for its answer: Await it by its name."""
+    return Send(asked.api, asked.version, asked.body, str(asked.name), broker=asked.broker)
+
+
+def read(topic: Any, offset: int = 0, *, at: int = 1, name: str = "read", **how: Any) -> Ask:
+    """A consumer's fetch from one broker, answered at once."""
+    partition = how.pop("partition", 0)
+    return fetch(topic, partition, offset, broker=at, name=name, **{"max_wait_ms": 0, **how})
+
+
+def marked(topic: Any, mark: int, *, at: int = 1, name: str = "read", **how: Any) -> Until:
+    """Read until the high watermark is this."""
+    return Until(read(topic, at=at, name=name, **how), MARK, "==", mark)
+
+
+def end(topic: Any, partition: int = 0, *, at: int = 1, name: str = "end", **how: Any) -> Ask:
+    return list_offsets(topic, partition, broker=at, name=name, **how)
+
+
+def as_told(case: Any) -> int:
+    """The version of Metadata that says most of what this release can say without topic ids."""
+    return 5 if case.release == "1.0" else 7
+
+
+def look(case: Any, topic: Any, name: str = "look", *, at: int = 0) -> Ask:
+    """How one broker sees the topic."""
+    return metadata(topic, version=as_told(case), broker=at, name=name)
+
+
+def until_led(
+    case: Any, topic: Any, leader: int, isr: Sequence[int], name: str = "look", *, at: int = 0
+) -> Until:
+    """Look until one broker sees this leader and these brokers, in any order, in sync."""
+    return Until(
+        look(case, topic, name, at=at), LEADER, "==", leader,
+        also=((ISR, "len ==", len(isr)), *((ISR, "contains", one) for one in isr)),
+    )  # fmt: skip
+
+
+def led(case: Any, step: str, leader: int, isr: Sequence[int], epoch: int) -> Expectation:
+    """The step, a look, shows this; 1.0 does not tell leader epochs."""
+    found = [answer(step, LEADER).is_(leader), answer(step, ISR).is_(list(isr))]
+    if case.release != "1.0":
+        found.append(answer(step, EPOCH).is_(epoch))
+    return all_of(*found)
+
+
+def stored(step: str, offset: int) -> Expectation:
+    return all_of(
+        answer(step, f"{WRITTEN}.error_code").is_(0),
+        answer(step, f"{WRITTEN}.base_offset").is_(offset),
+    )
+
+
+def refused(step: str, code: int) -> Expectation:
+    return answer(step, f"{WRITTEN}.error_code").is_(code)
