@@ -130,7 +130,8 @@ class MemorySegment:
         return entries, since
 
     def add_aborted(self, aborted: Aborted) -> None:
-        self._aborted.append(aborted)
+        if not self._aborted or self._aborted[-1].last_offset < aborted.last_offset:
+            self._aborted.append(aborted)
 
     def aborted(self) -> Sequence[Aborted]:
         return self._aborted
@@ -145,6 +146,7 @@ class MemorySegment:
 class MemoryStore:
     def __init__(self, config: Callable[[], LogConfig]) -> None:
         self._config = config
+        self._snapshots: dict[int, list[KnownProducer]] = {}  # by offset
 
     def open(self, now: int) -> Opened:
         return Opened([self.begin(0, now)])
@@ -167,16 +169,22 @@ class MemoryStore:
         """Nothing outlives the log."""
 
     def write_producers(self, offset: int, producers: Iterable[KnownProducer]) -> None:
-        """Nothing outlives the log."""
+        self._snapshots[offset] = list(producers)
 
     def latest_producers(self, offset: int) -> tuple[int, list[KnownProducer]]:
-        return 0, []
+        at = max((at for at in self._snapshots if at <= offset), default=0)
+        return at, self._snapshots.get(at, [])
 
     def drop_producers(self, *, below: int | None = None, above: int | None = None) -> None:
-        """There are none."""
+        for at in list(self._snapshots):
+            if (below is not None and at < below) or (above is not None and at > above):
+                del self._snapshots[at]
 
     def flush(self, offset: int, segments: Sequence[Segment]) -> None:
         """Memory survives no power cut."""
+
+    def lower_recovery_point(self, offset: int) -> None:
+        """Nothing outlives the log."""
 
     def close(self) -> None:
         """Nothing is open."""

@@ -450,12 +450,12 @@ class PartitionLog:
         keep = segments.floor(self._segments, offset) + 1
         gone, self._segments = self._segments[keep:], self._segments[:keep]
         if gone:
-            self.store.remove(gone, now)
+            self.store.remove(gone[::-1], now)  # from the end, so that a crash leaves no gap
         self._segments[-1].truncate_to(offset, now)
         self.log_end_offset = offset
         self.log_start_offset = min(self.log_start_offset, offset)
         self.high_watermark = min(self.high_watermark, offset)
-        self.recovery_point = min(self.recovery_point, offset)
+        self._lower_recovery_point(offset)
         self.store.drop_producers(above=offset)
         self._restore_producers()
         return True
@@ -467,10 +467,15 @@ class PartitionLog:
         self.store.drop_producers(above=-1)
         self._segments = [self.store.begin(offset, now)]
         self.log_start_offset = self.log_end_offset = self.high_watermark = offset
-        self.recovery_point = min(self.recovery_point, offset)
+        self._lower_recovery_point(offset)
         self.epochs.clear()
         self.store.write_epochs(self.epochs.rows())
         self.producers.restore(())
+
+    def _lower_recovery_point(self, offset: int) -> None:
+        if offset < self.recovery_point:
+            self.recovery_point = offset
+            self.store.lower_recovery_point(offset)
 
     def _start_at(self, offset: int) -> None:
         self.log_start_offset = offset

@@ -60,7 +60,7 @@ class Segment(Protocol):
         """Drop the entry that holds `offset` and all behind it; how many bytes that were."""
 
     def add_aborted(self, aborted: Aborted) -> None:
-        """A transaction was aborted whose marker was just appended here (LOG-28)."""
+        """A transaction was aborted whose marker lies here; one that is known is passed over."""
 
     def aborted(self) -> Sequence[Aborted]:
         """All of them, in the order of their markers."""

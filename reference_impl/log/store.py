@@ -34,7 +34,7 @@ class Store(Protocol):
         """An empty segment at the end of the log."""
 
     def remove(self, segments: Sequence[Segment], now: int) -> None:
-        """They left the log; readers that hold one finish undisturbed (LOG-21)."""
+        """They left the log, in this order; readers that hold one finish undisturbed (LOG-21)."""
 
     def begin_cleaned(self, base_offset: int, now: int) -> Segment:
         """An empty segment that is no part of the log until `replace` makes it one."""
@@ -58,6 +58,9 @@ class Store(Protocol):
 
     def flush(self, offset: int, segments: Sequence[Segment]) -> None:
         """`segments` hold all that is not durable below `offset`; make it so (LOG-13)."""
+
+    def lower_recovery_point(self, offset: int) -> None:
+        """The log was cut below what was durable: from `offset` on it will be written anew."""
 
     def close(self) -> None:
         """Let go of what is open; the log is not used any more."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from mmap import mmap
 from typing import NamedTuple
 
 from reference_impl.wire.records import batch as v2
@@ -35,11 +36,43 @@ class StoredBatch(NamedTuple):
     header: v2.BatchHeader | None  # of magic 2
 
 
+class Scanner:
+    """Iterates over the good batches of a segment, and says afterwards where and why it stopped."""
+
+    def __init__(self, data: bytes | mmap, base_offset: int, *, checksums: bool = True) -> None:
+        self._data = data
+        self._checksums = checksums
+        self.next_offset = base_offset
+        self.valid_bytes = 0
+        self.fault: str | None = None  # why the log ends before the file does
+
+    def __iter__(self) -> Iterator[StoredBatch]:
+        data = self._data
+        try:
+            for position, size, magic in walk.entries(data):
+                if self._checksums:
+                    check_crc(data, position, size, magic)
+                stored = _stored(data, position, size, magic)
+                if stored.last_offset < self.next_offset:
+                    before = self.next_offset - 1
+                    self.fault = f"offset {stored.last_offset} at {position}, after {before}"
+                    return
+                self.valid_bytes = position + size
+                self.next_offset = stored.last_offset + 1
+                yield stored
+        except RecordError as fault:
+            self.fault = str(fault)
+            return
+        if self.valid_bytes < len(data):
+            left = len(data) - self.valid_bytes
+            self.fault = f"{left} bytes of a batch that was cut short"
+
+
 @dataclass(slots=True)
 class Scan:
     batches: list[StoredBatch] = field(default_factory=list)
     valid_bytes: int = 0
-    fault: str | None = None  # why the log ends before the file does
+    fault: str | None = None
 
     @property
     def next_offset(self) -> int | None:
@@ -47,25 +80,10 @@ class Scan:
 
 
 def scan(data: bytes, base_offset: int, *, checksums: bool = True) -> Scan:
-    """Everything up to the first byte that is no part of a good batch."""
-    found, expected = Scan(), base_offset
-    try:
-        for position, size, magic in walk.entries(data):
-            if checksums:
-                check_crc(data, position, size, magic)
-            stored = _stored(data, position, size, magic)
-            if stored.last_offset < expected:
-                found.fault = f"offset {stored.last_offset} at {position}, after {expected - 1}"
-                return found
-            found.batches.append(stored)
-            found.valid_bytes = position + size
-            expected = stored.last_offset + 1
-    except RecordError as fault:
-        found.fault = str(fault)
-        return found
-    if found.valid_bytes < len(data):
-        found.fault = f"{len(data) - found.valid_bytes} bytes of a batch that was cut short"
-    return found
+    """Everything up to the first byte that is no part of a good batch, at once."""
+    scanner = Scanner(data, base_offset, checksums=checksums)
+    batches = list(scanner)
+    return Scan(batches, scanner.valid_bytes, scanner.fault)
 
 
 def _stored(data: bytes, position: int, size: int, magic: int) -> StoredBatch:

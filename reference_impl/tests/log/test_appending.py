@@ -11,6 +11,7 @@ from reference_impl.broker.personas import PERSONAS, persona
 from reference_impl.cluster.topic_config import TopicConfig
 from reference_impl.log.partition_log import AppendResult, PartitionLog
 from reference_impl.log.rules import LogError
+from reference_impl.tests.log import stores
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import (
     GZIP,
@@ -48,6 +49,7 @@ def a_log(release: str = "4.3", switches: tuple[str, ...] = (), **config: object
         lambda: settings,
         rules=rules_of(persona(release)),
         switches=frozenset(switches),
+        store=stores.chosen[-1](lambda: settings),
     )
 
 

@@ -1,0 +1,242 @@
+"""One partition's folder: the store on disk behind a `PartitionLog`.
+
+Owns which files there are: segments that begin, go, are replaced; producer snapshots, the leader
+epoch checkpoint, the topic's id. What lies inside a segment is `disk_segment`'s affair, what a
+crash left behind is `recovery`'s. Removed segments stay as `.deleted` until the folder's owner says
+that their time has come (LOG-21); a compaction's result takes its place in Kafka's order of
+renames, so that `recovery` finishes it or undoes it (KAFKA-6264).
+
+Sources: LocalLog, UnifiedLog, ProducerStateManager at 2.8.2 to 4.3.1; LOG-09, LOG-11, LOG-21.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reference_impl.io.disk import Disk
+from reference_impl.io.disk_segment import DiskSegment
+from reference_impl.io.recovery import Recovered, Recovery, segment_files
+from reference_impl.log.files import (
+    FileFormatError,
+    checkpoints,
+    names,
+    partition_metadata,
+    producer_snapshot,
+)
+from reference_impl.log.files.producer_snapshot import KnownProducer
+from reference_impl.log.rules import LogConfig
+from reference_impl.log.segment import Segment
+from reference_impl.log.store import Opened
+from reference_impl.wire.records import batch as v2
+
+_EPOCH_AT = 12  # partition leader epoch of a batch
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What the folder's owner remembers about a partition from its checkpoints."""
+
+    clean: bool = False  # the last end was a clean one
+    recovery_point: int = 0
+    log_start_offset: int | None = None
+    high_watermark: int = 0
+
+
+class DiskStore:
+    def __init__(
+        self,
+        disk: Disk,
+        folder: Path,
+        config: Callable[[], LogConfig],
+        *,
+        marks: Marks,
+        say: Callable[[str], None] = lambda sentence: None,
+        expire: Callable[[int, Sequence[Path]], None] | None = None,
+        unflushed: Callable[[int], None] = lambda offset: None,
+    ) -> None:
+        """`say` hears what was recovered; `expire(at, paths)` removes files when it is `at`;
+        `unflushed(offset)` must be in force before the log is written at `offset` again."""
+        self.disk = disk
+        self.folder = folder
+        self._config = config
+        self._marks = marks
+        self._say = say
+        self._expire = expire or (lambda at, paths: [disk.remove(path) for path in paths] and None)
+        self._unflushed = unflushed
+        self._trusted: int | None = None  # snapshots above it may miss what the log has
+        self._segments: set[DiskSegment] = set()
+
+    # --- opening -----------------------------------------------------------------------------
+
+    def open(self, now: int) -> Opened:
+        marks = self._marks
+        self.disk.make_folder(self.folder)
+        interval = self._config().index_interval_bytes
+        found = Recovery(
+            self.disk, self.folder, interval, marks.clean, marks.recovery_point, now
+        ).run()
+        start = marks.log_start_offset or 0
+        segments = found.segments or [self._segment(start, now)]
+        self._segments.update(segments)
+        if segments[-1].next_offset < start:
+            found.said.append(
+                f"the log ends at {segments[-1].next_offset}, below its start {start}"
+            )
+            self.remove(segments, now)
+            segments = [self._segment(start, now)]
+        end = segments[-1].next_offset
+        self._trusted = end if marks.clean else min(end, marks.recovery_point)
+        self.drop_producers(above=self._trusted)
+        epochs = self._epochs(found, segments)
+        for sentence in found.said:
+            self._say(f"{self.folder.name}: {sentence}")
+        return Opened(
+            segments=list(segments),
+            log_start_offset=max(start, segments[0].base_offset),
+            high_watermark=marks.high_watermark,
+            recovery_point=marks.recovery_point if not marks.clean else end,
+            epochs=epochs,
+        )
+
+    def _epochs(self, found: Recovered, segments: list[DiskSegment]) -> list[tuple[int, int]]:
+        """The checkpoint's, and what recovery saw; from all batches where it cannot be read."""
+        path = self.folder / names.LEADER_EPOCHS
+        try:
+            epochs = checkpoints.decode_epochs(path.read_bytes())
+        except FileNotFoundError:
+            epochs = _epochs_of(segments)
+        except FileFormatError as fault:
+            found.said.append(f"{path.name}: {fault}; rebuilt")
+            epochs = _epochs_of(segments)
+        newest = epochs[-1][0] if epochs else -1
+        return epochs + [(epoch, start) for epoch, start in found.epochs if epoch > newest]
+
+    def _segment(self, base_offset: int, now: int, mark: str = "") -> DiskSegment:
+        config = self._config()
+        segment = DiskSegment(
+            self.disk,
+            self.folder,
+            base_offset,
+            interval=config.index_interval_bytes,
+            modified=now,
+            mark=mark,
+            preallocate=config.segment_bytes if config.preallocate and not mark else 0,
+        )
+        segment.create()
+        self._segments.add(segment)
+        return segment
+
+    # --- segments ----------------------------------------------------------------------------
+
+    def begin(self, base_offset: int, now: int) -> Segment:
+        return self._segment(base_offset, now)
+
+    def remove(self, segments: Sequence[Segment], now: int) -> None:
+        paths: list[Path] = []
+        for segment in segments:
+            segment.rename("." + names.DELETED)
+            paths += segment.paths()
+            segment.close()
+            self._segments.discard(segment)
+        if paths:
+            self._expire(now + self._config().file_delete_delay_ms, paths)
+
+    def begin_cleaned(self, base_offset: int, now: int) -> Segment:
+        return self._segment(base_offset, now, "." + names.CLEANED)
+
+    def replace(
+        self, old: Sequence[Segment], cleaned: Sequence[Segment], now: int
+    ) -> Sequence[Segment]:
+        for segment in cleaned:
+            segment.seal()
+            segment.flush()
+        for segment in reversed(cleaned):
+            segment.rename("." + names.SWAP)
+        self.disk.sync_folder(self.folder)
+        self.remove(old, now)
+        for segment in cleaned:
+            segment.rename("")
+        self.disk.sync_folder(self.folder)
+        return cleaned
+
+    # --- what stands beside them -------------------------------------------------------------
+
+    def write_epochs(self, epochs: Sequence[tuple[int, int]]) -> None:
+        path = self.folder / names.LEADER_EPOCHS
+        self.disk.write_whole(path, checkpoints.encode_epochs(epochs))
+
+    def write_producers(self, offset: int, producers: Iterable[KnownProducer]) -> None:
+        path = self.folder / names.name_of(offset, names.SNAPSHOT)
+        self.disk.write_whole(path, producer_snapshot.encode(producers))
+
+    def latest_producers(self, offset: int) -> tuple[int, list[KnownProducer]]:
+        for path, at in sorted(self._snapshots(), key=lambda pair: -pair[1]):
+            if at > offset:
+                continue
+            try:
+                return at, producer_snapshot.decode(path.read_bytes())
+            except FileFormatError as fault:
+                self._say(f"{self.folder.name}: {path.name}: {fault}; removed")
+                self.disk.remove(path)
+        return 0, []
+
+    def drop_producers(self, *, below: int | None = None, above: int | None = None) -> None:
+        for path, at in self._snapshots():
+            if (below is not None and at < below) or (above is not None and at > above):
+                self.disk.remove(path)
+
+    def _snapshots(self) -> list[tuple[Path, int]]:
+        return [
+            (path, file.base_offset)
+            for path, file in segment_files(self.folder)
+            if file.kind == names.SNAPSHOT
+        ]
+
+    def topic_id(self) -> bytes | None:
+        """Of `partition.metadata`; None where there is none. FileFormatError when it is damaged."""
+        path = self.folder / names.PARTITION_METADATA
+        return partition_metadata.decode(path.read_bytes()) if path.exists() else None
+
+    def write_topic_id(self, topic_id: bytes) -> None:
+        self.disk.make_folder(self.folder)
+        path = self.folder / names.PARTITION_METADATA
+        self.disk.write_whole(path, partition_metadata.encode(topic_id))
+
+    # --- endings -----------------------------------------------------------------------------
+
+    def flush(self, offset: int, segments: Sequence[Segment]) -> None:
+        for segment in segments:
+            segment.flush()
+        self.disk.sync_folder(self.folder)
+
+    def lower_recovery_point(self, offset: int) -> None:
+        self._unflushed(offset)
+
+    def close(self) -> None:
+        for segment in self._segments:
+            segment.close()
+
+    def move_to(self, folder: Path) -> None:
+        """Rename the folder with all that is open in it."""
+        self.disk.replace(self.folder, folder)
+        self.folder = folder
+        for segment in self._segments:
+            segment.move_to(folder)
+
+    def delete(self, now: int) -> None:
+        self.close()
+        self.disk.remove_tree(self.folder)
+
+
+def _epochs_of(segments: Iterable[DiskSegment]) -> list[tuple[int, int]]:
+    """Where each leader epoch began, by the batches themselves."""
+    epochs: list[tuple[int, int]] = []
+    for segment in segments:
+        for entry in segment.entries():
+            if entry[v2.MAGIC_AT] == 2:
+                epoch = int.from_bytes(entry[_EPOCH_AT : _EPOCH_AT + 4], "big", signed=True)
+                if epoch >= 0 and (not epochs or epoch > epochs[-1][0]):
+                    epochs.append((epoch, int.from_bytes(entry[:8], "big")))
+    return epochs

@@ -1,0 +1,26 @@
+"""Where the log under test keeps its bytes: one contract, and `conftest` runs it over both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from reference_impl.io.disk import Disk
+from reference_impl.io.disk_store import DiskStore, Marks
+from reference_impl.log.memory_store import MemoryStore
+from reference_impl.log.rules import LogConfig
+from reference_impl.log.store import Store
+
+Maker = Callable[[Callable[[], LogConfig]], Store]
+chosen: list[Maker] = [MemoryStore]  # the last one is in force
+
+
+def on_disk(root: Path, *, most_open: int = 3) -> Maker:
+    """A folder per log, and descriptors so few that they change hands all the time."""
+    disk, made = Disk(most_open), []
+
+    def maker(config: Callable[[], LogConfig]) -> Store:
+        made.append(config)
+        return DiskStore(disk, root / f"t-{len(made)}", config, marks=Marks())
+
+    return maker
