@@ -16,7 +16,7 @@ Sources: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages and readFrom
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from struct import Struct
 from typing import Any
 
@@ -53,6 +53,7 @@ class _Query:
     replica: int
     tells_stable: bool  # whether the answer carries the last stable offset
     from_any_replica: bool  # consumers may read from followers since v11 (KIP-392)
+    refused: list[tuple[fetch_sessions.Wanted, int]] = field(default_factory=list)
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait | Hangup:
@@ -65,7 +66,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     if session.error:
         return {"error_code": session.error, "session_id": 0, "responses": []}
     query = _query(request, broker, session, version)
-    named = [want for want in query.wanted if not _unknown(broker, want)]
+    refused = [(want, _unknown(broker, want)) for want in query.wanted]
+    named = [want for want, code in refused if not code]
+    query.refused = [(want, code) for want, code in refused if code]
     results = _read_all(query, broker, named)
     size = sum(len(row["records"]) for row in results)
     if (
@@ -244,7 +247,7 @@ def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]) ->
         if located.partition is None:
             return True
         log = located.partition.log
-        if want.offset > log.log_end_offset or want.offset < log.log_start_offset:
+        if want.offset > log.log_end_offset:  # truncated; that it was deleted is not looked at
             return True
         readable, older = log.readable(want.offset, query.isolation)
         if older:
@@ -261,10 +264,8 @@ def _answer(
 ) -> dict[str, Any]:
     pairs = list(zip(named, rows, strict=True))
     aborted = [] if broker.persona.quirk("fetch.unknown-lists-aborted") else None
-    for want in query.wanted:
-        code = _unknown(broker, want)
-        if code:
-            pairs.append((want, {**_error(want.index, code), "aborted_transactions": aborted}))
+    for want, code in query.refused:
+        pairs.append((want, {**_error(want.index, code), "aborted_transactions": aborted}))
     endpoints = {}
     for want, row in pairs:
         if query.version >= 16 and row["error_code"] in MOVED:
