@@ -1,12 +1,14 @@
-"""Offsets of successive appends do not overlap: each batch begins where earlier ones had ended.
+"""Offsets of appends do not overlap: each batch begins where those answered before it had ended.
 
-Followed per partition through one case. Batches of idempotent producers are left out, because a
-duplicate is answered with its first offset; so are cases that delete topics.
+Followed per partition through one case. Appends that are under way at once may be written in any
+order (one may have waited behind another request of its connection), but never to the same offsets.
+Batches of idempotent producers are left out, because a duplicate is answered with its first offset;
+so are cases that delete topics.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness import record_view
 from harness.checkers import walks
@@ -14,20 +16,35 @@ from harness.finding import Finding
 from harness.transcript import Transcript
 
 
+class Append(NamedTuple):
+    """What one answer says was written, and when it came."""
+
+    base: int
+    end: int
+    answered_us: int
+
+
 def check(transcript: Transcript) -> list[Finding]:
     if any(True for _ in walks.decoded(transcript, "DeleteTopics")):
         return []
-    ends: dict[tuple[Any, int], int] = {}
+    written: dict[tuple[Any, int], list[Append]] = {}
     found = []
     for partition in walks.partitions(transcript, "Produce"):
         base = partition.answer["base_offset"]
         size = _plain_records(partition.asked.get("records"))
         if partition.answer["error_code"] != 0 or base < 0 or size is None:
             continue
-        if base < ends.get(partition.key, 0):
-            word = f"base_offset {base}, earlier appends end at {ends[partition.key]}"
+        others = written.setdefault(partition.key, [])
+        sent, received = partition.exchange.sent, partition.exchange.received
+        began = sent.at_us if sent else received.at_us
+        last = max((one.end for one in others if one.answered_us <= began), default=0)
+        word = f"base_offset {base}, earlier appends end at {last}" if base < last else ""
+        for one in others:
+            if not word and base < one.end and one.base < base + size:
+                word = f"base_offset {base}, but {one.base} to {one.end - 1} are another append's"
+        if word:
             found.append(Finding("produce-offsets", partition.exchange.label, partition.path, word))
-        ends[partition.key] = max(ends.get(partition.key, 0), base + size)
+        others.append(Append(base, base + size, received.at_us))
     return found
 
 
