@@ -1,0 +1,131 @@
+"""What any controller of Kafka does, ZooKeeper's or KRaft's: the verbs, and what they share.
+
+A controller looks at the cluster's registry and changes it: brokers come, go and say good-bye,
+leaders report smaller and larger in-sync sets, somebody wants other leaders or other replicas. Each
+verb writes through `Cluster.write`, which remembers what has to be told to the brokers; telling
+them is somebody else's work (`broker/control_plane.py`). The two kinds differ in which steps they
+take and so in how often epochs rise: `zookeeper_controller.py` and `kraft_controller.py`.
+
+Sources: CTL-03..25, BRK-30..32; KafkaController@1.0.2, 2.2.1, 2.8.2, ReplicationControlManager
+@3.9.2, 4.3.1.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from reference_impl.cluster.topology import Cluster, Partition
+
+PREFERRED, UNCLEAN = 0, 1  # kinds of an election somebody asks for (KIP-460)
+Place = tuple[str, int]
+
+
+class ControlRules(NamedTuple):
+    """In what the controllers of one kind differ between releases."""
+
+    elr: bool = False  # eligible leader replicas are kept (KIP-966)
+    isr_is_sorted: bool = False  # as a leader reports it, rather than by age of membership
+    takeover_shrinks_isr: bool = False  # a new controller takes dead brokers out of every ISR
+    elections_skip_needless: bool = True  # an election that changes nothing says so
+
+
+class Elected(NamedTuple):
+    """What became of an election: `done`, `needless`, `unknown-topic`, `unknown-partition`,
+    `unavailable` or `deleting`."""
+
+    topic: str
+    index: int
+    outcome: str
+
+
+class Controller(ABC):
+    """The verbs. Brokers are named by id; partitions by topic and index."""
+
+    def __init__(self, cluster: Cluster, rules: ControlRules | None = None) -> None:
+        self.cluster = cluster
+        self.rules = rules or ControlRules()
+
+    # --- brokers ----------------------------------------------------------------------------
+
+    def register(self, broker: int) -> int:
+        """The broker is there (again): its new epoch, higher than any before (KIP-380)."""
+        node = self.cluster.brokers[broker]
+        node.epoch = self.cluster.next_broker_epoch
+        self.cluster.next_broker_epoch += 1
+        node.stopping = False
+        return node.epoch
+
+    @abstractmethod
+    def joined(self, broker: int, *, clean: bool = True) -> None:
+        """It has registered and may lead; `clean` says how it had gone (KIP-966)."""
+
+    @abstractmethod
+    def left(self, broker: int) -> None:
+        """Its session has ended."""
+
+    @abstractmethod
+    def shutdown(self, broker: int) -> list[Place]:
+        """It wants to stop: move its leaders away; what it still leads (CTL-24)."""
+
+    # --- partitions -------------------------------------------------------------------------
+
+    @abstractmethod
+    def isr_changed(self, partition: Partition, isr: Sequence[int]) -> None:
+        """Its leader, whose right to do so was checked, says who is in sync."""
+
+    @abstractmethod
+    def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:
+        """Elections somebody asks for; None means all partitions, and tells of those alone that
+        needed one."""
+
+    @abstractmethod
+    def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
+        """Move it to these brokers; it is done when all of them are in sync (KIP-455)."""
+
+    @abstractmethod
+    def cancel(self, partition: Partition) -> bool:
+        """Give a reassignment up; False where there is none."""
+
+    def delete(self, name: str) -> None:
+        """Remove a topic, at once or when its last replica can be told."""
+        self.cluster.delete(name)
+
+    def being_deleted(self, name: str) -> bool:
+        """Whether clients do not see the topic any more and its name is still taken."""
+        return False
+
+    # --- shared -----------------------------------------------------------------------------
+
+    def alive(self, broker: int) -> bool:
+        node = self.cluster.brokers.get(broker)
+        return node is not None and node.alive
+
+    def may_lead(self, broker: int) -> bool:
+        node = self.cluster.brokers.get(broker)
+        return node is not None and node.alive and not node.stopping
+
+    def unclean(self, partition: Partition) -> bool:
+        """Whether a replica that may lack records can lead it (CTL-17)."""
+        if "unclean-election-when-forbidden" in self.cluster.switches:
+            return True
+        return self.cluster.config_of(partition.topic).unclean_leader_election_enable
+
+    def reassigning(self) -> list[Partition]:
+        return [p for p in self.cluster.all_partitions() if p.adding or p.removing]
+
+    def imbalanced(self) -> dict[int, tuple[list[Partition], int]]:
+        """By preferred leader: the partitions another one leads, and how many are preferred."""
+        found: dict[int, tuple[list[Partition], int]] = {}
+        for partition in self.cluster.all_partitions():
+            first = partition.replicas[0]
+            others, total = found.get(first, ([], 0))
+            if partition.leader != first:
+                others = [*others, partition]
+            found[first] = others, total + 1
+        return found
+
+    @abstractmethod
+    def balance(self) -> None:
+        """Give partitions back to their preferred leaders (CTL-23)."""

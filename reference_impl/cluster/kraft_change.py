@@ -1,0 +1,167 @@
+"""One change of one partition as a KRaft controller makes it: who leads, who is in sync, what next.
+
+Every cause (a broker fenced, a new ISR, a reassignment, an election somebody asked for) states what
+it wants as a `Wish`; `changed` finishes a reassignment that can be finished, elects a leader if the
+one there is cannot stay, keeps the eligible leader replicas (ELR), and says which fields of the
+partition become what, or nothing. The leader epoch rises when the leader changes and when replicas
+are taken away; a smaller ISR alone leaves it (from metadata version 3.6 on).
+
+Sources: PartitionChangeBuilder and PartitionReassignmentReplicas@3.9.2, 4.3.1; KIP-455, KIP-704,
+KIP-966; CTL-16, CTL-17; observed on three nodes of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from reference_impl.cluster.topology import NO_LEADER, Partition
+
+
+class Election(Enum):
+    CLEAN = "a member of the ISR"
+    PREFERRED = "the first replica if it may, else as CLEAN"
+    UNCLEAN = "as CLEAN, else any live replica"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to become of a partition; what is None stays."""
+
+    may_lead: Callable[[int], bool]  # whether this broker is alive and welcome
+    election: Election = Election.CLEAN
+    isr: Sequence[int] | None = None
+    replicas: Sequence[int] | None = None
+    adding: Sequence[int] | None = None
+    removing: Sequence[int] | None = None
+    recovering: bool | None = None
+    elr_enabled: bool = False
+    min_isr: int = 1
+    lost: frozenset[int] = frozenset()  # brokers that came back from an unclean shutdown
+
+
+@dataclass(slots=True)
+class _Target:
+    """The partition as it would be, while it is worked out."""
+
+    replicas: list[int]
+    isr: list[int]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    elr: tuple[int, ...]
+    recovering: bool
+
+
+def changed(partition: Partition, wish: Wish) -> dict[str, Any]:
+    """The fields of `partition` that change, by name; empty where nothing does."""
+    target = _Target(
+        replicas=list(_wished(wish.replicas, partition.replicas)),
+        isr=list(_wished(wish.isr, partition.isr)),
+        adding=tuple(_wished(wish.adding, partition.adding)),
+        removing=tuple(_wished(wish.removing, partition.removing)),
+        elr=partition.elr,
+        recovering=_wished(wish.recovering, partition.recovering),
+    )
+    _finish_reassignment(target)
+    if wish.elr_enabled:
+        target.elr = _eligible(partition, target, wish)
+    leader, unclean = _elect(partition, target, wish)
+    isr = target.isr
+    if leader != partition.leader and leader != NO_LEADER:
+        if unclean:
+            isr, target.recovering = [leader], True
+            target.elr = tuple(r for r in target.elr if r != leader)
+        elif leader not in isr:  # from the ELR, which is only asked when the ISR is empty
+            isr = [leader]
+            target.elr = tuple(r for r in target.elr if r != leader)
+    elif not isr and not wish.elr_enabled:
+        isr = partition.isr  # the last member stays: it alone may lead again
+    return _difference(partition, target, leader, isr, wish)
+
+
+def _wished(given: Any, held: Any) -> Any:
+    return held if given is None else given
+
+
+def _difference(
+    partition: Partition, target: _Target, leader: int, isr: Sequence[int], wish: Wish
+) -> dict[str, Any]:
+    wanted = {
+        "leader": leader,
+        "isr": list(isr),
+        "replicas": target.replicas,
+        "adding": target.adding,
+        "removing": target.removing,
+        "elr": target.elr,
+        "last_known_elr": _last_known(partition, leader, isr, wish),
+        "recovering": target.recovering,
+    }
+    fields = {name: new for name, new in wanted.items() if new != getattr(partition, name)}
+    shrunk = not set(partition.replicas) <= set(target.replicas)
+    if "leader" in fields or shrunk:
+        fields["leader_epoch"] = partition.leader_epoch + 1
+    return fields
+
+
+def _finish_reassignment(target: _Target) -> None:
+    """Let the old replicas go once every new one is in sync and somebody remains (KIP-455)."""
+    if not target.adding and not target.removing:
+        return
+    replicas = [r for r in target.replicas if r not in target.removing]
+    isr = [r for r in target.isr if r not in target.removing]
+    if replicas and isr and set(target.adding) <= set(isr):
+        target.replicas, target.isr, target.adding, target.removing = replicas, isr, (), ()
+
+
+# ------------------------------------------------------------------------------------- elections
+
+
+def _elect(partition: Partition, target: _Target, wish: Wish) -> tuple[int, bool]:
+    """(leader, whether records may be missing from it)."""
+
+    def valid(replica: int) -> bool:
+        eligible = replica in target.isr or (not target.isr and replica in target.elr)
+        return eligible and wish.may_lead(replica)
+
+    first = target.replicas[0]
+    if wish.election is Election.PREFERRED and valid(first):
+        return first, False
+    if valid(partition.leader):
+        return partition.leader, False
+    leader = next((r for r in target.replicas if valid(r)), None)
+    if leader is not None:
+        return leader, False
+    last = partition.last_known_elr
+    if wish.elr_enabled and not target.isr and not target.elr and len(last) == 1:
+        if wish.may_lead(last[0]):
+            return last[0], True
+    if wish.election is Election.UNCLEAN:
+        leader = next((r for r in target.replicas if wish.may_lead(r)), None)
+        if leader is not None:
+            return leader, True
+    return NO_LEADER, False
+
+
+# -------------------------------------------------------------------- eligible leader replicas
+
+
+def _eligible(partition: Partition, target: _Target, wish: Wish) -> tuple[int, ...]:
+    """Who left the ISR while it was below min.insync.replicas and may still lead (KIP-966)."""
+    if len(target.isr) >= min(wish.min_isr, len(target.replicas)):
+        return ()
+    candidates = dict.fromkeys((*partition.elr, *partition.isr))
+    kept = (r for r in candidates if r in target.replicas)
+    return tuple(sorted(r for r in kept if r not in target.isr and r not in wish.lost))
+
+
+def _last_known(
+    partition: Partition, leader: int, isr: Sequence[int], wish: Wish
+) -> tuple[int, ...]:
+    """The leader that was there when the ISR became empty, until there is one again."""
+    if not wish.elr_enabled:
+        return partition.last_known_elr
+    if not isr and partition.isr and partition.leader != NO_LEADER:
+        return (partition.leader,)
+    return () if leader != NO_LEADER else partition.last_known_elr

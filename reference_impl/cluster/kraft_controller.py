@@ -1,0 +1,137 @@
+"""The KRaft controller: every change is a record about one partition, made by `kraft_change`.
+
+A broker that is fenced, shuts down or comes back is a reason to look at the partitions it stands in
+or that have no leader; nothing else is swept. In controlled shutdown a broker gives up everything
+it leads, also what nobody else can lead (CTL-25 is ZooKeeper's).
+
+Sources: ReplicationControlManager@3.9.2, 4.3.1 (handleBrokerFenced, handleBrokerUnfenced,
+handleBrokerInControlledShutdown, handleBrokerUncleanShutdown, alterPartition, electLeader,
+alterPartitionReassignment, maybeBalancePartitionLeaders); observed on three nodes of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
+from reference_impl.cluster.kraft_change import Election, Wish, changed
+from reference_impl.cluster.topology import NO_LEADER, Partition
+
+MOST_BALANCED_AT_ONCE = 1000
+
+
+class KRaftController(Controller):
+    # --- brokers ----------------------------------------------------------------------------
+
+    def joined(self, broker: int, *, clean: bool = True) -> None:
+        node = self.cluster.brokers[broker]
+        if not clean and self.rules.elr:
+            self._forget_unclean(broker)
+        node.alive = True
+        node.stopping = False
+        for partition in list(self.cluster.all_partitions()):
+            if partition.leader == NO_LEADER:
+                self._change(partition)
+        self.cluster.generation += 1
+
+    def left(self, broker: int) -> None:
+        node = self.cluster.brokers[broker]
+        node.alive = False
+        if "dead-leader-kept" not in self.cluster.switches:
+            self._leave_isrs(broker)
+        self.cluster.generation += 1
+
+    def shutdown(self, broker: int) -> list[Place]:
+        self.cluster.brokers[broker].stopping = True
+        self._leave_isrs(broker)
+        return []
+
+    def _leave_isrs(self, broker: int) -> None:
+        for partition in list(self.cluster.all_partitions()):
+            if broker in partition.isr or partition.leader == broker:
+                self._change(partition, isr=[r for r in partition.isr if r != broker])
+
+    def _forget_unclean(self, broker: int) -> None:
+        """It may have lost what it had: it is nobody's in-sync or eligible replica (KIP-966)."""
+        for partition in list(self.cluster.all_partitions()):
+            if broker in partition.isr or broker in partition.elr:
+                isr = [r for r in partition.isr if r != broker]
+                self._change(partition, isr=isr, lost=frozenset({broker}))
+
+    # --- partitions -------------------------------------------------------------------------
+
+    def isr_changed(self, partition: Partition, isr: Sequence[int]) -> None:
+        ordered = sorted(isr) if self.rules.isr_is_sorted else isr
+        self._change(partition, isr=ordered, recovering=False)
+
+    def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:
+        everything = places is None
+        if places is None:
+            places = [(p.topic, p.index) for p in self.cluster.all_partitions()]
+        results = [self._elected(kind, *place) for place in places]
+        return [r for r in results if not everything or r.outcome != "needless"]
+
+    def _elected(self, kind: int, topic: str, index: int) -> Elected:
+        if self.cluster.topic(topic) is None:
+            return Elected(topic, index, "unknown-topic")
+        partition = self.cluster.partition(topic, index)
+        if partition is None:
+            return Elected(topic, index, "unknown-partition")
+        if kind == PREFERRED:
+            needless = partition.leader == partition.replicas[0]
+        else:
+            needless = partition.leader != NO_LEADER
+        if needless:
+            return Elected(topic, index, "needless")
+        election = Election.PREFERRED if kind == PREFERRED else Election.UNCLEAN
+        done = self._change(partition, election=election)
+        return Elected(topic, index, "done" if done else "unavailable")
+
+    def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
+        before = [r for r in partition.replicas if r not in partition.adding]
+        removing = sorted(set(before) - set(replicas))
+        adding = sorted(set(replicas) - set(before))
+        self._change(
+            partition, replicas=[*replicas, *removing], adding=adding, removing=removing
+        )
+
+    def cancel(self, partition: Partition) -> bool:
+        if not partition.adding and not partition.removing:
+            return False
+        replicas = [r for r in partition.replicas if r not in partition.adding]
+        isr = [r for r in partition.isr if r not in partition.adding]
+        self._change(partition, replicas=replicas, isr=isr, adding=(), removing=())
+        return True
+
+    def balance(self) -> None:
+        rows = [p for others, _ in self.imbalanced().values() for p in others]
+        for partition in rows[:MOST_BALANCED_AT_ONCE]:
+            if self.may_lead(partition.replicas[0]):
+                self._change(partition, election=Election.PREFERRED)
+
+    # --- the one way ------------------------------------------------------------------------
+
+    def _change(
+        self, partition: Partition, *, election: Election | None = None, **wanted: Any
+    ) -> bool:
+        """Make the change, if it is one; a leader that may lack records recovers at once."""
+        config = self.cluster.config_of(partition.topic)
+        if election is None:
+            election = Election.UNCLEAN if self.unclean(partition) else Election.CLEAN
+        wish = Wish(
+            may_lead=self.may_lead,
+            election=election,
+            elr_enabled=self.rules.elr,
+            min_isr=config.min_insync_replicas,
+            **wanted,
+        )
+        fields = changed(partition, wish)
+        if not fields:
+            return False
+        if "epoch-not-bumped" in self.cluster.switches:
+            fields.pop("leader_epoch", None)
+        self.cluster.write(partition, **fields)
+        if partition.recovering:
+            self.cluster.write(partition, recovering=False)
+        return True
