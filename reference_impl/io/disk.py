@@ -6,6 +6,9 @@ keeps, never "at the end": what a failed write left behind is overwritten by the
 its own `Disk`, which stops after a byte, forgets what was not synced, or is full
 (`tests/log/breaking_disk.py`).
 
+A file system that fails takes its log directory down (LOG-08, KIP-112): whoever made the `Disk`
+is told, and the caller gets a `LogError` of KAFKA_STORAGE_ERROR instead of the OSError.
+
 Small files are replaced whole: temporary, fsync, rename, fsync of the folder
 (Utils.atomicMoveWithFallback), so a name holds the old bytes or the new ones at any moment.
 """
@@ -14,60 +17,93 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from reference_impl.log.rules import LogError
+from reference_impl.wire.errors import ErrorCode
 
 MOST_OPEN = 512
 TEMPORARY = ".tmp"
 
 
 class Disk:
-    """The real one. Anything may raise OSError, which its caller turns into an offline folder."""
+    """The real one."""
 
-    def __init__(self, most_open: int = MOST_OPEN) -> None:
+    def __init__(
+        self,
+        most_open: int = MOST_OPEN,
+        failed: Callable[[OSError], None] = lambda fault: None,
+    ) -> None:
         self.most_open = most_open
+        self.failed = failed  # told of every OSError, once each
         self._lent: deque[File] = deque()  # oldest first; some are closed already
 
     def file(self, path: Path) -> File:
         """Nothing is opened, or made, before the first read or write."""
         return File(self, path)
 
+    def fault(self, fault: OSError) -> LogError:
+        """What to raise in its place."""
+        self.failed(fault)
+        return LogError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log directory failed: {fault}")
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """OSErrors inside become `fault`."""
+        try:
+            yield
+        except OSError as fault:
+            raise self.fault(fault) from fault
+
     # --- what a broken disk overrides --------------------------------------------------------
 
-    def write(self, file: File, data: bytes | bytearray | memoryview, at: int) -> None:
-        descriptor = file.descriptor()
-        written = os.pwrite(descriptor, data, at)
-        while written < len(data):
-            written += os.pwrite(descriptor, memoryview(data)[written:], at + written)
+    def pwrite(self, descriptor: int, data: bytes | memoryview, at: int, path: Path) -> int:
+        return os.pwrite(descriptor, data, at)
 
-    def truncate(self, file: File, size: int) -> None:
-        os.ftruncate(file.descriptor(), size)
+    def ftruncate(self, descriptor: int, size: int, path: Path) -> None:
+        os.ftruncate(descriptor, size)
 
-    def sync(self, file: File) -> None:
-        os.fsync(file.descriptor())
+    def fsync(self, descriptor: int, path: Path) -> None:
+        os.fsync(descriptor)
 
-    def replace(self, old: Path, new: Path) -> None:
+    def rename(self, old: Path, new: Path) -> None:
         os.replace(old, new)
 
+    def unlink(self, path: Path) -> None:
+        os.remove(path)
+
+    # --- files and folders -------------------------------------------------------------------
+
+    def replace(self, old: Path, new: Path) -> None:
+        with self.watched():
+            self.rename(old, new)
+
     def remove(self, path: Path) -> None:
-        with suppress(FileNotFoundError):
-            os.remove(path)
+        with self.watched(), suppress(FileNotFoundError):
+            self.unlink(path)
 
     def make_folder(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
+        with self.watched():
+            path.mkdir(parents=True, exist_ok=True)
 
-    def remove_folder(self, path: Path) -> None:
-        """An empty one."""
-        with suppress(FileNotFoundError):
-            path.rmdir()
+    def remove_tree(self, folder: Path) -> None:
+        """A partition's folder: files, and nothing deeper."""
+        with self.watched():
+            if folder.exists():
+                for path in sorted(folder.iterdir()):
+                    self.remove(path)
+                folder.rmdir()
 
     def sync_folder(self, path: Path) -> None:
         """Make names in it durable: made, renamed or removed files."""
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with self.watched():
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                self.fsync(descriptor, path)
+            finally:
+                os.close(descriptor)
 
     # --- made of those -----------------------------------------------------------------------
 
@@ -75,20 +111,13 @@ class Disk:
         """The old file or this one, whatever happens."""
         temporary = self.file(path.with_name(path.name + TEMPORARY))
         try:
-            self.truncate(temporary, 0)
-            self.write(temporary, data, 0)
-            self.sync(temporary)
+            temporary.truncate(0)
+            temporary.write(data, 0)
+            temporary.sync()
         finally:
             temporary.close()
         self.replace(temporary.path, path)
         self.sync_folder(path.parent)
-
-    def remove_tree(self, folder: Path) -> None:
-        """A partition's folder: files, and nothing deeper."""
-        if folder.exists():
-            for path in sorted(folder.iterdir()):
-                self.remove(path)
-            self.remove_folder(folder)
 
     # --- descriptors -------------------------------------------------------------------------
 
@@ -126,20 +155,30 @@ class File:
     def exists(self) -> bool:
         return self.number >= 0 or self.path.exists()
 
-    def size(self) -> int:
-        return os.fstat(self.descriptor()).st_size
-
     def read(self, size: int, at: int) -> bytes:
-        return os.pread(self.descriptor(), size, at)
+        try:
+            return os.pread(self.descriptor(), size, at)
+        except OSError as fault:
+            raise self._disk.fault(fault) from fault
 
     def write(self, data: bytes | bytearray | memoryview, at: int) -> None:
-        self._disk.write(self, data, at)
+        """All of it, or an error and any part of it."""
+        disk, path = self._disk, self.path
+        try:
+            written = disk.pwrite(self.descriptor(), data, at, path)
+            while written < len(data):
+                rest = memoryview(data)[written:]
+                written += disk.pwrite(self.descriptor(), rest, at + written, path)
+        except OSError as fault:
+            raise disk.fault(fault) from fault
 
     def truncate(self, size: int) -> None:
-        self._disk.truncate(self, size)
+        with self._disk.watched():
+            self._disk.ftruncate(self.descriptor(), size, self.path)
 
     def sync(self) -> None:
-        self._disk.sync(self)
+        with self._disk.watched():
+            self._disk.fsync(self.descriptor(), self.path)
 
     def rename(self, path: Path) -> None:
         """Readers that hold it read on."""

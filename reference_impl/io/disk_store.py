@@ -11,8 +11,11 @@ Sources: LocalLog, UnifiedLog, ProducerStateManager at 2.8.2 to 4.3.1; LOG-09, L
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from reference_impl.io.disk import Disk
@@ -55,9 +58,11 @@ class DiskStore:
         say: Callable[[str], None] = lambda sentence: None,
         expire: Callable[[int, Sequence[Path]], None] | None = None,
         unflushed: Callable[[int], None] = lambda offset: None,
+        later: Callable[[Callable[[], None], Callable[[], None]], None] | None = None,
     ) -> None:
         """`say` hears what was recovered; `expire(at, paths)` removes files when it is `at`;
-        `unflushed(offset)` must be in force before the log is written at `offset` again."""
+        `unflushed(offset)` must be in force before the log is written at `offset` again;
+        `later(job, then)` runs a job beside the loop, without it jobs are done at once."""
         self.disk = disk
         self.folder = folder
         self._config = config
@@ -65,6 +70,7 @@ class DiskStore:
         self._say = say
         self._expire = expire or (lambda at, paths: [disk.remove(path) for path in paths] and None)
         self._unflushed = unflushed
+        self._later = later
         self._trusted: int | None = None  # snapshots above it may miss what the log has
         self._segments: set[DiskSegment] = set()
 
@@ -206,10 +212,18 @@ class DiskStore:
 
     # --- endings -----------------------------------------------------------------------------
 
-    def flush(self, offset: int, segments: Sequence[Segment]) -> None:
+    def flush(self, segments: Sequence[Segment]) -> None:
         for segment in segments:
             segment.flush()
         self.disk.sync_folder(self.folder)
+
+    def flush_sealed(self, segments: Sequence[Segment], durable: Callable[[], None]) -> None:
+        if self._later is None:
+            self.flush(segments)
+            durable()
+            return
+        paths = [path for segment in segments for path in segment.paths()]
+        self._later(partial(_sync, [*paths, self.folder]), durable)
 
     def lower_recovery_point(self, offset: int) -> None:
         self._unflushed(offset)
@@ -228,6 +242,17 @@ class DiskStore:
     def delete(self, now: int) -> None:
         self.close()
         self.disk.remove_tree(self.folder)
+
+
+def _sync(paths: Iterable[Path]) -> None:
+    """By descriptors of its own, for another thread; what was removed meanwhile is passed over."""
+    for path in paths:
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 def _epochs_of(segments: Iterable[DiskSegment]) -> list[tuple[int, int]]:

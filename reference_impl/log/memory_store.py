@@ -180,8 +180,11 @@ class MemoryStore:
             if (below is not None and at < below) or (above is not None and at > above):
                 del self._snapshots[at]
 
-    def flush(self, offset: int, segments: Sequence[Segment]) -> None:
+    def flush(self, segments: Sequence[Segment]) -> None:
         """Memory survives no power cut."""
+
+    def flush_sealed(self, segments: Sequence[Segment], durable: Callable[[], None]) -> None:
+        durable()
 
     def lower_recovery_point(self, offset: int) -> None:
         """Nothing outlives the log."""

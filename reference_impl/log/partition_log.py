@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from reference_impl.log import segment as segments
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.memory_store import MemoryStore
+from reference_impl.log.files.transaction_index import Aborted
+from reference_impl.log.markers import aborted_within, marker_of
 from reference_impl.log.producer_state import BatchOfProducer, ProducerState
 from reference_impl.log.replicated import entries_of
 from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
@@ -99,6 +102,7 @@ class PartitionLog:
         )
         self.recovery_point = min(opened.recovery_point, self.log_end_offset)  # durable below it
         self.flushed_at = now  # ms
+        self._cuts = 0  # how often the recovery point had to go back
         self._restore_epochs(opened.epochs)
         self._restore_producers()
 
@@ -176,6 +180,9 @@ class PartitionLog:
                 if duplicate is not None:
                     return duplicate
             self.producers.check(header, entry.first_offset, origin=origin)
+            marker = marker_of(entry.data) if header.control else None
+            if marker is not None:
+                self.producers.check_marker(header, marker, entry.first_offset)
         return None
 
     def append_as_follower(self, records: bytes, *, now: int) -> int:
@@ -225,13 +232,26 @@ class PartitionLog:
                 if epoch >= 0 and self.epochs.assign(epoch, entry.first_offset):
                     self.store.write_epochs(self.epochs.rows())
                 if header.producer_id >= 0:
-                    self.producers.update(
-                        header, entry.first_offset, entry.last_offset, entry.max_timestamp
-                    )
+                    at = (entry.first_offset, entry.last_offset, entry.max_timestamp)
+                    self._learn(header, entry.data, *at, active)
             active.append(entry.data, entry.last_offset, entry.max_timestamp, now)
         self.log_end_offset = entries[-1].last_offset + 1
         if self.log_end_offset - self.recovery_point >= config.flush_messages:
             self.flush(now)
+
+    def _learn(
+        self, header: v2.BatchHeader, data: segments.Stored, first: int, last: int, stamp: int,
+        segment: Segment,
+    ) -> None:  # fmt: skip
+        """What a batch says of its producer; an abort goes to its segment's index (LOG-28)."""
+        if not header.control:
+            self.producers.update(header, first, last, stamp)
+            return
+        marker = marker_of(data)
+        ended = self.producers.end(header, marker, last, stamp) if marker else None
+        if ended is not None and ended.aborted and "aborted-visible" not in self._switches:
+            stable = self.producers.stable_after(ended)
+            segment.add_aborted(Aborted(ended.producer_id, ended.first_offset, last, stable))
 
     def _roll_if_due(self, entries: list[Entry], size: int, config: LogConfig, now: int) -> Segment:
         """The segment to write to: a new one when Kafka would begin one (LOG-10)."""
@@ -256,14 +276,29 @@ class PartitionLog:
             self._segments[-1].seal()
             self.store.write_producers(self.log_end_offset, self.producers.snapshot())
             self._segments.append(self.store.begin(self.log_end_offset, now))
+            first = max(0, segments.floor(self._segments, self.recovery_point))
+            durable = partial(self._durable, self.log_end_offset, self._cuts)
+            self.store.flush_sealed(self._segments[first:-1], durable)
         return self._segments[-1]
+
+    def _durable(self, offset: int, cuts: int) -> None:
+        """All below `offset` is on disk, if nothing of it was cut off since."""
+        if cuts == self._cuts:
+            self.recovery_point = max(self.recovery_point, offset)
 
     # --- reading -----------------------------------------------------------------------------
 
     @property
     def last_stable_offset(self) -> int:
-        unstable = self.producers.first_unstable_offset()
-        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+        unstable = self.producers.first_unstable_offset(self.high_watermark)
+        if unstable is None or "lso-ignored" in self._switches:
+            return self.high_watermark
+        return min(unstable, self.high_watermark)
+
+    def aborted(self, first: int, end: int) -> list[Aborted]:
+        """Aborted transactions that a reader of [first, end) must leave out."""
+        at = max(0, segments.floor(self._segments, first))
+        return list(aborted_within(self._segments[at:], first, end))
 
     def limit(self, isolation: str) -> int:
         """The offset a reader of this isolation may not reach."""
@@ -401,7 +436,7 @@ class PartitionLog:
         """Everything so far becomes durable; the recovery point never goes back (LOG-13)."""
         if self.log_end_offset > self.recovery_point:
             first = max(0, segments.floor(self._segments, self.recovery_point))
-            self.store.flush(self.log_end_offset, self._segments[first:])
+            self.store.flush(self._segments[first:])
             self.recovery_point = self.log_end_offset
         self.flushed_at = now
 
@@ -429,9 +464,8 @@ class PartitionLog:
                 if entry[v2.MAGIC_AT] == 2:
                     header = v2.BatchHeader._make(v2.HEADER.unpack_from(entry))
                     if header.producer_id >= 0:
-                        self.producers.update(
-                            header, header.base_offset, header.last_offset, header.max_timestamp
-                        )
+                        at = (header.base_offset, header.last_offset, header.max_timestamp)
+                        self._learn(header, entry, *at, segment)
 
     # --- removing ----------------------------------------------------------------------------
 
@@ -473,6 +507,7 @@ class PartitionLog:
         self.producers.restore(())
 
     def _lower_recovery_point(self, offset: int) -> None:
+        self._cuts += 1
         if offset < self.recovery_point:
             self.recovery_point = offset
             self.store.lower_recovery_point(offset)

@@ -7,7 +7,7 @@ is handed over is in force when the call returns, durable only after `flush` (LO
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -56,8 +56,11 @@ class Store(Protocol):
     def drop_producers(self, *, below: int | None = None, above: int | None = None) -> None:
         """Snapshots outside of the log are no use any more."""
 
-    def flush(self, offset: int, segments: Sequence[Segment]) -> None:
-        """`segments` hold all that is not durable below `offset`; make it so (LOG-13)."""
+    def flush(self, segments: Sequence[Segment]) -> None:
+        """Return when these would survive a power cut (LOG-13)."""
+
+    def flush_sealed(self, segments: Sequence[Segment], durable: Callable[[], None]) -> None:
+        """The same for closed segments, perhaps later; `durable` is called once it is so."""
 
     def lower_recovery_point(self, offset: int) -> None:
         """The log was cut below what was durable: from `offset` on it will be written anew."""

@@ -1,4 +1,4 @@
-"""A log on disk answers like one in memory, whatever is done to it, also after it was opened anew."""
+"""A log on disk answers like one in memory, whatever is done to it, also after a restart."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas import persona
 from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.io.disk import Disk
 from reference_impl.io.disk_store import DiskStore, Marks
 from reference_impl.log.files.transaction_index import Aborted
 from reference_impl.log.memory_store import MemorySegment
 from reference_impl.log.partition_log import LOG_END, PartitionLog
+from reference_impl.tests.log.stores import HastyDisk
 from reference_impl.tests.log.test_appending import NOW
 from reference_impl.wire.records import LZ4, NONE, build
 
@@ -30,7 +30,7 @@ class Pair:
     """The same log twice."""
 
     def __init__(self, folder, settings=SETTINGS):
-        self.settings, self.folder, self.disk = settings, folder, Disk(most_open=2)
+        self.settings, self.folder, self.disk = settings, folder, HastyDisk(most_open=2)
         self.said: list[str] = []
         self.memory = self.a_log(None)
         self.disk_log = self.a_log(self.a_store(Marks()))
@@ -145,7 +145,11 @@ def test_aborted_transactions_outlive_their_segment_and_a_cut(tmp_path):
 def test_what_is_removed_stays_on_disk_for_its_readers(tmp_path):
     expired = []
     store = DiskStore(
-        Disk(), tmp_path, lambda: SETTINGS, marks=Marks(), expire=lambda *word: expired.append(word)
+        HastyDisk(),
+        tmp_path,
+        lambda: SETTINGS,
+        marks=Marks(),
+        expire=lambda *word: expired.append(word),
     )
     log = PartitionLog("t", 0, lambda: SETTINGS, store=store, now=NOW)
     for _ in range(40):
