@@ -8,8 +8,12 @@ Rules (ProducerAppendInfo, ProducerStateEntry; APPEND-17, APPEND-18):
 - within an epoch the next sequence is last + 1, and 2147483647 is followed by 0;
 - a producer nobody knows may start anywhere since 2.5; before, only at 0 (`Rules`).
 
-The log asks `check` before it writes and calls `update` after, so that a refusal leaves no trace
-(APPEND-19).
+A transaction is open from its first batch to its marker. The marker brings the coordinator's epoch,
+which may not fall, and perhaps a higher epoch of the producer's; until the high watermark has
+passed it, the transaction holds the last stable offset back as if it were open (LOG-28).
+
+The log asks `check` before it writes and calls `update` or `end` after, so that a refusal leaves no
+trace (APPEND-19).
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reference_impl.log.files.producer_snapshot import KnownProducer
+from reference_impl.log.markers import Ended, Marker
 from reference_impl.log.rules import CLIENT, REPLICATION, LogError, Rules
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records.batch import BatchHeader
@@ -59,6 +64,8 @@ class ProducerState:
         self._rules = rules
         self._switches = switches
         self.producers: dict[int, Producer] = {}
+        self._open: dict[int, int] = {}  # producer id -> where its open transaction begins
+        self._unreplicated: list[Ended] = []  # markers that the high watermark has not passed
 
     def duplicate(self, batch: BatchHeader) -> BatchOfProducer | None:
         """The batch this one repeats, if it is among the last five of its producer."""
@@ -98,6 +105,17 @@ class ProducerState:
                 f" partition {self._name}",
             )
 
+    def check_marker(self, batch: BatchHeader, marker: Marker, offset: int) -> None:
+        """LogError for a marker of a coordinator that another has followed (KIP-98)."""
+        producer = self.producers.get(batch.producer_id)
+        if producer is not None and producer.coordinator_epoch > marker.coordinator_epoch:
+            raise LogError(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"Invalid coordinator epoch for producerId {producer.id} at offset {offset} in"
+                f" partition {self._name}: {marker.coordinator_epoch} (zombie),"
+                f" {producer.coordinator_epoch} (current)",
+            )
+
     def _check_sequence(self, producer: Producer, batch: BatchHeader, offset: int) -> None:
         first, place = batch.base_sequence, f"at offset {offset} in partition {self._name}"
         if batch.producer_epoch != producer.epoch:
@@ -135,16 +153,8 @@ class ProducerState:
     def update(
         self, batch: BatchHeader, first_offset: int, last_offset: int, timestamp: int
     ) -> None:
-        """Remember a batch that was written."""
-        producer = self.producers.get(batch.producer_id)
-        if producer is None:
-            producer = self.producers[batch.producer_id] = Producer(batch.producer_id)
-        if batch.producer_epoch != producer.epoch:
-            producer.epoch = batch.producer_epoch
-            producer.batches.clear()
-        if batch.control:
-            producer.transaction_start = None
-            return
+        """Remember a batch of data that was written."""
+        producer = self._seen(batch)
         producer.last_timestamp = timestamp
         producer.batches.append(
             BatchOfProducer(
@@ -156,7 +166,31 @@ class ProducerState:
             )
         )
         if batch.transactional and producer.transaction_start is None:
-            producer.transaction_start = first_offset
+            producer.transaction_start = self._open[producer.id] = first_offset
+
+    def end(
+        self, batch: BatchHeader, marker: Marker, offset: int, timestamp: int
+    ) -> Ended | None:
+        """Remember a marker that was written; what it ended, if its producer had begun anything."""
+        producer = self._seen(batch)
+        start, producer.transaction_start = producer.transaction_start, None
+        self._open.pop(producer.id, None)
+        producer.coordinator_epoch = marker.coordinator_epoch
+        producer.last_timestamp = timestamp
+        if start is None:
+            return None
+        ended = Ended(producer.id, start, offset, marker.aborts)
+        self._unreplicated.append(ended)
+        return ended
+
+    def _seen(self, batch: BatchHeader) -> Producer:
+        producer = self.producers.get(batch.producer_id)
+        if producer is None:
+            producer = self.producers[batch.producer_id] = Producer(batch.producer_id)
+        if batch.producer_epoch != producer.epoch:
+            producer.epoch = batch.producer_epoch
+            producer.batches.clear()
+        return producer
 
     def snapshot(self) -> list[KnownProducer]:
         """All that outlives a restart: of each producer its last batch only."""
@@ -165,11 +199,20 @@ class ProducerState:
     def restore(self, known: Iterable[KnownProducer]) -> None:
         """Be as a snapshot says, and nothing else."""
         self.producers = {row.producer_id: _producer(row) for row in known}
+        starts = {pid: p.transaction_start for pid, p in self.producers.items()}
+        self._open = {pid: start for pid, start in starts.items() if start is not None}
+        self._unreplicated = []
 
-    def first_unstable_offset(self) -> int | None:
-        """Start of the earliest open transaction (LOG-28)."""
-        starts = [p.transaction_start for p in self.producers.values()]
-        return min((start for start in starts if start is not None), default=None)
+    def first_unstable_offset(self, high_watermark: int) -> int | None:
+        """Start of the earliest transaction that is open or whose marker is not replicated yet."""
+        if self._unreplicated:
+            self._unreplicated = [e for e in self._unreplicated if e.last_offset >= high_watermark]
+        starts = [*self._open.values(), *(e.first_offset for e in self._unreplicated)]
+        return min(starts, default=None)
+
+    def stable_after(self, ended: Ended) -> int:
+        """The last stable offset once this marker counts: what the index of aborts is told."""
+        return min(self._open.values(), default=ended.last_offset + 1)
 
     def forget_before(self, offset: int) -> None:
         """Drop producers whose last batch lies below a log start that moved up."""

@@ -1,0 +1,124 @@
+"""One transactional id: its producer, where its transaction stands, and the values it moves through.
+
+A change is a new value: it is written to the log first and becomes the id's state only when it is
+there (`Transaction` is frozen; `pending` stands beside it, in the coordinator's hands). Epochs are
+16 bits and the last one is never given to a client, so that it can always be fenced once more.
+
+Sources: TransactionMetadata at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98, KIP-360, KIP-890.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reference_impl.txn.states import State
+
+NO_PRODUCER_ID = NO_EPOCH = NO_TIME = -1
+LAST_EPOCH = 2**15 - 1
+Partitions = frozenset[tuple[str, int]]
+
+
+def exhausted(epoch: int) -> bool:
+    """No producer gets a higher epoch than this; the last one only fences."""
+    return epoch >= LAST_EPOCH - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    id: str
+    producer_id: int
+    epoch: int = NO_EPOCH
+    timeout_ms: int = 0
+    state: State = State.EMPTY
+    partitions: Partitions = frozenset()
+    started: int = NO_TIME  # ms
+    updated: int = NO_TIME  # ms
+    last_epoch: int = NO_EPOCH  # before the bump that its own producer asked for (KIP-360)
+    previous_id: int = NO_PRODUCER_ID  # before the epochs of that id ran out
+    next_id: int = NO_PRODUCER_ID  # to go on with once the markers are written (KIP-890)
+    version: int = 0  # of transactions, as the last end was asked for: 0, or 2 with bumps
+
+    def raised(self, expected: int | None, timeout_ms: int, now: int) -> Transaction | None:
+        """With the next epoch; for who `expected` an epoch that is neither this nor the last, None.
+
+        One that expects the epoch before the last bump asks again and gets what it got.
+        """
+        epoch, last = self.epoch + 1, NO_EPOCH
+        if expected is not None:
+            if self.epoch in (NO_EPOCH, expected):
+                last = self.epoch
+            elif expected == self.last_epoch:
+                epoch, last = self.epoch, self.last_epoch
+            else:
+                return None
+        return self._empty(self.producer_id, epoch, last, timeout_ms, now)
+
+    def rotated(self, fresh_id: int, known: bool, timeout_ms: int, now: int) -> Transaction:
+        """With a fresh producer id, because the epochs of this one have run out."""
+        last = self.epoch if known else NO_EPOCH
+        return self._empty(fresh_id, 0, last, timeout_ms, now)
+
+    def _empty(
+        self, producer_id: int, epoch: int, last: int, timeout_ms: int, now: int
+    ) -> Transaction:
+        return replace(
+            self,
+            state=State.EMPTY,
+            producer_id=producer_id,
+            previous_id=self.producer_id,
+            epoch=epoch,
+            last_epoch=last,
+            timeout_ms=timeout_ms,
+            partitions=frozenset(),
+            started=NO_TIME,
+            updated=now,
+            version=0,
+        )
+
+    def extended(self, partitions: Partitions, now: int) -> Transaction:
+        started = self.started if self.state is State.ONGOING else now
+        return replace(
+            self,
+            state=State.ONGOING,
+            partitions=self.partitions | partitions,
+            started=started,
+            updated=now,
+            version=0,
+        )
+
+    def fenced(self, now: int, *, version: int, keeps_last: bool) -> Transaction:
+        """Aborting under an epoch that nobody was given."""
+        return replace(
+            self,
+            state=State.PREPARE_ABORT,
+            epoch=self.epoch + 1,
+            last_epoch=self.epoch if keeps_last else NO_EPOCH,
+            updated=now,
+            version=version,
+        )
+
+    def ending(self, state: State, now: int, *, bumps: bool, fresh_id: int) -> Transaction:
+        """Towards this outcome; `bumps` raises the epoch, `fresh_id` is for when it was the last."""
+        bumped = replace(self, epoch=self.epoch + 1, last_epoch=self.epoch) if bumps else self
+        return replace(
+            bumped,
+            state=state,
+            started=now if self.state is not State.ONGOING else self.started,
+            next_id=fresh_id,
+            updated=now,
+            version=2 if bumps else 0,
+        )
+
+    def complete(self, state: State, now: int) -> Transaction:
+        """Over; with a fresh producer id where one was taken for it."""
+        over = replace(self, state=state, partitions=frozenset(), updated=now)
+        if self.next_id == NO_PRODUCER_ID:
+            return over
+        return replace(
+            over,
+            producer_id=self.next_id,
+            previous_id=self.producer_id,
+            next_id=NO_PRODUCER_ID,
+            epoch=0,
+            last_epoch=self.epoch,
+        )
