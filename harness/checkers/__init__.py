@@ -19,7 +19,7 @@ from harness.transcript import Transcript
 Check = Callable[[Transcript], list[Finding]]
 
 # Modules of this folder that serve checkers and are none.
-SHARED = frozenset({"walks", "error_codes"})
+SHARED = frozenset({"walks", "error_codes", "histories"})
 
 
 class CheckerFailed(Exception):

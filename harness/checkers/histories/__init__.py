@@ -1,0 +1,91 @@
+"""What must be true of every history of a Kafka cluster, whatever befell it on the way.
+
+One property per file: `check(seen) -> Iterator[Anomaly]`, pure, named after its file with dashes;
+the registry is this folder. A checker looks at what clients were told and at nothing else: no
+broker, no clock, no log. Its file says which promise it holds the broker to; an anomaly that this
+promise does not cover (a write with acks=1 that a fallen leader took with it) carries an `excuse`,
+is counted, and breaks nothing.
+
+An operation whose end nobody knows (a timeout) may have happened or not, and is held against the
+broker in neither case. Golden histories in `harness/tests/golden/histories` show for each property
+one that breaks it and the nearest one that does not; in `test_histories.py` a lie for each turns
+any sound history into one that must be refused.
+
+Sources: design.md section 3 point 9; Jepsen's analyses of Redpanda 21.10.1 and Bufstream 0.1.0 for
+the classes (lost write, duplicate, inconsistent offsets, poll skip, non-monotonic poll, aborted
+read, torn transaction); KIP-98 for what idempotence and isolation promise.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from harness.checkers.histories.anomaly import Anomaly
+from harness.checkers.histories.seen import Seen
+from harness.history import History
+
+Check = Callable[[Seen], Iterator[Anomaly]]
+
+# Modules of this folder that serve checkers and are none.
+SHARED = frozenset({"anomaly", "seen"})
+CONFORMS, DIVERGES, INCONCLUSIVE = "CONFORMS", "DIVERGES", "INCONCLUSIVE"
+
+
+@cache
+def properties() -> dict[str, Check]:
+    """Every property by its name."""
+    stems = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in SHARED)
+    return {
+        stem.replace("_", "-"): importlib.import_module(f"{__name__}.{stem}").check
+        for stem in stems
+    }
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of a history: `broken` is illegal, `excused` no promise forbids."""
+
+    history: History
+    broken: list[Anomaly] = field(default_factory=list)
+    excused: list[Anomaly] = field(default_factory=list)
+    counts: Counter = field(default_factory=Counter)
+
+    @property
+    def verdict(self) -> str:
+        """INCONCLUSIVE when nothing was written or nobody read it to the end: silence is no praise.
+        """
+        if self.broken:
+            return DIVERGES
+        judged = self.counts["send ok"] and self.counts["records read"] and self.counts["drain ok"]
+        return CONFORMS if judged else INCONCLUSIVE
+
+    def names(self) -> Counter:
+        """How often each property is broken."""
+        return Counter(each.name for each in self.broken)
+
+
+def judge(history: History) -> Report:
+    """Hold a history against every property."""
+    seen = Seen(history)
+    report = Report(history, counts=_counts(history))
+    for name, check in properties().items():
+        for anomaly in check(seen):
+            anomaly.name = name
+            if not anomaly.excuse and seen.unclean:
+                anomaly.excuse = "unclean leader election is allowed"
+            (report.excused if anomaly.excuse else report.broken).append(anomaly)
+    return report
+
+
+def _counts(history: History) -> Counter:
+    counts: Counter = Counter()
+    for each in history.operations:
+        counts[f"{each.do} {each.outcome}"] += 1
+        if each.do == "poll":
+            counts["records read"] += sum(map(len, each.told.get("records", {}).values()))
+    return counts

@@ -1,0 +1,37 @@
+"""Under read_committed nothing is seen of a transaction that nobody has committed.
+
+KIP-98: what was aborted, and what is still open, is kept from the reader. A commit whose end is
+unknown may have happened; one that was never asked for, or was refused, has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checkers.histories.anomaly import Anomaly
+from harness.checkers.histories.seen import Seen, Transaction
+from harness.history import Operation
+
+
+def check(seen: Seen) -> Iterator[Anomaly]:
+    for partition in seen.partitions.values():
+        for offset, values in partition.committed_reads.items():
+            for value, poll in values.items():
+                transaction = seen.transaction_of(value)
+                why = _not_committed(transaction, poll) if transaction else ""
+                if why:
+                    text = f"{value} was read at {offset}; its transaction {why}"
+                    ends = (transaction.commit, transaction.abort)
+                    known = tuple(each for each in ends if each is not None)
+                    yield Anomaly(partition.name, text, (seen.sends[value], poll, *known))
+
+
+def _not_committed(transaction: Transaction, poll: Operation) -> str:
+    commit = transaction.commit
+    if commit is None:
+        return "was aborted" if transaction.abort else "was never ended"
+    if commit.outcome == "fail":
+        return "was refused its commit"
+    if poll.ended < commit.began:
+        return "was not committed yet"
+    return ""

@@ -1,0 +1,46 @@
+"""What was acknowledged can be read ever after.
+
+With acks=all a record is on every in-sync replica before its producer hears of it, so it survives
+whatever leaves one of them alive (REPL-*). Lost is a value that nobody ever read although somebody
+read its partition to the end after it was acknowledged; also when that end lies below its offset.
+A record of a transaction that was committed is held to the same. With acks=1 the promise ends with
+the leader; with acks=0 there is none, and such sends carry no offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checkers.histories.anomaly import Anomaly
+from harness.checkers.histories.seen import ALL, Drain, Seen
+from harness.history import Operation, place
+
+
+def check(seen: Seen) -> Iterator[Anomaly]:
+    for value, send in seen.sends.items():
+        if send.outcome != "ok" or value in seen.found or not send.asked.get("acks", ALL):
+            continue
+        where = place(send.asked["topic"], send.asked["partition"])
+        drain = next((d for d in seen.drains_of(where) if _owes(d, send, seen)), None)
+        if drain is None:
+            continue
+        offset = send.told.get("offset", -1)
+        excuse = "" if send.asked.get("acks", ALL) == ALL else "acks=1 ends with its leader"
+        text = f"{value} was acknowledged at offset {offset}, and nobody ever read it"
+        if offset >= drain.end:
+            text += f": the partition ends at {drain.end}"
+        yield Anomaly(where, text, (send, drain.operation), excuse)
+
+
+def _owes(drain: Drain, send: Operation, seen: Seen) -> bool:
+    """Whether this reading to the end should have met this record."""
+    offset = send.told.get("offset", -1)
+    if not send.before(drain.operation) or 0 <= offset < drain.start:
+        return False
+    if not drain.committed:
+        return True
+    transaction = seen.transaction_of(send.asked["value"])
+    if transaction is not None:
+        done = transaction.committed and transaction.commit.before(drain.operation)
+        return done and offset < drain.end
+    return offset < drain.end

@@ -1,0 +1,164 @@
+"""A history looked at once: who sent which value, and where whoever read it found it.
+
+Every property asks the same few questions; answering them from one pass keeps the whole judgement
+linear in the operations. Partitions are named `topic-index`, as in a history's records.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from harness.history import History, Operation, place
+
+READ_COMMITTED = "read_committed"
+ALL = -1  # acks
+
+
+@dataclass(slots=True)
+class Transaction:
+    """The sends of one transaction and whoever asked to end it."""
+
+    name: str
+    sends: list[Operation] = field(default_factory=list)
+    commit: Operation | None = None
+    abort: Operation | None = None
+
+    @property
+    def committed(self) -> bool:
+        return self.commit is not None and self.commit.outcome == "ok"
+
+
+@dataclass(slots=True)
+class Drain:
+    """A partition read from `start` to its end `end`, and what was found there."""
+
+    operation: Operation
+    place: str
+    committed: bool
+    start: int
+    end: int
+    found: set[tuple[int, str]] = field(default_factory=set)
+    values: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Partition:
+    """What is known of one partition: who was told which offset, who read what there."""
+
+    name: str
+    sends: list[Operation] = field(default_factory=list)  # acknowledged with an offset
+    # offset -> value -> the first poll that read it
+    reads: dict[int, dict[str, Operation]] = field(default_factory=lambda: defaultdict(dict))
+    committed_reads: dict[int, dict[str, Operation]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    drains: list[Drain] = field(default_factory=list)
+
+
+class Seen:
+    """The index of a history."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.unclean = bool(history.promised.get("unclean"))
+        self.sends: dict[str, Operation] = {}
+        self.transactions: dict[str, Transaction] = {}
+        self.partitions: dict[str, Partition] = {}
+        self.found: dict[str, set[tuple[str, int]]] = defaultdict(set)  # value -> places, offsets
+        self.found_committed: set[str] = set()  # values that a read_committed reader was given
+        self.by_process: dict[str, list[Operation]] = defaultdict(list)
+        for each in history.operations:
+            take = _TAKE.get(each.do)
+            if take is not None:
+                take(self, each)
+        for partition in self.partitions.values():
+            partition.sends.sort(key=lambda send: send.began)
+        self._fill_drains()
+
+    def partition(self, name: str) -> Partition:
+        if name not in self.partitions:
+            self.partitions[name] = Partition(name)
+        return self.partitions[name]
+
+    def drains_of(self, name: str) -> list[Drain]:
+        return self.partition(name).drains
+
+    @cached_property
+    def offsets_read(self) -> dict[tuple[str, bool], list[int]]:
+        """(partition, committed only) -> the offsets somebody read, in order."""
+        return {
+            (name, committed): sorted(reads)
+            for name, partition in self.partitions.items()
+            for committed, reads in ((False, partition.reads), (True, partition.committed_reads))
+        }
+
+    def transaction_of(self, value: str) -> Transaction | None:
+        send = self.sends.get(value)
+        name = send.asked.get("transaction") if send else None
+        return self.transactions.get(name) if name else None
+
+    def _send(self, op: Operation) -> None:
+        self.sends[op.asked["value"]] = op
+        name = op.asked.get("transaction")
+        if name:
+            self._transaction(name).sends.append(op)
+        if op.outcome == "ok" and op.told.get("offset", -1) >= 0:
+            where = place(op.asked["topic"], op.asked["partition"])
+            self.partition(where).sends.append(op)
+
+    def _poll(self, op: Operation) -> None:
+        self.by_process[op.process].append(op)
+        committed = op.asked.get("isolation") == READ_COMMITTED
+        for name, rows in op.told.get("records", {}).items():
+            partition = self.partition(name)
+            for offset, value in rows:
+                partition.reads[offset].setdefault(value, op)
+                self.found[value].add((name, offset))
+                if committed:
+                    partition.committed_reads[offset].setdefault(value, op)
+                    self.found_committed.add(value)
+
+    def _seek(self, op: Operation) -> None:
+        self.by_process[op.process].append(op)
+
+    def _commit(self, op: Operation) -> None:
+        self._transaction(op.asked["transaction"]).commit = op
+
+    def _abort(self, op: Operation) -> None:
+        self._transaction(op.asked["transaction"]).abort = op
+
+    def _drain(self, op: Operation) -> None:
+        if op.outcome != "ok":
+            return
+        name = place(op.asked["topic"], op.asked["partition"])
+        committed = op.asked.get("isolation") == READ_COMMITTED
+        drain = Drain(op, name, committed, op.told["from"], op.told["to"])
+        self.partition(name).drains.append(drain)
+
+    def _transaction(self, name: str) -> Transaction:
+        return self.transactions.setdefault(name, Transaction(name))
+
+    def _fill_drains(self) -> None:
+        for drain in self._all_drains():
+            op = drain.operation
+            for poll in self.by_process[op.process]:
+                if op.began < poll.began and poll.ended < op.ended:
+                    rows = poll.told.get("records", {}).get(drain.place, ())
+                    drain.found.update((offset, value) for offset, value in rows)
+            drain.values = {value for _, value in drain.found}
+
+    def _all_drains(self) -> Iterator[Drain]:
+        return (drain for each in list(self.partitions.values()) for drain in each.drains)
+
+
+_TAKE = {
+    "send": Seen._send,
+    "poll": Seen._poll,
+    "seek": Seen._seek,
+    "commit": Seen._commit,
+    "abort": Seen._abort,
+    "drain": Seen._drain,
+}

@@ -1,0 +1,33 @@
+"""What somebody has read stays where it was.
+
+A consumer is given only what lies below the high watermark (under read_committed, the last stable
+offset), which is on every in-sync replica. So a record that was handed out once must be met by
+everybody who later reads the partition from an earlier offset to its end, whatever acks its
+producer asked for. A broker that moves its high watermark too early breaks this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.checkers.histories.anomaly import Anomaly
+from harness.checkers.histories.seen import Drain, Partition, Seen
+
+
+def check(seen: Seen) -> Iterator[Anomaly]:
+    for partition in seen.partitions.values():
+        for drain in partition.drains:
+            yield from _missed(partition, drain)
+
+
+def _missed(partition: Partition, drain: Drain) -> Iterator[Anomaly]:
+    reads = partition.committed_reads if drain.committed else partition.reads
+    for offset, values in reads.items():
+        if offset < drain.start:
+            continue
+        for value, poll in values.items():
+            if not poll.before(drain.operation) or value in drain.values:
+                continue
+            where = f"the partition ends at {drain.end}" if offset >= drain.end else "it is gone"
+            text = f"{value} was read at offset {offset}; later {where}"
+            yield Anomaly(partition.name, text, (poll, drain.operation))
