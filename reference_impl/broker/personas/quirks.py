@@ -5,11 +5,18 @@ its evidence; handlers read values through `Persona.quirk`. A behaviour that all
 share is no quirk and stands in its handler.
 """
 
-from reference_impl.broker.personas import control_path, data_path, group_path, replica_path
+from reference_impl.broker.personas import (
+    control_path,
+    controller_path,
+    data_path,
+    group_path,
+    replica_path,
+)
 
 QUIRKS: dict[str, str] = {
     **control_path.SENTENCES,
     **data_path.SENTENCES,
     **group_path.SENTENCES,
+    **controller_path.SENTENCES,
     **replica_path.SENTENCES,
 }

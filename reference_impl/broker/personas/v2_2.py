@@ -3,7 +3,13 @@
 Ranges as a real 2.2.1 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas import control_path, data_path, group_path, replica_path
+from reference_impl.broker.personas import (
+    control_path,
+    controller_path,
+    data_path,
+    group_path,
+    replica_path,
+)
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -19,6 +25,7 @@ QUIRKS = {
     **control_path.column("2.2"),
     **data_path.column("2.2"),
     **group_path.column("2.2"),
+    **controller_path.column("2.2"),
     **replica_path.column("2.2"),
 }
 

@@ -3,7 +3,13 @@
 Ranges as a real 2.8.2 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas import control_path, data_path, group_path, replica_path
+from reference_impl.broker.personas import (
+    control_path,
+    controller_path,
+    data_path,
+    group_path,
+    replica_path,
+)
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -20,6 +26,7 @@ QUIRKS = {
     **control_path.column("2.8"),
     **data_path.column("2.8"),
     **group_path.column("2.8"),
+    **controller_path.column("2.8"),
     **replica_path.column("2.8"),
 }
 

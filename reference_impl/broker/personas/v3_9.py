@@ -3,7 +3,13 @@
 Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas import control_path, data_path, group_path, replica_path
+from reference_impl.broker.personas import (
+    control_path,
+    controller_path,
+    data_path,
+    group_path,
+    replica_path,
+)
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -28,6 +34,7 @@ QUIRKS = {
     **control_path.column("3.9"),
     **data_path.column("3.9"),
     **group_path.column("3.9"),
+    **controller_path.column("3.9"),
     **replica_path.column("3.9"),
 }
 

@@ -3,7 +3,13 @@
 Ranges as a real 4.3.1 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas import control_path, data_path, group_path, replica_path
+from reference_impl.broker.personas import (
+    control_path,
+    controller_path,
+    data_path,
+    group_path,
+    replica_path,
+)
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
 BROKER_LISTENER = ranges(
@@ -29,6 +35,7 @@ QUIRKS = {
     **control_path.column("4.3"),
     **data_path.column("4.3"),
     **group_path.column("4.3"),
+    **controller_path.column("4.3"),
     **replica_path.column("4.3"),
 }
 

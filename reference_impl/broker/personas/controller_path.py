@@ -1,0 +1,84 @@
+"""Where releases differ in what their controllers do and say: one row a behaviour.
+
+A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.wire.errors import ErrorCode as E
+
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_THREE = "observed on three nodes of 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "controller.keeps-eligible-leaders": (
+        "Replicas that left an ISR below min.insync.replicas may still lead (KIP-966), and an ISR "
+        "may be empty; without the quirk its last member stays in it.",
+        (False, False, False, False, True),
+        _THREE,
+    ),
+    "controller.sorts-reported-isrs": (
+        "An ISR that a leader reports is kept in ascending order; without the quirk the newest "
+        "member is the last.",
+        (False, False, False, False, True),
+        _THREE,
+    ),
+    "controller.shrinks-isrs-when-it-begins": (
+        "A broker that becomes controller takes dead brokers out of every ISR, for one leader "
+        "epoch each.",
+        (False, False, True, False, False),
+        _THREE,
+    ),
+    "controller.names-the-elections-it-skips": (
+        "An election of all partitions answers for each of them; without the quirk for those "
+        "alone that changed.",
+        (True, True, False, False, False),
+        _THREE,
+    ),
+    "elections.say-when-needless": (
+        "An election that changes nothing answers ELECTION_NOT_NEEDED; without the quirk NONE.",
+        (False, False, True, True, True),
+        _THREE,
+    ),
+    "controller.may-know-newer-broker-epochs": (
+        "A request for a later registration of this broker than it knows of is obeyed; without "
+        "the quirk it is UNKNOWN_SERVER_ERROR (KIP-380).",
+        (True, False, True, True, True),
+        "observed with LeaderAndIsr on three nodes of 2.2.1 and 2.8.2",
+    ),
+    "controller.refusals-name-partitions": (
+        "LeaderAndIsr with an old controller epoch is refused partition by partition, too.",
+        (False, True, True, False, False),
+        "observed on three nodes of 1.0.2, 2.2.1, 2.8.2",
+    ),
+    "controller.stops-are-fenced": (
+        "StopReplica names a leader epoch, and an older one is refused (KIP-570).",
+        (False, False, True, False, False),
+        "observed on three nodes of 2.8.2",
+    ),
+    "metadata.leaderless-is-blank": (
+        "A partition without a live leader shows neither ISR nor leader epoch in Metadata.",
+        (True, True, False, False, False),
+        _THREE,
+    ),
+    "metadata.leaderless-code": (
+        "The code of such a partition from Metadata v6 on; below it is LEADER_NOT_AVAILABLE.",
+        (
+            E.LEADER_NOT_AVAILABLE,
+            E.LISTENER_NOT_FOUND,
+            *[E.LEADER_NOT_AVAILABLE] * 3,
+        ),
+        _THREE,
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """One release's quirks: name -> (value, evidence)."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}
