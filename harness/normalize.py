@@ -22,7 +22,7 @@ from reference_impl.wire.apis import API
 
 Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
-LOG_APPEND_TIME, CONTROL = 0x08, 0x20
+LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
 NO_ID = bytes(16)
 NO_BROKER = -1
 
@@ -75,6 +75,11 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("WriteTxnMarkers", "markers.topics.partitions"): ("partition_index",),
     ("TxnOffsetCommit", "topics"): ("name",),
     ("TxnOffsetCommit", "topics.partitions"): ("partition_index",),
+    ("DescribeLogDirs", "results"): ("log_dir",),
+    ("DescribeLogDirs", "results.topics"): ("name",),
+    ("DescribeLogDirs", "results.topics.partitions"): ("partition_index",),
+    ("AlterReplicaLogDirs", "results"): ("topic_name",),
+    ("AlterReplicaLogDirs", "results.partitions"): ("partition_index",),
     ("DescribeProducers", "topics.partitions.active_producers"): ("producer_id",),
     ("DescribeTransactions", "transaction_states.topics"): ("topic",),
     ("DescribeTransactions", "transaction_states.topics.partitions"): (),
@@ -174,6 +179,8 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
         answer = _struct(exchange.answer, api, "", symbols)
         if api == "Metadata" and _asked_for_all(exchange):
             answer = _only_ours(answer, symbols)
+        if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
+            answer |= {"results": [_only_ours(one, symbols) for one in answer["results"]]}
     ending = exchange.ending.direction if exchange.ending else None
     return Reading(
         step=exchange.step,
@@ -313,6 +320,9 @@ def _entry(entry: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
     if out.get("producer_id", -1) >= 0:
         out["producer_id"] = symbols.symbol("producer-id", out["producer_id"])
     by_broker = bool(out["attributes"] & (LOG_APPEND_TIME | CONTROL))
+    if out["attributes"] & DELETE_HORIZON and out.get("base_timestamp", -1) >= symbols.clock_ms:
+        out["base_timestamp"] = "$horizon"
+        symbols.used["delete-horizons"] += 1
     for word in ("base_timestamp", "max_timestamp", "timestamp"):
         if word in out:
             out[word] = _stamp(out[word], symbols, by_broker)
@@ -359,6 +369,10 @@ def _non_negative(table: str) -> Rewrite:
 
 def _moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return symbols.moment(value)
+
+
+def _disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$disk" if isinstance(value, int) and value >= 0 else value
 
 
 def _known_moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
@@ -442,6 +456,10 @@ REASONS: tuple[Reason, ...] = (
            ("finalized_features_epoch",), _non_negative("feature-epoch")),
     Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
            ("value",), _deployment, frozenset({"DescribeConfigs"})),
+    Reason("log-dirs", "Where a broker keeps its files is its owner's choice.",
+           ("log_dir",), _id("log-dir", ""), frozenset({"DescribeLogDirs"})),
+    Reason("disks", "How large a disk is, and how full, is the machine's affair; -1 stays.",
+           ("total_bytes", "usable_bytes"), _disk, frozenset({"DescribeLogDirs"})),
     Reason("placement", "Unassigned replicas start at a random broker; roles are compared instead.",
            ("",), _placement, frozenset({"Metadata"})),
     Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",
@@ -457,6 +475,7 @@ WALKED: dict[str, str] = {
     "crc": "A batch's CRC follows from bytes compared field by field; whether it is right stays.",
     "compressed-size": "A compressed batch's length depends on the codec's implementation.",
     "times": "Instants of the run, and those a broker stamped (LogAppendTime, markers), go by name.",
+    "delete-horizons": "When the cleaner may drop tombstones: its clock and delete.retention.ms.",
     "other-topics": "A question for all topics also shows those of other cases.",
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
 }

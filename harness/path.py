@@ -105,6 +105,7 @@ OPERATORS: dict[str, Any] = {
     "in": lambda found, wanted: found in wanted,
     "len ==": lambda found, wanted: found is not None and len(found) == wanted,
     "len >=": lambda found, wanted: found is not None and len(found) >= wanted,
+    "len <=": lambda found, wanted: found is not None and len(found) <= wanted,
     "each ==": _every(lambda found, wanted: found == wanted),
     "each !=": _every(lambda found, wanted: found != wanted),
     "each >=": _every(lambda found, wanted: found >= wanted),

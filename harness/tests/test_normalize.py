@@ -125,6 +125,22 @@ def created(assignments=()):
     return one("CreateTopics", 2, {"topics": []}, {"topics": [entry]}, label="created")
 
 
+def dirs(path="/a", total=-1, size=5, label="dirs", name=NAME):
+    part = {"partition_index": 0, "partition_size": size, "offset_lag": 0, "is_future_key": False}
+    topics = [{"name": name, "partitions": [part]}]
+    row = {"error_code": 0, "log_dir": path, "topics": topics, "total_bytes": total,
+           "usable_bytes": total, "is_cordoned": False}  # fmt: skip
+    body = {"throttle_time_ms": 0, "error_code": 0, "results": [row]}
+    return one("DescribeLogDirs", 4, body, {"topics": None}, label=label)
+
+
+def cleaned(horizon, told=True):
+    tombstone = Record(0, 1 - horizon, b"k", None)
+    return fetch(
+        encode_batch([tombstone], base_timestamp=horizon, max_timestamp=1, delete_horizon=told)
+    )
+
+
 def talk(*lines, **header):
     return conversation(*lines, **{"names": {"topic": NAME}} | header)
 
@@ -202,6 +218,16 @@ CASES = {
             talk(config("log.dir", "/a")),
         ],
     ),
+    "log-dirs": (
+        talk(*(dirs(label=label) for label in TWICE)),
+        talk(*(dirs("/b", label=label) for label in TWICE)),
+        [talk(dirs(label="first"), dirs("/b", label="second")), talk(dirs("", label="first"))],
+    ),
+    "disks": (
+        talk(dirs(total=900)),
+        talk(dirs(total=17)),
+        [talk(dirs(total=-1)), talk(dirs(total=900, size=6))],
+    ),
     "placement": (
         talk(metadata(topics=[topic(NAME, partition(0, (0, 1, 2)))], asked=[NAME]), **PLACED),
         talk(metadata(topics=[topic(NAME, partition(0, (2, 0, 1)))], asked=[NAME]), **PLACED),
@@ -273,6 +299,11 @@ CASES = {
             talk(fetch(records(stamp=CLOCK + 3))),
             talk(fetch(records(append_time=CLOCK + 3, stamp=2))),
         ],
+    ),
+    "delete-horizons": (
+        talk(cleaned(CLOCK + 90_000_000)),
+        talk(cleaned(CLOCK + 86_400_000)),
+        [talk(cleaned(CLOCK + 86_400_000, told=False)), talk(cleaned(CLOCK - 1))],
     ),
     "other-topics": (
         talk(metadata(topics=[topic(), topic("theirs")], asked=None)),

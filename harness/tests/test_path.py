@@ -58,6 +58,8 @@ def test_spelling_is_the_inverse_of_parsing(text):
         ("topics[0].partitions[*].id", "each ==", 1, False),
         ("topics", "len ==", 2, True),
         ("topics", "len >=", 3, False),
+        ("topics", "len <=", 2, True),
+        ("topics", "len <=", 1, False),
         ("topics[0].name", "in", ["a", "c"], True),
         ("topics[7].name", "!=", "a", False),
     ],
