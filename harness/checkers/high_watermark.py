@@ -2,6 +2,7 @@
 
 Records below it are promised. A case that deletes the topic starts anew. Answers of different
 connections may come from different brokers, whose watermarks lag, so each is followed by itself.
+Cases that harm brokers are left to their claims: a broker starts again from an older checkpoint.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from harness.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:
-    if any(True for _ in walks.decoded(transcript, "DeleteTopics")):
+    if walks.harmed(transcript) or any(True for _ in walks.decoded(transcript, "DeleteTopics")):
         return []
     highest: dict[tuple, int] = {}
     found = []

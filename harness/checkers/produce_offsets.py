@@ -3,7 +3,7 @@
 Followed per partition through one case. Appends that are under way at once may be written in any
 order (one may have waited behind another request of its connection), but never to the same offsets.
 Batches of idempotent producers are left out, because a duplicate is answered with its first offset;
-so are cases that delete topics.
+so are cases that delete topics, and cases that harm brokers, whose claims say what may be lost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Append(NamedTuple):
 
 
 def check(transcript: Transcript) -> list[Finding]:
-    if any(True for _ in walks.decoded(transcript, "DeleteTopics")):
+    if walks.harmed(transcript) or any(True for _ in walks.decoded(transcript, "DeleteTopics")):
         return []
     written: dict[tuple[Any, int], list[Append]] = {}
     found = []

@@ -26,6 +26,11 @@ def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, dict
             yield exchange, exchange.answer
 
 
+def harmed(transcript: Transcript) -> bool:
+    """Whether the case killed or froze brokers: what they had not promised may then be gone."""
+    return any(event.direction == "inflicted" for event in transcript.events)
+
+
 def request_of(exchange: Exchange) -> dict[str, Any]:
     """The decoded body of the request; empty when there is none that decodes."""
     return {} if exchange.request is None else exchange.request.body
