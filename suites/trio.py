@@ -10,14 +10,15 @@ Sources: schema Metadata, Produce, Fetch; settings of the same names in Kafka's 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from harness.expect import Expectation, all_of, answer
+from harness.expect import Expectation, all_of, answer, by_release
 from harness.placeholders import Now, Records
 from harness.scenario import Ask, Send, Until
 from harness.steps import at_controller, create_topic, fetch, list_offsets, metadata, produce
 
-BROKERS = (0, 1, 2)
+BROKERS, NOBODY = (0, 1, 2), -1
 ONE, TWO, THREE = b"first-----", b"second----", b"third-----"
 PART = "topics[0].partitions[0]"
 LEADER, EPOCH, ISR = f"{PART}.leader_id", f"{PART}.leader_epoch", f"{PART}.isr_nodes"
@@ -25,6 +26,7 @@ WRITTEN = "responses[0].partition_responses[0]"
 READ = "responses[0].partitions[0]"
 MARK = f"{READ}.high_watermark"
 OFFSET_CODE, OFFSET = f"{PART}.error_code", f"{PART}.offset"
+FOLLOWERS = 5  # of Fetch: followers say where their log starts, and all five releases serve it
 LONG_MS = 20_000  # a wait that something else ends
 
 _STEADY = {"auto.leader.rebalance.enable": "false", "controlled.shutdown.retry.backoff.ms": "500"}
@@ -38,6 +40,8 @@ DEATH: dict[str, Any] = {
         "replica.lag.time.max.ms": "30000",
     },
 }
+CALM = dict(DEATH)  # the same cluster, for cases that harm nobody
+DEATH |= {"capabilities": ("harm",)}
 LAG: dict[str, Any] = {
     "brokers": 3,
     "racks": ("a", "b", "c"),
@@ -45,10 +49,12 @@ LAG: dict[str, Any] = {
         **_STEADY,
         "zookeeper.session.timeout.ms": "30000",
         "broker.session.timeout.ms": "30000",
-        "replica.lag.time.max.ms": "1500",
+        "replica.lag.time.max.ms": "2000",
         "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
     },
 }
+STILL = dict(LAG)  # the same cluster, for cases that harm nobody
+LAG |= {"capabilities": ("harm",)}
 
 
 def batch(*values: Any, **fields: Any) -> Records:
@@ -59,12 +65,16 @@ def batch(*values: Any, **fields: Any) -> Records:
 def placed(
     topic: Any, rows: Mapping[int, Sequence[int]], *, configs: Mapping[str, Any] | None = None
 ) -> list[Any]:
-    """A topic on these brokers, ready when all of them know it and its leaders serve it.
+    """A topic on these brokers, ready when all of them know it whole and its leaders serve it.
 
     ZooKeeper's brokers hear of a partition's leader before its topic is in their metadata, and
     refuse producers in between.
     """
     made = create_topic(topic, configs=configs, assignments=rows, name="made", **at_controller())
+    in_sync = [
+        (f"topics[0].partitions[{index}].isr_nodes", "len ==", len(row))
+        for index, row in rows.items()
+    ]
     known = [
         Until(
             metadata(topic, broker=broker, name=f"known {broker}"),
@@ -72,6 +82,7 @@ def placed(
             also=(
                 ("topics[0].partitions", "len ==", len(rows)),
                 ("topics[0].partitions[*].leader_id", "each >=", 0),
+                *in_sync,
             ),
         )
         for broker in BROKERS
@@ -112,6 +123,14 @@ def read(topic: Any, offset: int = 0, *, at: int = 1, name: str = "read", **how:
     return fetch(topic, partition, offset, broker=at, name=name, **{"max_wait_ms": 0, **how})
 
 
+def follow(topic: Any, offset: int, *, of: int = 1, by: int = 2, name: str, **how: Any) -> Ask:
+    """The fetch of a follower, sent by us in its place while it is paused or away."""
+    version = how.pop("version", FOLLOWERS)
+    how = {"max_wait_ms": 0, **how}
+    asked = fetch(topic, 0, offset, broker=of, name=name, version=version, **how)
+    return replace(asked, body={**asked.body, "replica_id": by})
+
+
 def marked(topic: Any, mark: int, *, at: int = 1, name: str = "read", **how: Any) -> Until:
     """Read until the high watermark is this."""
     return Until(read(topic, at=at, name=name, **how), MARK, "==", mark)
@@ -133,20 +152,47 @@ def look(case: Any, topic: Any, name: str = "look", *, at: int = 0) -> Ask:
 
 def until_led(
     case: Any, topic: Any, leader: int, isr: Sequence[int], name: str = "look", *, at: int = 0
-) -> Until:
-    """Look until one broker sees this leader and these brokers, in any order, in sync."""
-    return Until(
-        look(case, topic, name, at=at), LEADER, "==", leader,
-        also=((ISR, "len ==", len(isr)), *((ISR, "contains", one) for one in isr)),
-    )  # fmt: skip
+) -> list[Until]:
+    """Look until one broker sees this leader and these brokers, in any order, in sync; and until
+    the leader sees it as well, and leads.
+    """
+    wanted = ((ISR, "len ==", len(isr)), *((ISR, "contains", one) for one in isr))
+    steps = [Until(look(case, topic, name, at=at), LEADER, "==", leader, also=wanted)]
+    if leader != at:
+        there = look(case, topic, f"{name} there", at=leader)
+        steps.append(Until(there, LEADER, "==", leader, also=wanted))
+    return [*steps, Until(end(topic, at=leader, name=f"{name} serves"), OFFSET_CODE, "==", 0)]
 
 
-def led(case: Any, step: str, leader: int, isr: Sequence[int], epoch: int) -> Expectation:
-    """The step, a look, shows this; 1.0 does not tell leader epochs."""
-    found = [answer(step, LEADER).is_(leader), answer(step, ISR).is_(list(isr))]
-    if case.release != "1.0":
-        found.append(answer(step, EPOCH).is_(epoch))
-    return all_of(*found)
+def until_leaderless(case: Any, topic: Any, name: str = "nobody", *, at: int = 0) -> Until:
+    return Until(look(case, topic, name, at=at), LEADER, "==", NOBODY)
+
+
+def led(
+    step: str,
+    leader: int,
+    isr: Sequence[int],
+    zk: int,
+    kraft: int | None = None,
+    *,
+    joined: bool = False,
+) -> Expectation:
+    """The step, a look, shows this leader, this ISR in this order, this leader epoch (KRaft's, if
+    it counts otherwise). 1.0 tells no epochs. An ISR that a leader has changed (`joined`) is in the
+    order of ids in 4.3, where leaders keep it in a hash set.
+    """
+    found, epoch = answer(step, LEADER).is_(leader), answer(step, EPOCH)
+    kept, sorted_ = (answer(step, ISR).is_(order) for order in (list(isr), sorted(isr)))
+    return by_release(
+        {
+            "1.0": all_of(found, kept),
+            "2.2-2.8": all_of(found, kept, epoch.is_(zk)),
+            "3.9": all_of(found, kept, epoch.is_(zk if kraft is None else kraft)),
+            "4.3": all_of(
+                found, sorted_ if joined else kept, epoch.is_(zk if kraft is None else kraft)
+            ),
+        }
+    )
 
 
 def stored(step: str, offset: int) -> Expectation:

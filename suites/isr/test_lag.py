@@ -1,0 +1,229 @@
+"""Followers that stay alive and stop following: when they leave the ISR, and what it moves.
+
+Sources: Partition.maybeShrinkIsr and getOutOfSyncReplicas, Replica.updateFetchState (1.0.2 to
+4.3.1), KIP-16 (lag is a time), KAFKA-13091; clauses REPL-07 to REPL-14, REPL-16, REPL-18.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, by_release, records
+from harness.scenario import Until
+from harness.steps import pause_broker, resume_broker
+from suites.trio import (
+    DEATH,
+    ISR,
+    LAG,
+    MARK,
+    OFFSET,
+    ONE,
+    THREE,
+    TWO,
+    a_log,
+    end,
+    follow,
+    led,
+    look,
+    marked,
+    read,
+    stored,
+    until_led,
+    write,
+)
+
+
+def drained(topic, offset=1):
+    """Wait until the leader has nothing left to answer to a follower that is paused."""
+    return read(topic, offset, name="drained", max_wait_ms=700)
+
+
+@claim("isr.a-stalled-follower-leaves", evidence=("REPL-09", "REPL-11", "REPL-14"), **LAG)
+def test_a_stalled_follower_leaves(case):
+    """A follower that stops fetching leaves after the lag, in no new epoch; the high watermark
+    moves on without it (in 2.8 with the next append only, KAFKA-13091).
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        read(name, 1, name="before"),
+        until_led(case, name, 1, [1, 0]),
+        read(name, name="after"),
+        write(name, THREE, acks=1, name="next"),
+        marked(name, 3, name="last"),
+        resume_broker(2),
+        expect=all_of(
+            answer("before", MARK).is_(1),
+            by_release(
+                {
+                    "1.0-2.2,3.9+": answer("after", MARK).is_(2),
+                    "2.8": answer("after", MARK).is_(1),
+                }
+            ),
+            led("look", 1, [1, 0], 0, joined=True),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.a-stalled-follower-returns", evidence=("REPL-16", "REPL-18"), **LAG)
+def test_a_stalled_follower_returns(case):
+    """When it fetches again it catches up and joins the end of the ISR, in no new epoch."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        until_led(case, name, 1, [1, 0], "gone"),
+        resume_broker(2),
+        until_led(case, name, 1, [1, 0, 2]),
+        expect=led("look", 1, [1, 0, 2], 0, joined=True),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.an-idle-partition-forgives", evidence=("REPL-11", "observed on 2.2.1"), **LAG)
+def test_an_idle_partition_forgives(case):
+    """A silent follower that has everything stays in sync, however long it is silent; in 1.0 it
+    leaves.
+    """
+    name = case.topic()
+    gone = until_led(case, name, 1, [1]) if case.release == "1.0" else look(case, name)
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="idle", max_wait_ms=3000),
+        gone,
+        resume_broker(2),
+        expect=by_release({"1.0": led("look", 1, [1], 0), "2.2+": led("look", 1, [1, 2], 0)}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "isr.a-slow-follower-leaves",
+    evidence=("REPL-07", "REPL-12"),
+    releases="1.0-2.2,3.9+",  # in 2.8 a high watermark alone does not show it (KAFKA-13091)
+    **LAG,
+)
+def test_a_slow_follower_leaves(case):
+    """A follower that keeps fetching and never reaches the end of the log leaves as well."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        Until(follow(name, 1, name="slow"), MARK, "==", 2),
+        until_led(case, name, 1, [1, 0]),
+        resume_broker(2),
+        expect=led("look", 1, [1, 0], 0, joined=True),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.a-follower-at-the-end-stays", evidence=("REPL-07", "REPL-12", "REPL-13"), **LAG)
+def test_a_follower_at_the_end_stays(case):
+    """A follower that reaches the end again and again stays, however long the log grows under it.
+    """
+    name = case.topic()
+    rounds = [
+        (
+            write(name, TWO, acks=1, name=f"write {n}"),
+            follow(name, n, name=f"fetch {n}"),
+            follow(name, n + 1, name=f"end {n}", max_wait_ms=600),
+        )
+        for n in range(1, 7)
+    ]
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        drained(name),
+        rounds,
+        look(case, name),
+        read(name),
+        resume_broker(2),
+        expect=all_of(led("look", 1, [1, 2], 0), answer("read", MARK).is_(7)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.the-leader-never-leaves", evidence=("REPL-14", "REPL-08"), **LAG)
+def test_the_leader_never_leaves(case):
+    """With every follower silent the leader is in sync with itself. In 2.8 the high watermark
+    waits for the next append (KAFKA-13091).
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        until_led(case, name, 1, [1]),
+        read(name, name="shrunk"),
+        write(name, THREE, acks=1, name="next"),
+        read(name, name="alone"),
+        resume_broker(2),
+        expect=all_of(
+            answer("look", ISR).is_([1]),
+            by_release(
+                {
+                    "1.0-2.2,3.9+": answer("shrunk", MARK).is_(2),
+                    "2.8": answer("shrunk", MARK).is_(1),
+                }
+            ),
+            answer("alone", MARK).is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.the-slowest-member-holds-the-mark", evidence=("REPL-07", "REPL-08"), **DEATH)
+def test_the_slowest_member_holds_the_mark(case):
+    """The high watermark is where the slowest member in sync fetches next, and never goes back."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        write(name, THREE, acks=1, name="third"),
+        read(name, name="held"),
+        follow(name, 2, name="second fetched"),
+        marked(name, 2, name="moved"),
+        follow(name, 3, name="all fetched"),
+        marked(name, 3, name="whole"),
+        follow(name, 1, name="again"),
+        read(name, name="stays"),
+        resume_broker(2),
+        expect=all_of(answer("held", MARK).is_(1), answer("stays", MARK).is_(3)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.followers-read-above-the-mark", evidence=("REPL-06", "REPL-09"), **DEATH)
+def test_followers_read_above_the_mark(case):
+    """A follower is given everything up to the end of the log, a consumer what all members have;
+    ListOffsets makes the same difference.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        read(name, name="consumer"),
+        follow(name, 1, name="follower"),
+        end(name, name="consumer's end"),
+        end(name, name="follower's end", replica_id=2),
+        resume_broker(2),
+        expect=all_of(
+            answer("consumer", MARK).is_(1),
+            records("follower", "[0].value").is_(TWO),
+            answer("consumer's end", OFFSET).is_(1),
+            answer("follower's end", OFFSET).is_(2),
+            stored("write", 1),
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,221 @@
+"""Who is in sync when brokers come and go, and who may lead when too few are left.
+
+Brokers are stopped (the controller is told) or killed (it notices when the session ends); the ISR
+that Metadata shows is compared in its order, which is the order in which members stayed and joined.
+
+Sources: ReplicaStateMachine and PartitionStateMachine (1.0.2 to 2.8.2), ReplicationControlManager
+and PartitionChangeBuilder (3.9.2, 4.3.1), KIP-966; clauses CTL-16 to CTL-18, CTL-24, REPL-16.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, by_release, records
+from harness.steps import kill_broker, start_broker, stop_broker
+from suites.trio import (
+    DEATH,
+    ISR,
+    LEADER,
+    MARK,
+    ONE,
+    PART,
+    READ,
+    THREE,
+    TWO,
+    a_log,
+    led,
+    marked,
+    read,
+    stored,
+    until_leaderless,
+    until_led,
+    write,
+)
+
+OFFLINE = f"{PART}.offline_replicas"
+LEADERLESS, OUT_OF_RANGE = 5, 1
+UNCLEAN = {"unclean.leader.election.enable": "true"}
+
+
+@claim("isr.a-stopped-follower-leaves-at-once", evidence=("CTL-24", "BRK-32"), **DEATH)
+def test_a_stopped_follower_leaves_at_once(case):
+    """When a follower's shutdown ends it is out of the ISR and named among the offline replicas;
+    ZooKeeper's controller counts that as a new leader epoch, KRaft's does not.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0]),
+        write(name, TWO),
+        read(name),
+        expect=all_of(
+            led("look", 1, [1, 0], 1, 0),
+            answer("look", OFFLINE).is_([2]),
+            stored("write", 1),
+            answer("read", MARK).is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.a-killed-follower-leaves-with-its-session", evidence=("BRK-30", "CTL-16"), **DEATH)
+def test_a_killed_follower_leaves_with_its_session(case):
+    """A follower that dies without a word is taken out when its session ends."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        kill_broker(2),
+        until_led(case, name, 1, [1, 0]),
+        write(name, TWO),
+        expect=all_of(
+            led("look", 1, [1, 0], 1, 0),
+            answer("look", OFFLINE).is_([2]),
+            stored("write", 1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **DEATH)
+def test_a_follower_that_returns_is_last(case):
+    """A follower that comes back catches up and joins the end of the ISR, in no new epoch."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0], "gone"),
+        write(name, TWO),
+        start_broker(2),
+        until_led(case, name, 1, [1, 0, 2]),
+        expect=all_of(
+            led("look", 1, [1, 0, 2], 1, 0, joined=True), answer("look", OFFLINE).is_([])
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.a-leader-that-returns-follows", evidence=("CTL-16", "CTL-18", "REPL-16"), **DEATH)
+def test_a_leader_that_returns_follows(case):
+    """A leader that was away comes back as a follower, at the end of the ISR."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        stop_broker(1),
+        until_led(case, name, 2, [2, 0], "gone"),
+        write(name, TWO, to=2),
+        start_broker(1),
+        until_led(case, name, 2, [2, 0, 1]),
+        expect=all_of(led("gone", 2, [2, 0], 1), led("look", 2, [2, 0, 1], 1, joined=True)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.two-followers-leave-and-return", evidence=("CTL-24", "REPL-16"), **DEATH)
+def test_two_followers_leave_and_return(case):
+    """Followers leave one by one until the leader is alone, and join in the order they return."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (0, 1, 2), ONE),
+        stop_broker(1),
+        stop_broker(2),
+        until_led(case, name, 0, [0], "alone"),
+        write(name, TWO, to=0),
+        start_broker(2),
+        until_led(case, name, 0, [0, 2], "first"),
+        start_broker(1),
+        until_led(case, name, 0, [0, 1, 2]),
+        expect=all_of(
+            led("alone", 0, [0], 2, 0),
+            answer("alone", OFFLINE).is_([1, 2]),
+            led("first", 0, [0, 2], 2, 0, joined=True),
+            led("look", 0, [0, 2, 1], 2, 0, joined=True),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **DEATH)
+def test_its_last_member_stays_in_it(case):
+    """When the last member dies there is no leader; it leads on its return with everything it had.
+    The ISR keeps it (1.0 and 2.2 hide it while it is away); in 4.3 it is an eligible replica.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        write(name, TWO),
+        kill_broker(1),
+        until_leaderless(case, name),
+        start_broker(1),
+        until_led(case, name, 1, [1], "back"),
+        marked(name, 2),
+        expect=all_of(
+            answer("nobody", f"{PART}.error_code").is_(LEADERLESS),
+            answer("nobody", OFFLINE).is_([1, 2]),
+            led("back", 1, [1], 3, 2),
+            records("read", "[1].value").is_(TWO),
+            by_release(
+                {
+                    "1.0-2.2,4.3": answer("nobody", ISR).is_([]),
+                    "2.8-3.9": answer("nobody", ISR).is_([1]),
+                }
+            ),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.only-its-members-are-elected", evidence=("CTL-16",), **DEATH)
+def test_only_its_members_are_elected(case):
+    """A replica that left the ISR does not lead when the last member dies, though it is alive."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        write(name, TWO),
+        stop_broker(1),
+        until_leaderless(case, name),
+        start_broker(2),
+        until_leaderless(case, name, "still", at=2),
+        start_broker(1),
+        until_led(case, name, 1, [1, 2], "back"),
+        marked(name, 2),
+        expect=all_of(
+            answer("still", OFFLINE).is_([1]),
+            records("read", "[1].value").is_(TWO),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("isr.an-unclean-leader-loses-what-it-never-had", evidence=("CTL-17", "REPL-22"), **DEATH)
+def test_an_unclean_leader_loses_what_it_never_had(case):
+    """With unclean elections a replica outside the ISR leads alone; what it never had is gone, a
+    consumer beyond its end gets OFFSET_OUT_OF_RANGE, and the old leader cuts its log to the new.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, configs=UNCLEAN),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        write(name, TWO, TWO, TWO),
+        stop_broker(1),
+        until_leaderless(case, name),
+        start_broker(2),
+        until_led(case, name, 2, [2], "unclean"),
+        read(name, 4, at=2, name="beyond"),
+        write(name, THREE, to=2, name="instead"),
+        start_broker(1),
+        until_led(case, name, 2, [2, 1], "joined"),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "led again"),
+        marked(name, 2),
+        expect=all_of(
+            answer("unclean", LEADER).is_(2),
+            answer("beyond", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            stored("instead", 1),
+            records("read", "[1].value").is_(THREE),
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,187 @@
+"""Leader epochs after elections: in batches, in answers about them, and in the hands of clients.
+
+Rows are (1, 2): broker 1 leads, broker 2 follows and takes over when 1 is stopped.
+
+Sources: LeaderEpochFileCache, Partition.lastOffsetForLeaderEpoch and checkCurrentLeaderEpoch (1.0.2
+to 4.3.1), KIP-101, KIP-279, KIP-320; clauses APPEND-16, REPL-21, REPL-22.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, batches
+from harness.steps import offset_for_leader_epoch, start_broker, stop_broker
+from suites.trio import (
+    CALM,
+    DEATH,
+    MARK,
+    OFFSET_CODE,
+    ONE,
+    READ,
+    THREE,
+    TWO,
+    a_log,
+    end,
+    marked,
+    read,
+    until_led,
+    write,
+)
+
+NOT_LEADER, FENCED, UNKNOWN, UNDEFINED = 6, 74, 75, -1
+FENCING = {"Fetch": 9, "ListOffsets": 4, "OffsetForLeaderEpoch": 2}
+
+
+def epoch_end(case, topic, epoch, *, at, **how):
+    """Where an epoch ended, by the newest version that all but 1.0 have."""
+    version = 0 if case.release == "1.0" else FENCING["OffsetForLeaderEpoch"]
+    how.setdefault("name", f"epoch {epoch}")
+    return offset_for_leader_epoch(topic, 0, epoch, version=version, broker=at, **how)
+
+
+def taken_over(case, topic, *more):
+    """Broker 2 leads what broker 1 led, by one election."""
+    return [
+        a_log(topic, (1, 2), ONE, TWO),
+        stop_broker(1),
+        until_led(case, topic, 2, [2]),
+        write(topic, THREE, to=2),
+        *more,
+    ]
+
+
+@claim("replication.each-election-is-an-epoch", evidence=("APPEND-16", "CTL-13"), **DEATH)
+def test_each_election_is_an_epoch(case):
+    """Each leader stamps its epoch into what it appends; the next one adds its own."""
+    name = case.topic()
+    verdict = case.judge(
+        taken_over(case, name),
+        start_broker(1),
+        until_led(case, name, 2, [2, 1], "joined"),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "again"),
+        write(name, ONE, name="last"),
+        marked(name, 4),
+        expect=all_of(
+            batches("read", "[0].partition_leader_epoch").is_(0),
+            batches("read", "[2].partition_leader_epoch").is_(1),
+            batches("read", "[3].partition_leader_epoch").is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "replication.an-epoch-ends-where-the-next-begins",
+    evidence=("REPL-22", "KIP-101", "KIP-279"),
+    api="OffsetForLeaderEpoch",
+    versions=only("OffsetForLeaderEpoch", 2),
+    **DEATH,
+)
+def test_an_epoch_ends_where_the_next_begins(case):
+    """A new leader knows where its predecessor's epoch ended; its own ends with its log, and of
+    later ones it knows nothing.
+    """
+    name = case.topic()
+    ends = [answer(f"epoch {n}", "topics[0].partitions[0].end_offset") for n in range(3)]
+    verdict = case.judge(
+        taken_over(case, name),
+        [epoch_end(case, name, epoch, at=2) for epoch in (0, 1, 2)],
+        expect=all_of(ends[0].is_(2), ends[1].is_(3), ends[2].is_(UNDEFINED)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "replication.an-old-answer-about-epochs",
+    evidence=("REPL-22", "KIP-101"),
+    api="OffsetForLeaderEpoch",
+    versions=only("OffsetForLeaderEpoch", 0),
+    **DEATH,
+)
+def test_an_old_answer_about_epochs(case):
+    """Version 0, which followers of 1.0 use, tells ends without the epochs they belong to."""
+    name = case.topic()
+    asked = [
+        offset_for_leader_epoch(name, 0, epoch, version=0, broker=2, name=f"epoch {epoch}")
+        for epoch in (0, 1, 2)
+    ]
+    ends = [answer(f"epoch {n}", "topics[0].partitions[0].end_offset") for n in range(3)]
+    verdict = case.judge(
+        taken_over(case, name),
+        asked,
+        expect=all_of(ends[0].is_(2), ends[1].is_(3), ends[2].is_(UNDEFINED)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "replication.epochs-fence-after-an-election",
+    evidence=("KIP-320", "FETCH-03"),
+    releases="2.2+",
+    **DEATH,
+)
+def test_epochs_fence_after_an_election(case):
+    """A client with the old epoch is told FENCED_LEADER_EPOCH, one with a later epoch
+    UNKNOWN_LEADER_EPOCH, one with the right epoch is served.
+    """
+    name = case.topic()
+    fetched = [
+        read(name, at=2, name=f"fetch {e}", version=FENCING["Fetch"], current_leader_epoch=e)
+        for e in (0, 1, 2)
+    ]
+    listed = [
+        end(name, at=2, name=f"list {e}", version=FENCING["ListOffsets"], current_leader_epoch=e)
+        for e in (0, 1, 2)
+    ]
+    told = [
+        epoch_end(case, name, 0, at=2, name=f"epoch with {e}", current_leader_epoch=e)
+        for e in (0, 1, 2)
+    ]
+    codes = dict(enumerate((FENCED, 0, UNKNOWN)))
+    verdict = case.judge(
+        taken_over(case, name, fetched, listed, told),
+        expect=all_of(
+            *(answer(f"fetch {e}", f"{READ}.error_code").is_(code) for e, code in codes.items()),
+            *(answer(f"list {e}", OFFSET_CODE).is_(code) for e, code in codes.items()),
+            *(answer(f"epoch with {e}", OFFSET_CODE).is_(code) for e, code in codes.items()),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.an-old-leader-fences-too", evidence=("KIP-320", "REPL-21"), **DEATH)
+def test_an_old_leader_fences_too(case):
+    """A leader that returns as a follower refuses who still asks it, by epoch or as not leading."""
+    name = case.topic()
+    version = 4 if case.release == "1.0" else FENCING["Fetch"]
+    verdict = case.judge(
+        taken_over(case, name),
+        start_broker(1),
+        until_led(case, name, 2, [2, 1], "joined"),
+        read(name, at=1, name="without", version=version),
+        read(name, at=1, name="with", version=version, current_leader_epoch=0),
+        write(name, ONE, name="write"),
+        expect=all_of(
+            answer("without", f"{READ}.error_code").is_(NOT_LEADER),
+            answer("with", f"{READ}.error_code").is_one_of(NOT_LEADER, FENCED),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.fetches-diverge-by-epoch", evidence=("REPL-22", "KIP-595"), releases="2.8+",
+       api="Fetch", versions=only("Fetch", 12), **CALM)  # fmt: skip
+def test_fetches_diverge_by_epoch(case):
+    """A fetch that names an epoch its leader never had is told where the last common one ends."""
+    name = case.topic()
+    steps = []
+    for number, (offset, epoch) in enumerate(((2, 0), (3, 0), (2, 1))):
+        asked = read(name, offset, name=f"fetch {number}", version=12)
+        asked.body["topics"][0]["partitions"][0]["last_fetched_epoch"] = epoch
+        steps.append(asked)
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, TWO),
+        marked(name, 2),
+        steps,
+        expect=all_of(answer("fetch 0", f"{READ}.error_code").is_(0), answer("read", MARK).is_(2)),
+    )
+    assert verdict.conforms, verdict

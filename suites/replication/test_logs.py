@@ -1,0 +1,252 @@
+"""What the next leader has: records, producers, log starts; and what an old leader must give up.
+
+Sources: ReplicaFetcherThread and AbstractFetcherThread (truncation), ReplicaManager.deleteRecords,
+ProducerStateManager (1.0.2 to 4.3.1), KIP-101, KIP-107; clauses REPL-05, REPL-21 to REPL-23,
+APPEND-17, APPEND-18.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, records
+from harness.scenario import Ref, Until
+from harness.steps import (
+    EARLIEST,
+    delete_records,
+    init_producer_id,
+    kill_broker,
+    pause_broker,
+    producer_ready,
+    resume_broker,
+    start_broker,
+    stop_broker,
+)
+from suites.trio import (
+    DEATH,
+    OFFSET,
+    ONE,
+    PART,
+    READ,
+    THREE,
+    TWO,
+    a_log,
+    batch,
+    end,
+    follow,
+    marked,
+    read,
+    refused,
+    stored,
+    until_led,
+    write,
+)
+
+OUT_OF_ORDER, TIMED_OUT, OUT_OF_RANGE = 45, 7, 1
+MARKED_LOW = f"{PART}.low_watermark"
+
+
+@claim("replication.a-follower-catches-up", evidence=("REPL-05", "REPL-16"), **DEATH)
+def test_a_follower_catches_up(case):
+    """What was written while a follower was away is on it when it leads, byte for byte."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        write(name, TWO, THREE, name="two"),
+        write(name, ONE, name="three"),
+        start_broker(2),
+        until_led(case, name, 1, [1, 2], "joined"),
+        stop_broker(1),
+        until_led(case, name, 2, [2], "led"),
+        marked(name, 4, at=2),
+        expect=all_of(
+            records("read", "[1].value").is_(TWO), records("read", "[3].value").is_(ONE)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.an-old-leader-truncates", evidence=("REPL-21", "REPL-22", "KIP-101"), **DEATH)
+def test_an_old_leader_truncates(case):
+    """acks=1 is no promise: what only the dead leader had is gone, and when it returns it drops
+    that and takes what its successor wrote in its place.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, TWO, TWO, acks=1, name="lost"),
+        kill_broker(1),
+        resume_broker(2),
+        until_led(case, name, 2, [2], "led"),
+        marked(name, 1, at=2, name="short"),
+        write(name, THREE, to=2, name="instead"),
+        start_broker(1),
+        until_led(case, name, 2, [2, 1], "joined"),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "led again"),
+        marked(name, 2),
+        end(name),
+        expect=all_of(
+            stored("lost", 1),
+            stored("instead", 1),
+            records("read", "[1].value").is_(THREE),
+            answer("end", OFFSET).is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.producers-are-known-to-the-next-leader",
+       evidence=("APPEND-17", "APPEND-18"), dies=(False, True), **DEATH)  # fmt: skip
+def test_producers_are_known_to_the_next_leader(case):
+    """After a change of leader a repeated batch is answered with its old offset, the next in
+    sequence is written, and a gap is refused.
+    """
+    name, ids = case.topic(), Ref("id", "producer_id")
+    own = {"producer_id": ids, "producer_epoch": 0}
+    first, second = batch(ONE, base_sequence=0, **own), batch(TWO, base_sequence=1, **own)
+    verdict = case.judge(
+        producer_ready(),
+        init_producer_id(name="id", broker=0),
+        a_log(name, (1, 2)),
+        write(name, first, name="first"),
+        write(name, second, name="second"),
+        kill_broker(1) if case.dies else stop_broker(1),
+        until_led(case, name, 2, [2]),
+        write(name, second, to=2, name="repeated"),
+        write(name, batch(THREE, base_sequence=2, **own), to=2, name="next"),
+        write(name, batch(THREE, base_sequence=9, **own), to=2, name="gap"),
+        expect=all_of(
+            stored("repeated", 1), stored("next", 2), refused("gap", OUT_OF_ORDER)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-retried-send-is-written-once",
+       evidence=("APPEND-17", "REPL-22"), **DEATH)  # fmt: skip
+def test_a_retried_send_is_written_once(case):
+    """A leader is killed while acks=all waits; whether the next leader has the batch or not, the
+    producer's retry leaves it there once.
+    """
+    name, ids = case.topic(), Ref("id", "producer_id")
+    own = {"producer_id": ids, "producer_epoch": 0}
+    first, second = batch(ONE, base_sequence=0, **own), batch(TWO, base_sequence=1, **own)
+    verdict = case.judge(
+        producer_ready(),
+        init_producer_id(name="id", broker=0),
+        a_log(name, (1, 2)),
+        write(name, first, name="first"),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, second, name="unsure", timeout_ms=300),
+        kill_broker(1),
+        resume_broker(2),
+        until_led(case, name, 2, [2]),
+        write(name, second, to=2, name="retry"),
+        write(name, second, to=2, name="retry again"),
+        marked(name, 2, at=2),
+        expect=all_of(
+            refused("unsure", TIMED_OUT), stored("retry", 1), stored("retry again", 1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.deleted-records-stay-deleted", evidence=("REPL-05", "KIP-107"),
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+def test_deleted_records_stay_deleted(case):
+    """Where a log starts is replicated: the next leader begins where its predecessor did."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, TWO, THREE),
+        delete_records(name, 0, 2, broker=1, name="delete"),
+        stop_broker(1),
+        until_led(case, name, 2, [2]),
+        end(name, at=2, name="start", timestamp=EARLIEST),
+        read(name, 1, at=2, name="below"),
+        read(name, 2, at=2, name="read"),
+        expect=all_of(
+            answer("delete", MARKED_LOW).is_(2),
+            answer("start", OFFSET).is_(2),
+            answer("below", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            records("read", "[0].value").is_(THREE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.deletion-waits-for-followers", evidence=("KIP-107", "FETCH-22"),
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+def test_deletion_waits_for_followers(case):
+    """DeleteRecords is done when every live replica starts there; a silent one costs a timeout,
+    though the leader has deleted already.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, TWO),
+        pause_broker(2),
+        read(name, 2, name="drained", max_wait_ms=700),
+        delete_records(name, 0, 1, broker=1, name="delete", timeout_ms=300),
+        end(name, name="start", timestamp=EARLIEST),
+        resume_broker(2),
+        Until(
+            delete_records(name, 0, 1, broker=1, name="repeated"),
+            f"{PART}.error_code", "==", 0,
+        ),
+        expect=all_of(
+            answer("delete", f"{PART}.error_code").is_(TIMED_OUT),
+            answer("start", OFFSET).is_(1),
+            answer("repeated", MARKED_LOW).is_(1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-stopped-replica-is-not-waited-for", evidence=("KIP-107",),
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+def test_a_stopped_replica_is_not_waited_for(case):
+    """A replica whose broker is gone holds up no deletion, and follows it when it is back."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, TWO),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        delete_records(name, 0, 1, broker=1, name="delete"),
+        start_broker(2),
+        until_led(case, name, 1, [1, 2], "joined"),
+        stop_broker(1),
+        until_led(case, name, 2, [2], "led"),
+        end(name, at=2, name="start", timestamp=EARLIEST),
+        expect=all_of(
+            answer("delete", f"{PART}.error_code").is_(0),
+            answer("delete", MARKED_LOW).is_(1),
+            answer("start", OFFSET).is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-follower-tells-where-it-starts", evidence=("REPL-04", "KIP-107"),
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+def test_a_follower_tells_where_it_starts(case):
+    """The low watermark is the lowest start that followers have told in their fetches."""
+    name = case.topic()
+    told = follow(name, 2, name="told")
+    told.body["topics"][0]["partitions"][0]["log_start_offset"] = 1
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, TWO),
+        pause_broker(2),
+        read(name, 2, name="drained", max_wait_ms=700),
+        delete_records(name, 0, 1, broker=1, name="waits", timeout_ms=200),
+        told,
+        delete_records(name, 0, 1, broker=1, name="delete", timeout_ms=200),
+        resume_broker(2),
+        expect=all_of(
+            answer("waits", f"{PART}.error_code").is_(TIMED_OUT),
+            answer("delete", f"{PART}.error_code").is_(0),
+            answer("delete", MARKED_LOW).is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
