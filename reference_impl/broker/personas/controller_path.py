@@ -59,6 +59,14 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, False, False),
         "observed on three nodes of 2.8.2",
     ),
+    "quotas.address-stands-alone": (
+        "What AlterClientQuotas says of an address that is combined with another entity.",
+        (
+            *["IP entity should not be used with user/client ID entity."] * 3,
+            *["IP entity shouldnot be combined with User or ClientId"] * 2,
+        ),
+        "observed on 2.8.2, 3.9.2, 4.3.1",
+    ),
     "metadata.leaderless-is-blank": (
         "A partition without a live leader shows neither ISR nor leader epoch in Metadata.",
         (True, True, False, False, False),

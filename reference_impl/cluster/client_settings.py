@@ -1,0 +1,64 @@
+"""What the cluster keeps about its clients: their quotas, and their SCRAM credentials' outlines.
+
+A quota belongs to an entity: a user, a client id, both, or an address, each by name or as the
+default (None). Of a credential only what can be asked for is kept: mechanism and iterations. Who
+may be written, and what is said of it, is decided by the handlers.
+
+Sources: KIP-13, KIP-546 (quota entities), KIP-554 (credentials); DYN-01, DYN-16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+Entity = tuple[tuple[str, str | None], ...]  # (type, name), in the order of ENTITY_TYPES
+ENTITY_TYPES = ("client-id", "user", "ip")
+
+
+def entity(parts: dict[str, str | None]) -> Entity:
+    """One spelling for each entity."""
+    return tuple((kind, parts[kind]) for kind in ENTITY_TYPES if kind in parts)
+
+
+class ClientSettings:
+    def __init__(self) -> None:
+        self._quotas: dict[Entity, dict[str, float]] = {}
+        self._credentials: dict[str, dict[int, int]] = {}  # user -> mechanism -> iterations
+
+    # --- quotas -----------------------------------------------------------------------------
+
+    def quotas(self) -> Iterator[tuple[Entity, dict[str, float]]]:
+        for who, values in self._quotas.items():
+            yield who, dict(values)
+
+    def set_quotas(self, who: Entity, changes: dict[str, float | None]) -> None:
+        """None takes a quota away; an entity without any is not kept."""
+        values = self._quotas.setdefault(who, {})
+        for key, value in changes.items():
+            if value is None:
+                values.pop(key, None)
+            else:
+                values[key] = value
+        if not values:
+            del self._quotas[who]
+
+    # --- credentials ------------------------------------------------------------------------
+
+    def users(self) -> list[str]:
+        return list(self._credentials)
+
+    def credentials(self, user: str) -> dict[int, int]:
+        """Iterations by mechanism; empty for a user without any."""
+        return dict(sorted(self._credentials.get(user, {}).items()))
+
+    def put_credential(self, user: str, mechanism: int, iterations: int) -> None:
+        self._credentials.setdefault(user, {})[mechanism] = iterations
+
+    def drop_credential(self, user: str, mechanism: int) -> bool:
+        """False where there is none."""
+        held = self._credentials.get(user, {})
+        if held.pop(mechanism, None) is None:
+            return False
+        if not held:
+            del self._credentials[user]
+        return True

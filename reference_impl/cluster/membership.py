@@ -1,0 +1,128 @@
+"""Which brokers are in the cluster, and what has to happen before one may come or go.
+
+A broker that was killed or frozen keeps its session for a while and is given up when it ends; one
+that stops in order asks the controller to take its leaders first, again and again while some stay
+with it; one that starts waits until the session of its former life is over, as Kafka's retry of a
+refused registration amounts to. Time is an argument: `deadline` says when `tick` has work, `tick`
+says what came of it, and whoever runs the brokers acts on that.
+
+Sources: BRK-30..32, CTL-23; KafkaServer.controlledShutdown@1.0.2, 2.8.2 (retries, backoff);
+BrokerLifecycleManager@3.9.2 (registration is retried while another incarnation is alive).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from reference_impl.cluster.controller import Controller
+from reference_impl.cluster.sessions import Sessions
+
+FIRST_BALANCE_MS = 5_000  # after a ZooKeeper controller took over (CTL-23)
+
+
+class Event(Enum):
+    MAY_START = "its old session is over, it can register"
+    MAY_GO = "the controller has done what it can, the broker can end"
+
+
+class Happened(NamedTuple):
+    event: Event
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipRules:
+    session_ms: int = 9_000
+    shutdown_tries: int = 3  # controlled.shutdown.max.retries; 0 where it is not enabled
+    shutdown_backoff_ms: int = 5_000  # controlled.shutdown.retry.backoff.ms
+    balance_ms: int = 0  # leader.imbalance.check.interval.seconds; 0 for never
+
+
+class Membership:
+    def __init__(self, controller: Controller, rules: MembershipRules) -> None:
+        self.controller = controller
+        self.rules = rules
+        self.sessions = Sessions(rules.session_ms)
+        self._clean: set[int] = set()  # ended in order: their logs are whole (KIP-966)
+        self._starting: list[int] = []
+        self._stopping: dict[int, tuple[int, int]] = {}  # broker -> (tries left, next at)
+        self._balance_at: int | None = None
+
+    # --- what happens to brokers ------------------------------------------------------------
+
+    def began(self, now: int) -> None:
+        """The cluster runs: the controller looks after leaders from now on."""
+        if self.rules.balance_ms:
+            self._balance_at = now + min(FIRST_BALANCE_MS, self.rules.balance_ms)
+
+    def killed(self, broker: int, now: int) -> None:
+        """It ended without a word, or says nothing any more."""
+        self._stopping.pop(broker, None)
+        self._clean.discard(broker)
+        if self.controller.alive(broker):
+            self.sessions.silent(broker, now)
+
+    def resumed(self, broker: int) -> None:
+        """It speaks again; if it was given up meanwhile, it registers anew (BRK-31)."""
+        if self.sessions.lasts(broker):
+            self.sessions.spoke(broker)
+        elif not self.controller.alive(broker):
+            self.join(broker, clean=True)
+
+    def stop(self, broker: int, now: int) -> None:
+        """It wants to end; `tick` says when it may."""
+        self._stopping[broker] = self.rules.shutdown_tries, now
+
+    def ended(self, broker: int) -> None:
+        """It closed its session itself: everybody knows at once."""
+        self._clean.add(broker)
+        self.sessions.spoke(broker)
+        self.controller.left(broker)
+
+    def start(self, broker: int) -> None:
+        """It wants to come back; `tick` says when it may."""
+        self._starting.append(broker)
+
+    def join(self, broker: int, *, clean: bool | None = None) -> None:
+        """It registers. `clean` says how it had ended, None: as far as is known here."""
+        known = broker in self._clean
+        self._clean.discard(broker)
+        self.controller.register(broker)
+        self.controller.joined(broker, clean=known if clean is None else clean)
+
+    # --- time -------------------------------------------------------------------------------
+
+    def deadline(self) -> int | None:
+        """When `tick` has something to do: an instant, 0 for at once, None for never."""
+        if any(not self.sessions.lasts(broker) for broker in self._starting):
+            return 0
+        instants = [at for _, at in self._stopping.values()]
+        instants += [at for at in (self.sessions.deadline(), self._balance_at) if at is not None]
+        return min(instants, default=None)
+
+    def tick(self, now: int) -> list[Happened]:
+        for broker in self.sessions.ended(now):
+            self.controller.left(broker)
+        happened = [*self._shutdowns(now)]
+        for broker in [b for b in self._starting if not self.sessions.lasts(b)]:
+            self._starting.remove(broker)
+            happened.append(Happened(Event.MAY_START, broker))
+        if self._balance_at is not None and self._balance_at <= now:
+            self._balance_at = now + self.rules.balance_ms
+            self.controller.balance()
+        return happened
+
+    def _shutdowns(self, now: int) -> list[Happened]:
+        done = []
+        for broker, (tries, at) in list(self._stopping.items()):
+            if at > now:
+                continue
+            remaining = self.controller.shutdown(broker) if tries else []
+            if remaining and tries > 1:
+                self._stopping[broker] = tries - 1, now + self.rules.shutdown_backoff_ms
+            else:
+                del self._stopping[broker]
+                done.append(Happened(Event.MAY_GO, broker))
+        return done
