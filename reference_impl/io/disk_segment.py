@@ -342,7 +342,8 @@ class DiskSegment:
     def _agree(self, indexed: int, start: int, end: int) -> None:
         if end != self.size:
             raise FileFormatError(end, f"{self._log.path} does not end with a whole entry")
-        if indexed >= 0 and self._tail_offsets[0] != self.base_offset + indexed:
+        tail = self._tail_offsets
+        if indexed >= 0 and (not tail or tail[0] != self.base_offset + indexed):
             raise FileFormatError(start, f"the offset index points elsewhere in {self._log.path}")
         if self._times.count:
             stamp, relative = self._times[self._times.count - 1]

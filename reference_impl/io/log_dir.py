@@ -1,0 +1,276 @@
+"""One log directory: its lock, its owner, its partitions' folders, and the checkpoints over them.
+
+Order is everything here. Opening takes the lock, reads the marker of a clean end and removes it
+once every partition was opened, so that a crash in between is unclean again (LOG-06). Closing
+flushes every log, writes the checkpoints, then the marker, then lets the lock go (LOG-26). A
+checkpoint that cannot be read is as good as none, and said so (LOG-07). An I/O error anywhere takes
+this directory down and no other (LOG-08).
+
+Sources: LogManager at 1.0.2, 2.8.2 and 4.3.1; LOG-03 to LOG-08, LOG-15, LOG-22, LOG-26.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from pathlib import Path
+from uuid import uuid4
+
+from reference_impl.io.disk import Disk
+from reference_impl.io.disk_store import DiskStore, Marks
+from reference_impl.log.files import (
+    FileFormatError,
+    checkpoints,
+    clean_shutdown,
+    meta_properties,
+    names,
+)
+from reference_impl.log.files.meta_properties import MetaProperties
+from reference_impl.log.partition_log import PartitionLog
+from reference_impl.log.rules import LogConfig, LogError
+
+Key = tuple[str, int]
+METADATA_TOPIC = (
+    "__cluster_metadata"  # a KRaft quorum's own log: not a partition of anybody's topic
+)
+
+
+class LogDirError(Exception):
+    """A directory that this broker must not use: somebody else's, or locked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What the logs of a directory are made with."""
+
+    config_of: Callable[[str], LogConfig]
+    new_log: Callable[[str, int, DiskStore, int], PartitionLog]  # topic, index, store, now
+    say: Callable[[str], None] = lambda sentence: None
+    later: Callable[[Callable[[], None], Callable[[], None]], None] | None = None
+    wake: Callable[[int], None] = lambda at: None  # something is to be removed then
+    disk: Callable[..., Disk] = Disk
+    topic_ids: bool = True  # folders say whose they are (`partition.metadata`, KIP-516)
+
+
+class LogDir:
+    def __init__(
+        self, root: Path, make: Maker, failed: Callable[[LogDir, OSError], None] | None = None
+    ) -> None:
+        self.root = root
+        self.logs: dict[Key, PartitionLog] = {}
+        self.offline = False
+        self._make = make
+        self._failed = failed
+        self.disk = make.disk(failed=self._fail)
+        self._expiring: list[tuple[int, Path]] = []  # what to remove when, soonest first
+        self._written: dict[str, Mapping[Key, int]] = {}
+        self.disk.make_folder(root)
+        self._lock = open(root / names.LOCK, "ab")  # noqa: SIM115 - held until release
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise LogDirError(
+                f"Failed to acquire lock on file .lock in {root}. A Kafka instance in another"
+                " process or thread is using this directory."
+            ) from None
+        self.clean = (root / names.CLEAN_SHUTDOWN).exists()
+        self._recovery_points = self._read(names.RECOVERY_POINTS)
+        self._high_watermarks = self._read(names.HIGH_WATERMARKS)
+        self._log_starts = self._read(names.LOG_STARTS)
+
+    def _fail(self, fault: OSError) -> None:
+        if not self.offline:
+            self.offline = True
+            self._make.say(f"{self.root} goes offline: {fault}")
+            if self._failed is not None:
+                self._failed(self, fault)
+
+    # --- whose it is -------------------------------------------------------------------------
+
+    def owner(self) -> MetaProperties | None:
+        """What `meta.properties` says; FileFormatError for one that cannot be read."""
+        path = self.root / names.META_PROPERTIES
+        if not path.exists():
+            return None
+        return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
+
+    def identify(self, mine: MetaProperties, written: str) -> None:
+        """Write who owns this directory, or refuse it when that is somebody else.
+
+        `written` is the date in its second line, in Java's words.
+        """
+        found = self.owner()
+        if found is None:
+            properties = meta_properties.properties_of(mine, ("", written))
+            path = self.root / names.META_PROPERTIES
+            self.disk.write_whole(path, meta_properties.encode(properties))
+            return
+        for what in ("node_id", "cluster_id"):
+            theirs, ours = getattr(found, what), getattr(mine, what)
+            if theirs is not None and ours is not None and theirs != ours:
+                raise LogDirError(
+                    f"{self.root}: {what.replace('_', '.')} in {names.META_PROPERTIES} is"
+                    f" {theirs}, and this broker's is {ours}"
+                )
+
+    # --- opening -----------------------------------------------------------------------------
+
+    def load(self, now: int) -> None:
+        """Open every partition that has a folder here (LOG-05); an error takes the folder down."""
+        if not self.clean and any(self._folders()):
+            self._make.say(f"recovering {self.root}: it was not closed cleanly")
+        try:
+            for path, folder in list(self._folders()):
+                if folder.mark is not None:
+                    self.disk.remove_tree(path)
+                    self._make.say(f"{path.name}: removed")
+                else:
+                    self.logs[folder.topic, folder.partition] = self._open(
+                        (folder.topic, folder.partition), path, now
+                    )
+            self.disk.remove(self.root / names.CLEAN_SHUTDOWN)
+        except (LogError, OSError) as fault:
+            if isinstance(fault, OSError):
+                self._fail(fault)
+        self.clean = False
+
+    def _folders(self) -> Iterator[tuple[Path, names.PartitionFolder]]:
+        for path in sorted(self.root.iterdir()):
+            folder = names.parse_folder(path.name) if path.is_dir() else None
+            if folder and folder.topic != METADATA_TOPIC:
+                yield path, folder
+
+    def _open(self, key: Key, path: Path, now: int) -> PartitionLog:
+        marks = Marks(
+            self.clean,
+            self._recovery_points.get(key, 0),
+            self._log_starts.get(key),
+            self._high_watermarks.get(key, 0),
+        )
+        store = DiskStore(
+            self.disk,
+            path,
+            lambda: self._make.config_of(key[0]),
+            marks=marks,
+            say=self._make.say,
+            expire=self._expire,
+            unflushed=lambda offset: self._lower(key, offset),
+            later=self._make.later,
+        )
+        return self._make.new_log(*key, store, now)
+
+    def add(self, key: Key, topic_id: bytes, now: int) -> PartitionLog:
+        """The log of a partition that is new here."""
+        for known in (self._recovery_points, self._log_starts, self._high_watermarks):
+            known.pop(key, None)
+        log = self._open(key, self.root / str(names.PartitionFolder(*key)), now)
+        self.logs[key] = log
+        if self._make.topic_ids and any(topic_id):
+            log.store.write_topic_id(topic_id)
+        return log
+
+    def topic_id(self, key: Key) -> bytes | None:
+        try:
+            return self.logs[key].store.topic_id()
+        except FileFormatError as fault:
+            self._make.say(f"{key[0]}-{key[1]}: {names.PARTITION_METADATA}: {fault}")
+            return None
+
+    # --- removing ----------------------------------------------------------------------------
+
+    def remove(self, key: Key, now: int) -> None:
+        """Free the name at once, the bytes after `file.delete.delay.ms` (LOG-22)."""
+        log = self.logs.pop(key)
+        log.store.close()
+        if not self.offline:
+            gone = names.PartitionFolder(*key, uuid4().hex, names.DELETE_MARK)
+            log.store.move_to(self.root / str(gone))
+            delay = self._make.config_of(key[0]).file_delete_delay_ms
+            self._expire(now + delay, [log.store.folder])
+
+    def _expire(self, at: int, paths: Sequence[Path]) -> None:
+        for path in paths:
+            heappush(self._expiring, (at, path))
+        self._make.wake(self._expiring[0][0])
+
+    def remove_expired(self, now: int) -> int | None:
+        """Remove what is due; when the next is."""
+        while self._expiring and self._expiring[0][0] <= now:
+            _, path = heappop(self._expiring)
+            if path.is_dir():
+                self.disk.remove_tree(path)
+            else:
+                self.disk.remove(path)
+        return self._expiring[0][0] if self._expiring else None
+
+    # --- checkpoints -------------------------------------------------------------------------
+
+    def write_recovery_points(self) -> None:
+        self._write(names.RECOVERY_POINTS, {k: log.recovery_point for k, log in self.logs.items()})
+
+    def write_log_starts(self) -> None:
+        """Only of logs that start above their first segment (LOG-15)."""
+        starts = {
+            key: log.log_start_offset
+            for key, log in self.logs.items()
+            if log.log_start_offset > log.segments[0].base_offset
+        }
+        self._write(names.LOG_STARTS, starts)
+
+    def write_high_watermarks(self) -> None:
+        self._write(names.HIGH_WATERMARKS, {k: log.high_watermark for k, log in self.logs.items()})
+
+    def _lower(self, key: Key, offset: int) -> None:
+        points = {k: log.recovery_point for k, log in self.logs.items()}
+        self._write(names.RECOVERY_POINTS, {**points, key: offset})
+
+    def _write(self, name: str, offsets: Mapping[Key, int]) -> None:
+        if self._written.get(name) != offsets:
+            self.disk.write_whole(self.root / name, checkpoints.encode_offsets(offsets))
+            self._written[name] = offsets
+
+    def _read(self, name: str) -> dict[Key, int]:
+        try:
+            return checkpoints.decode_offsets((self.root / name).read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (FileFormatError, OSError) as fault:
+            self._make.say(f"{self.root / name}: {fault}; as if it were empty")
+            return {}
+
+    # --- endings -----------------------------------------------------------------------------
+
+    def flush_due(self, now: int) -> None:
+        """Flush the logs whose `flush.ms` is over (LOG-14)."""
+        for (topic, _), log in self.logs.items():
+            if now - log.flushed_at >= self._make.config_of(topic).flush_ms:
+                log.flush(now)
+
+    def close(self, now: int, broker_epoch: int | None) -> None:
+        """A clean end (LOG-26), unless this directory is offline."""
+        try:
+            if not self.offline:
+                for log in self.logs.values():
+                    log.close(now)
+                self.write_recovery_points()
+                self.write_high_watermarks()
+                self.write_log_starts()
+                marker = self.root / names.CLEAN_SHUTDOWN
+                self.disk.write_whole(marker, clean_shutdown.encode(broker_epoch))
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let go of everything without a word, as the end of a killed process does."""
+        for log in self.logs.values():
+            log.store.close()
+        self._lock.close()
+
+    def space(self) -> tuple[int, int]:
+        """(bytes, usable bytes) of its volume (KIP-827)."""
+        usage = shutil.disk_usage(self.root)
+        return usage.total, usage.free

@@ -1,0 +1,262 @@
+"""All log directories of one broker: where a new partition goes, what happens there by the clock.
+
+Takes the place of `MemoryLogs` under `broker.replicas`. A new partition goes to the live directory
+that holds the fewest (LOG-01). A directory that fails takes its logs with it: whoever asked for it
+is told which, and the others serve on (KIP-112). Recovery points, log starts and high watermarks
+are written down every so often, closed segments flushed beside the loop, files whose time has come
+removed (LOG-03); `schedule` puts all of it into the broker's purgatory.
+
+Sources: LogManager, ReplicaManager at 1.0.2, 2.8.2 and 4.3.1; KIP-112, KIP-113.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from reference_impl.cluster.replica import LeaderState
+from reference_impl.io.background import Background
+from reference_impl.io.disk import Disk
+from reference_impl.io.disk_store import DiskStore
+from reference_impl.io.log_dir import Key, LogDir, LogDirError, Maker
+from reference_impl.log.directories import Directory
+from reference_impl.log.files.meta_properties import MetaProperties
+from reference_impl.log.partition_log import PartitionLog
+from reference_impl.log.rules import LogConfig, LogError, Rules
+from reference_impl.wire.errors import ErrorCode
+
+NEVER = 2**63 - 1
+_TASKS = {
+    "log.flush.offset.checkpoint.interval.ms": LogDir.write_recovery_points,
+    "log.flush.start.offset.checkpoint.interval.ms": LogDir.write_log_starts,
+    "replica.high.watermark.checkpoint.interval.ms": LogDir.write_high_watermarks,
+}
+_FLUSHER = "log.flush.scheduler.interval.ms"
+
+
+class Alarms(Protocol):
+    """The part of `broker.purgatory` that is used here."""
+
+    def remind(self, key: object, at: int | None, call: Callable[[int], None]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Where releases differ in what they write beside the logs."""
+
+    topic_ids: bool = True  # partition.metadata
+    clean_epoch: bool = True  # the marker of a clean end names the broker epoch
+
+
+class LogDirs:
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        config_of: Callable[[str], LogConfig],
+        *,
+        rules: Rules | None = None,
+        switches: frozenset[str] = frozenset(),
+        habits: Habits | None = None,
+        say: Callable[[str], None] = lambda sentence: None,
+        failed: Callable[[str, Sequence[Key]], None] = lambda path, keys: None,
+        disk: Callable[..., Disk] = Disk,
+        background: Background | None = None,
+    ) -> None:
+        """Locks the directories; `failed(path, partitions)` hears of each that goes offline.
+
+        LogDirError for one that is in use, or when all of them fail.
+        """
+        self._rules, self._switches = rules or Rules(), switches
+        self._habits = habits or Habits()
+        self._say, self.failed = say, failed
+        self._background = background
+        self._alarms: Alarms | None = None
+        self._wakes_at = NEVER  # when files are to be removed next
+        make = Maker(
+            config_of,
+            partial(self._new_log, config_of),
+            say,
+            background.submit if background else None,
+            self._wake,
+            disk,
+            self._habits.topic_ids,
+        )
+        self.dirs: list[LogDir] = []
+        self.lost: dict[Path, str] = {}  # those that could not even be opened, and why
+        for root in roots:
+            try:
+                self.dirs.append(LogDir(root, make, self._went_offline))
+            except (LogError, OSError) as fault:
+                self.lost[root] = str(fault)
+                say(f"{root} is offline: {fault}")
+            except LogDirError:
+                self.release()
+                raise
+        if not self.dirs:
+            raise LogDirError(f"none of the log directories can be used: {self.lost}")
+
+    def _new_log(
+        self,
+        config_of: Callable[[str], LogConfig],
+        topic: str,
+        index: int,
+        store: DiskStore,
+        now: int,
+    ) -> PartitionLog:
+        return PartitionLog(
+            topic,
+            index,
+            partial(config_of, topic),
+            rules=self._rules,
+            switches=self._switches,
+            store=store,
+            now=now,
+        )
+
+    # --- identity and contents ---------------------------------------------------------------
+
+    def owner(self) -> MetaProperties | None:
+        """What the first directory that says anything says about its owner."""
+        return next(filter(None, (each.owner() for each in self.dirs)), None)
+
+    def identify(self, mine: MetaProperties, directory_ids: Sequence[str], written: str) -> None:
+        """Write or check `meta.properties`; an id each where the release gives directories one."""
+        for at, each in enumerate(self.dirs):
+            directory = directory_ids[at] if directory_ids else None
+            each.identify(replace(mine, directory_id=directory), written)
+
+    def load(self, now: int) -> None:
+        """Open what is there; LogDirError when a partition lies in two directories."""
+        seen: dict[Key, Path] = {}
+        for each in self._live():
+            each.load(now)
+            for key in each.logs:
+                if key in seen:
+                    raise LogDirError(
+                        f"Duplicate log directories for {key[0]}-{key[1]}: {seen[key]}, {each.root}"
+                    )
+                seen[key] = each.root
+
+    def held(self) -> dict[Key, bytes | None]:
+        """Every partition that has a folder, with its topic's id where that is known."""
+        return {key: each.topic_id(key) for each in self._live() for key in each.logs}
+
+    def _live(self) -> Iterator[LogDir]:
+        return (each for each in self.dirs if not each.offline)
+
+    def _home(self, key: Key) -> LogDir | None:
+        return next((each for each in self.dirs if key in each.logs), None)
+
+    # --- what replicas ask -------------------------------------------------------------------
+
+    def open(self, state: LeaderState, now: int) -> PartitionLog:
+        """The log of this partition, a new one if there is none, or it was another topic's.
+
+        LogError (KAFKA_STORAGE_ERROR) when it may lie in a directory that is offline (LOG-08).
+        """
+        key = state.topic, state.index
+        home = self._home(key)
+        if home is not None and not home.offline:
+            named = home.topic_id(key) if any(state.topic_id) else None
+            if named is None or named == state.topic_id:
+                return home.logs[key]
+            self._say(f"{state.topic}-{state.index}: belongs to a deleted topic; removed")
+            home.remove(key, now)
+        missing = self.lost or any(each.offline for each in self.dirs)
+        live = list(self._live())
+        if not live or (missing and not state.is_new):
+            raise LogError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"Can not create log for {state.topic}-{state.index} because log directories"
+                f" {', '.join(str(each.path) for each in self.directories() if each.offline)}"
+                " are offline",
+            )
+        return min(live, key=lambda each: len(each.logs)).add(key, state.topic_id, now)
+
+    def remove(self, topic: str, index: int, now: int) -> None:
+        home = self._home((topic, index))
+        if home is not None:
+            home.remove((topic, index), now)
+
+    def directories(self) -> list[Directory]:
+        """Each with its logs; an offline one has none that can be used (KIP-113)."""
+        found = []
+        for each in self.dirs:
+            total, usable = (-1, -1) if each.offline else each.space()
+            found.append(Directory(str(each.root), each.logs, total, usable, each.offline))
+        return found + [Directory(str(root), {}, offline=True) for root in self.lost]
+
+    # --- failures ----------------------------------------------------------------------------
+
+    def _went_offline(self, gone: LogDir, fault: OSError) -> None:
+        self.failed(str(gone.root), list(gone.logs))
+
+    # --- the clock ---------------------------------------------------------------------------
+
+    def schedule(self, alarms: Alarms, number: Callable[[str], int], now: int) -> None:
+        """Do by the clock what is done by the clock; `number` gives a broker setting."""
+        self._alarms = alarms
+        for name, task in _TASKS.items():
+            self._again(name, number(name), partial(self._each, task), now)
+        if number(_FLUSHER) < NEVER:
+            self._again(_FLUSHER, number(_FLUSHER), self._flush_due, now)
+        self._wake(now)
+
+    def _again(self, name: str, interval: int, task: Callable[[int], None], now: int) -> None:
+        def run(at: int) -> None:
+            self._again(name, interval, task, at)
+            task(at)
+
+        assert self._alarms is not None
+        self._alarms.remind((name, id(self)), now + interval, run)
+
+    def _each(self, task: Callable[[LogDir], None], now: int) -> None:
+        if self._background is not None:
+            self._background.settle()
+        for each in list(self._live()):
+            self._survive(partial(task, each))
+
+    def _flush_due(self, now: int) -> None:
+        for each in list(self._live()):
+            self._survive(partial(each.flush_due, now))
+
+    def _wake(self, at: int) -> None:
+        if self._alarms is not None and at < self._wakes_at:
+            self._wakes_at = at
+            self._alarms.remind(("expired files", id(self)), at, self._remove_expired)
+
+    def _remove_expired(self, now: int) -> None:
+        due, self._wakes_at = [], NEVER
+        for each in list(self._live()):
+            self._survive(lambda each=each: due.append(each.remove_expired(now)))
+        soonest = min((at for at in due if at is not None), default=None)
+        if soonest is not None:
+            self._wake(soonest)
+
+    @staticmethod
+    def _survive(task: Callable[[], object]) -> None:
+        """A directory that fails is offline by now, and has said so."""
+        try:
+            task()
+        except LogError:
+            return
+
+    # --- endings -----------------------------------------------------------------------------
+
+    def close(self, now: int, broker_epoch: int = -1) -> None:
+        """A clean end (LOG-26)."""
+        if self._background is not None:
+            self._background.stop()
+        for each in self.dirs:
+            epoch = broker_epoch if self._habits.clean_epoch else None
+            self._survive(partial(each.close, now, epoch))
+
+    def release(self) -> None:
+        """What the end of a killed process does."""
+        if self._background is not None:
+            self._background.stop()
+        for each in self.dirs:
+            each.release()
