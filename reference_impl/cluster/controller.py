@@ -69,6 +69,9 @@ class Controller(ABC):
     def shutdown(self, broker: int) -> list[Place]:
         """It wants to stop: move its leaders away; what it still leads (CTL-24)."""
 
+    def hears(self, *, again: bool) -> None:  # noqa: B027 - nobody can silence a quorum apart
+        """Where a broker is controller: nothing is done while it is silent."""
+
     # --- partitions -------------------------------------------------------------------------
 
     @abstractmethod

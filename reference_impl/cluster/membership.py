@@ -63,11 +63,15 @@ class Membership:
         self._clean.discard(broker)
         if self.controller.alive(broker):
             self.sessions.silent(broker, now)
+            if broker == self.controller.cluster.controller_id:
+                self.controller.hears(again=False)
 
     def resumed(self, broker: int) -> None:
         """It speaks again; if it was given up meanwhile, it registers anew (BRK-31)."""
         if self.sessions.lasts(broker):
             self.sessions.spoke(broker)
+            if broker == self.controller.cluster.controller_id:
+                self.controller.hears(again=True)
         elif not self.controller.alive(broker):
             self.join(broker, clean=True)
 

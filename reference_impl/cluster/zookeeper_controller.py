@@ -28,6 +28,7 @@ class ZooKeeperController(Controller):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.deletions = Deletions()
+        self.silent = False  # the controller's broker is gone, and its session is not over yet
         self._offline: set[Place] = set()  # their leader died, and nobody was elected since
         self.most_imbalance = 10  # per cent, leader.imbalance.per.broker.percentage
 
@@ -39,6 +40,8 @@ class ZooKeeperController(Controller):
         self.cluster.generation += 1
         if not self.alive(self.cluster.controller_id):
             self._take_over(broker)
+            return
+        if self.silent:
             return
         self._elect_offline()
         for partition in self.reassigning():
@@ -55,17 +58,29 @@ class ZooKeeperController(Controller):
         if broker == self.cluster.controller_id:
             alive = self.cluster.alive
             self._take_over(alive[0].id if alive else NO_LEADER)
-            return
-        self._elect_offline()
-        self._out_of_isrs(broker)
+        elif not self.silent:
+            self._elect_offline()
+            self._out_of_isrs(broker)
+
+    def hears(self, *, again: bool) -> None:
+        """The broker that is controller froze or died; or it thawed and catches up."""
+        self.silent = not again
+        if again:
+            dead = [b for b in sorted(self.cluster.brokers) if not self.alive(b)]
+            self._elect_offline()
+            for broker in dead:
+                self._out_of_isrs(broker)
+            self.deletions.resume(self._live())
 
     def _take_over(self, broker: int) -> None:
         """A broker was elected controller (CTL-03, CTL-05); NO_LEADER means there is none left."""
         cluster = self.cluster
         cluster.controller_id = broker
+        self.silent = False
         if broker == NO_LEADER:
             return
         cluster.controller_epoch += 1
+        self._offline.clear()
         if self.rules.takeover_shrinks_isr:
             for node in sorted(cluster.brokers):
                 if not self.alive(node):
