@@ -28,10 +28,12 @@ _CONNECT_TIMEOUT_S = 10.0
 class _Link:
     """A socket and the connection that speaks over it."""
 
-    def __init__(self, node: int, address: tuple[str, int], connection: Connection):
+    def __init__(
+        self, node: int, address: tuple[str, int], connection: Connection, patience_s: float
+    ):
         self.node = node
         self.connection = connection
-        self.socket = socket.create_connection(address, timeout=_CONNECT_TIMEOUT_S)
+        self.socket = socket.create_connection(address, timeout=patience_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
         self.unsent = b""
@@ -52,12 +54,18 @@ class Client:
     """`run` a flow, or have `admin`, `producer()` and `consumer()` do it."""
 
     def __init__(
-        self, bootstrap: str | Sequence[str], *, client_id: str = "touchstone", seed: int = 0
+        self,
+        bootstrap: str | Sequence[str],
+        *,
+        client_id: str = "touchstone",
+        seed: int = 0,
+        connect_timeout_s: float = _CONNECT_TIMEOUT_S,
     ):
         rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
         hosts = [row.rpartition(":") for row in rows]
         self.view = View([(host, int(port)) for host, _, port in hosts], self.now())
         self.client_id = client_id
+        self.connect_timeout_s = connect_timeout_s
         self.random = random.Random(seed)
         self._links: dict[int, _Link] = {}
         self._plain: set[int] = set()  # nodes that closed on our ApiVersions; they get version 0
@@ -155,7 +163,7 @@ class Client:
     def _connect(self, node: int) -> _Link:
         first = 0 if node in self._plain else None
         connection = Connection(self.client_id, now=self.now(), first_version=first)
-        link = _Link(node, self.view.addresses[node], connection)
+        link = _Link(node, self.view.addresses[node], connection, self.connect_timeout_s)
         self._links[node] = link
         self._selector.register(link.socket, selectors.EVENT_READ, link)
         return link

@@ -1,0 +1,14 @@
+"""A crowd of clients that uses a cluster for a while and leaves a history of it.
+
+A scenario is one conversation, step by step; a crowd is many clients in threads of their own, each
+with its own connections, who produce, consume and commit as their seed tells them, while somebody
+else harms the brokers. Nobody here judges: what clients asked and were told goes to a history
+(harness/history.py), of which `checkers.histories` thinks later what it will.
+
+`recorder` writes the lines, `producers`, `transactions` and `consumers` are the clients, `throng`
+starts and ends them.
+"""
+
+from harness.driver.crowd.throng import Broken, Crowd, Plan
+
+__all__ = ["Broken", "Crowd", "Plan"]
