@@ -237,6 +237,23 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, True, True, True, True),
         "LeaderEpochFileCache.endOffsetFor at 1.0.2, 2.2.1; observed",
     ),
+    "fetch.session-shards": (
+        "In how many parts of equal size the cache of fetch sessions is kept; a new session falls "
+        "to one of them by chance (KAFKA-9401, 3.7).",
+        (1, 1, 1, 8, 8),
+        "FetchSessionCache at 3.9; observed with fewer slots than parts",
+    ),
+    "connections.unused-ones-are-idle": (
+        "A connection on which nothing was ever said is idle like any other.",
+        (False, True, True, True, True),
+        "Selector.register at 1.0.2, 2.2.1; observed",
+    ),
+    "connections.limit-waits": (
+        "max.connections, a broker's or a listener's, keeps later connections waiting (KIP-402, "
+        "2.3); before there is no such limit.",
+        (False, False, True, True, True),
+        "SocketServer.Acceptor at 2.2.1, 2.8.2, 3.9; observed",
+    ),
     "topics.have-ids": (
         "Topics have ids (KIP-516).",
         (False, False, True, True, True),

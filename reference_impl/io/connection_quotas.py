@@ -1,0 +1,55 @@
+"""How many connections one broker takes: from an address, on its listener, and altogether.
+
+Two limits, two manners. Beyond max.connections.per.ip (or what the overrides say of that address) a
+connection is accepted and closed unheard (WIRE-06). Beyond max.connections, the broker's or the
+listener's, nothing is accepted: who comes later waits in the backlog until somebody leaves
+(KIP-402; releases before it have no such limit). The settings are read anew each time, because
+newer releases change them while they run. No socket in here.
+
+Source: ConnectionQuotas and Acceptor in kafka.network.SocketServer at 1.0.2, 2.8.2, 3.9; observed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from reference_impl.broker.broker import Broker
+
+NO_LIMIT = 2**31 - 1
+PER_HOST, OVERRIDES = "max.connections.per.ip", "max.connections.per.ip.overrides"
+TOTALS = ("max.connections", "listener.name.plaintext.max.connections")
+
+
+class ConnectionQuotas:
+    """The open connections of one broker, counted by the peer's address."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._hosts: Counter[str] = Counter()
+
+    def has_room(self) -> bool:
+        """Whether another connection may be accepted at all."""
+        if not self._broker.persona.quirk("connections.limit-waits"):
+            return True
+        limit = min(self._broker.number(name, NO_LIMIT) for name in TOTALS)
+        return self._hosts.total() < limit
+
+    def admits(self, host: str) -> bool:
+        """Whether this address may have one connection more."""
+        return self._hosts[host] < self._most_from(host)
+
+    def taken(self, host: str) -> None:
+        self._hosts[host] += 1
+
+    def given_back(self, host: str) -> None:
+        """To be called once for each `taken` (WIRE-07)."""
+        self._hosts[host] -= 1
+        if not self._hosts[host]:
+            del self._hosts[host]
+
+    def _most_from(self, host: str) -> int:
+        for entry in self._broker.config.get(OVERRIDES, "").split(","):
+            name, _, most = entry.strip().rpartition(":")
+            if name == host:
+                return int(most)
+        return self._broker.number(PER_HOST, NO_LIMIT)
