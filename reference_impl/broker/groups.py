@@ -15,6 +15,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.effects import Wait
+from reference_impl.group import offsets
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.exchange import Rules
 from reference_impl.group.members import Group, Ticket
@@ -89,6 +90,20 @@ def forget_deleted(broker: Broker) -> None:
         for key, stored in list(group.offsets.items()):
             if cluster.topics.get(key[0]) is not stored.topic:
                 del group.offsets[key]
+
+
+def next_age(broker: Broker) -> int:
+    """The age of an offset that is committed now: a number that only grows."""
+    broker.state["offset age"] = age = broker.state.get("offset age", 0) + 1
+    return age
+
+
+def transaction_ended(broker: Broker, partition: int, producer_id: int, commit: bool) -> None:
+    """A marker was written into this partition of `__consumer_offsets` (KIP-98)."""
+    topic = broker.cluster.topics.get(OFFSETS)
+    for group in coordinator_of(broker).groups.values():
+        if group.unstable and topic and partition_for(group.id, len(topic.partitions)) == partition:
+            offsets.transaction_ended(group, producer_id, commit=commit)
 
 
 def retention_ms(broker: Broker) -> int:

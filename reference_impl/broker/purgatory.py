@@ -12,10 +12,12 @@ anybody asking (a member's session). Nothing here knows what is waited for.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from reference_impl.broker.effects import Connection, Key, Wait
+
+_NEVER = 1 << 62
 
 
 class Purgatory:
@@ -42,12 +44,20 @@ class Purgatory:
         self._keys[order] = keys
         for key in keys:
             self._watched.setdefault(key, set()).add(order)
-        self._by_connection[request.connection] = order
+        if request is not None:
+            self._by_connection[request.connection] = order
         heapq.heappush(self._deadlines, (wait.deadline, order))
         if len(self._deadlines) > 2 * len(self._waiting) + 64:
             # Answered requests leave their deadline behind; far ones would stay for ever.
             self._deadlines = [(kept.deadline, at) for at, (kept, _) in self._waiting.items()]
             heapq.heapify(self._deadlines)
+
+    def follow(self, keys: Iterable[Key], attempt: Callable[[int], bool]) -> None:
+        """Call `attempt(now)` whenever something under a key changed, until it says that is all.
+
+        For what waits without a request: nobody is answered.
+        """
+        self.park(Wait(_NEVER, keys, attempt, attempt), None)
 
     def touch(self, key: Key) -> None:
         """Something under `key` changed."""
@@ -104,7 +114,13 @@ class Purgatory:
             answer = ask(now)
         except Exception as fault:  # the broker turns it into the request's error answer
             answer = fault
-        if answer is not None:
+        if entry[1] is None:
+            if isinstance(answer, Exception):
+                self._forget(order)
+                raise answer
+            if answer:
+                self._forget(order)
+        elif answer is not None:
             self._forget(order)
             yield entry[1], answer
 
@@ -126,7 +142,8 @@ class Purgatory:
 
     def _forget(self, order: int) -> None:
         _, request = self._waiting.pop(order)
-        self._by_connection.pop(request.connection, None)
+        if request is not None:
+            self._by_connection.pop(request.connection, None)
         for key in self._keys.pop(order):
             watching = self._watched.get(key)
             if watching is not None:

@@ -21,23 +21,15 @@ LOG_AND_CLUSTER, GROUPS = 4, 5
 
 MISSING: tuple[Missing, ...] = (
     Missing(
-        (4, 5, 6, 7),
-        "A controller tells brokers what they lead; brokers of one process share a registry.",
-        LOG_AND_CLUSTER,
-    ),
-    Missing(
         (52, 53, 54, 55, 58, 59, 62, 63, 64, 67, 70, 80, 81, 82),
         "The KRaft quorum and the registration of brokers with it do not exist here.",
         LOG_AND_CLUSTER,
     ),
-    Missing((56, 73), "In-sync replicas change only where replicas replicate.", LOG_AND_CLUSTER),
+    Missing((73,), "A broker's replicas have no directories to choose between.", LOG_AND_CLUSTER),
     Missing((34, 35), "There are no log directories: logs are kept in memory.", LOG_AND_CLUSTER),
-    Missing((43, 45), "Leaders and replicas stay where they were placed.", LOG_AND_CLUSTER),
     Missing((57,), "Features stay at the level a fresh cluster has.", LOG_AND_CLUSTER),
-    Missing((49, 51), "Quotas and credentials cannot be changed.", LOG_AND_CLUSTER),
     Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
     Missing((68,), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),
-    Missing((24, 25, 26, 27, 28, 61, 65, 66), "Transactions come with their coordinator.", GROUPS),
     Missing(
         (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),
         "Share groups come with their coordinator (KIP-932).",

@@ -201,6 +201,16 @@ class Coordinator:
             self._touch(member, now)
         return ErrorCode.NONE
 
+    def may_commit_in_transaction(
+        self, group: Group, member_id: str, instance_id: str | None, generation: int, now: int
+    ) -> int:
+        """Whether offsets of a transaction are taken: who says who it is must be it (KIP-447)."""
+        if generation < 0 and not member_id and instance_id is None:
+            return ErrorCode.NONE
+        if generation < 0 and group.state is State.EMPTY:
+            return ErrorCode.NONE
+        return self.fault(group, member_id, instance_id, generation)
+
     def found(self, group_id: str, now: int) -> Group:
         """A new group; it stays even if whoever wanted it is refused."""
         group = self.groups[group_id] = Group(group_id, emptied_at=now)

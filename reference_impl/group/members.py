@@ -77,6 +77,7 @@ class Group:
     sync_deadline: int | None = None
     emptied_at: int = 0
     offsets: dict[tuple[str, int], Any] = field(default_factory=dict)
+    unstable: dict[int, dict[tuple[str, int], Any]] = field(default_factory=dict)  # by producer id
 
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:

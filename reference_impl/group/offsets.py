@@ -4,6 +4,9 @@ Whether a commit is taken is the coordinator's question; how long offsets live i
 Up to 2.0 each offset carries its own end, counted from the commit; later ones live as long as the
 group has members, and then for the retention time (KIP-211), unless the commit named its own.
 
+Offsets of an open transaction stand apart, by producer: they count from its commit on, where no
+newer commit has come by then, and are forgotten by its abort (KIP-98).
+
 Sources: OFFS-16, 21, 23, 24; GroupMetadataManager.scala@1.0.2, 2.8.2 (facts); observed on all five.
 """
 
@@ -23,6 +26,20 @@ class Stored:
     committed: int  # ms
     expires: int | None  # ms; None: by the group's retention
     topic: object  # which topic of that name: a new one starts without offsets
+    age: int = 0  # commits count up; of two for a partition the later one stays
+
+
+def unstable(group: Group, key: tuple[str, int]) -> bool:
+    """Whether an open transaction has an offset for this partition (KIP-447)."""
+    return any(key in offsets for offsets in group.unstable.values())
+
+
+def transaction_ended(group: Group, producer_id: int, *, commit: bool) -> None:
+    """The producer's offsets count now, or never."""
+    for key, stored in group.unstable.pop(producer_id, {}).items():
+        known = group.offsets.get(key)
+        if commit and (known is None or known.age < stored.age):
+            group.offsets[key] = stored
 
 
 def expired(group: Group, stored: Stored, retention_ms: int, now: int) -> bool:
@@ -43,4 +60,5 @@ def sweep(group: Group, retention_ms: int, now: int) -> bool:
     for key, stored in list(group.offsets.items()):
         if key[0] not in subscribed and expired(group, stored, retention_ms, now):
             del group.offsets[key]
-    return group.state is State.EMPTY and not group.offsets and not group.pending
+    idle = group.state is State.EMPTY and not group.offsets and not group.pending
+    return idle and not group.unstable

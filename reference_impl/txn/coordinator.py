@@ -53,6 +53,7 @@ class Rules:
     expiry_check_ms: int
     equal_epochs: bool  # an end names exactly the epoch that is; before KIP-360 a higher one goes
     fences_gently: bool  # who was fenced by a timeout may take its epoch up again (4.x)
+    keeps_start: bool  # an empty transaction still says when the last one began (until 3.9)
     version: int  # of transactions, as the cluster's feature says: 0, or 2 with bumps
 
 
@@ -156,10 +157,11 @@ class Coordinator:
         if exhausted(one.epoch) and epoch in (None, one.epoch):
             to = one.rotated(self._new_id(), epoch is not None, timeout_ms, now)
         else:
-            raised = one.raised(epoch, timeout_ms, now)
+            kept = self.rules.keeps_start
+            raised = one.raised(epoch, timeout_ms, now, keeps_start=kept)
             if raised is None and self._fences():
                 return _no_producer(E.PRODUCER_FENCED)
-            to = raised or one.raised(None, timeout_ms, now)
+            to = raised or one.raised(None, timeout_ms, now, keeps_start=kept)
         return self._changed(led, held, to, now)
 
     def add(

@@ -57,9 +57,11 @@ def batch_of(
     return batch.encode_batch([record], base_timestamp=now)
 
 
-def read(records: bytes, known: dict[str, Transaction]) -> None:
-    """Bring `known` up to date with these record bytes, in their order."""
+def read(records: bytes, known: dict[str, Transaction]) -> int | None:
+    """Bring `known` up to date with these record bytes; the offset after the last, if any."""
+    after = None
     for position, _, magic in entries(records):
+        after = batch.read_header(records, position).last_offset + 1
         for record in convert.records_of(records, position, magic):
             if record.key is None:
                 continue
@@ -69,6 +71,7 @@ def read(records: bytes, known: dict[str, Transaction]) -> None:
                 known.pop(name, None)
             else:
                 known[name] = _transaction(name, record.value)
+    return after
 
 
 def _transaction(name: str, data: bytes) -> Transaction:

@@ -1,4 +1,4 @@
-"""One transactional id: its producer, where its transaction stands, and the values it moves through.
+"""One transactional id: its producer, where its transaction stands, and how it goes on from there.
 
 A change is a new value: it is written to the log first and becomes the id's state only when it is
 there (`Transaction` is frozen; `pending` stands beside it, in the coordinator's hands). Epochs are
@@ -38,7 +38,9 @@ class Transaction:
     next_id: int = NO_PRODUCER_ID  # to go on with once the markers are written (KIP-890)
     version: int = 0  # of transactions, as the last end was asked for: 0, or 2 with bumps
 
-    def raised(self, expected: int | None, timeout_ms: int, now: int) -> Transaction | None:
+    def raised(
+        self, expected: int | None, timeout_ms: int, now: int, *, keeps_start: bool
+    ) -> Transaction | None:
         """With the next epoch; for who `expected` an epoch that is neither this nor the last, None.
 
         One that expects the epoch before the last bump asks again and gets what it got.
@@ -51,7 +53,10 @@ class Transaction:
                 epoch, last = self.epoch, self.last_epoch
             else:
                 return None
-        return self._empty(self.producer_id, epoch, last, timeout_ms, now)
+        started = self.started if keeps_start else NO_TIME
+        return replace(
+            self._empty(self.producer_id, epoch, last, timeout_ms, now), started=started
+        )
 
     def rotated(self, fresh_id: int, known: bool, timeout_ms: int, now: int) -> Transaction:
         """With a fresh producer id, because the epochs of this one have run out."""
@@ -98,7 +103,7 @@ class Transaction:
         )
 
     def ending(self, state: State, now: int, *, bumps: bool, fresh_id: int) -> Transaction:
-        """Towards this outcome; `bumps` raises the epoch, `fresh_id` is for when it was the last."""
+        """Towards this outcome; `bumps` raises the epoch, `fresh_id` is for the last one."""
         bumped = replace(self, epoch=self.epoch + 1, last_epoch=self.epoch) if bumps else self
         return replace(
             bumped,

@@ -18,6 +18,7 @@ from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import (
     coordinator_of,
     forget_deleted,
+    next_age,
     number,
     refusal,
     retention_ms,
@@ -168,4 +169,5 @@ def _stored(
     elif broker.persona.quirk("offsets.live-from-their-commit"):
         expires = committed + retention_ms(broker)
     epoch = row["committed_leader_epoch"]
-    return Stored(row["committed_offset"], epoch, metadata, committed, expires, topic)
+    age = next_age(broker)
+    return Stored(row["committed_offset"], epoch, metadata, committed, expires, topic, age)

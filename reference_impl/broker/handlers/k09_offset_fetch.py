@@ -4,7 +4,7 @@ Answered in any state of the group; nothing kept is offset -1 without an error (
 reads ZooKeeper, where nothing kept is UNKNOWN_TOPIC_OR_PARTITION (OFFS-02).
 
 v2 all partitions, one error for all (KIP-88); v5 leader epochs (KIP-320); v7 only stable offsets
-(KIP-447: there are no transactions here, so all are); v8 many groups (KIP-709); v9 members
+(KIP-447: not those that an open transaction may replace); v8 many groups (KIP-709); v9 members
 (KIP-848: a classic group does not look at them); v10 topic ids.
 
 Sources: OFFS-02, OFFS-04, OFFS-21; observed on all five releases.
@@ -18,24 +18,26 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
 from reference_impl.broker.handlers.k08_offset_commit import zookeeper
-from reference_impl.group.offsets import Stored
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_BY_ID = 2, 8, 10
 NO_OFFSET = -1
-Offsets = dict[tuple[str, int], Stored]
+Offsets = dict[tuple[str, int], Any]  # Stored, or None for one that is not stable
+_NOTHING = object()
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body, version = request.body, request.header.version
     forget_deleted(broker)
     if version >= FIRST_BATCHED:
-        return {"groups": [_batched(broker, asked, version) for asked in body["groups"]]}
+        stable = body["require_stable"]
+        rows = [_batched(broker, asked, version, stable) for asked in body["groups"]]
+        return {"groups": rows}
     if version == 0:
         if not broker.persona.quirk("offsets.in-zookeeper"):
             return fail(request, ErrorCode.UNSUPPORTED_VERSION)
         return {"topics": _from_zookeeper(request, broker)}
-    code, offsets = _offsets(broker, body["group_id"])
+    code, offsets = _offsets(broker, body["group_id"], stable=body["require_stable"])
     if code:
         return fail(request, code)
     return {"error_code": code, "topics": _topics(broker, body["topics"], offsets, version)}
@@ -62,14 +64,22 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"topics": topics, "error_code": code}
 
 
-def _offsets(broker: Broker, group_id: str) -> tuple[int, Offsets]:
+def _offsets(broker: Broker, group_id: str, *, stable: bool) -> tuple[int, Offsets]:
+    """(why not, offsets by partition; None for one that is not stable if only those count)."""
     code = refusal(broker, group_id, member=False)
     group = None if code else coordinator_of(broker).groups.get(group_id)
-    return code, {} if group is None else group.offsets
+    if group is None:
+        return code, {}
+    if not stable:
+        return code, group.offsets
+    pending = {key: None for kept in group.unstable.values() for key in kept}
+    return code, {**group.offsets, **pending}
 
 
-def _batched(broker: Broker, asked: dict[str, Any], version: int) -> dict[str, Any]:
-    code, offsets = _offsets(broker, asked["group_id"])
+def _batched(
+    broker: Broker, asked: dict[str, Any], version: int, stable: bool
+) -> dict[str, Any]:
+    code, offsets = _offsets(broker, asked["group_id"], stable=stable)
     topics = [] if code else _topics(broker, asked["topics"], offsets, version)
     return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
 
@@ -101,8 +111,10 @@ def _topics(
 
 
 def _row(offsets: Offsets, name: str, index: int) -> dict[str, Any]:
-    stored = offsets.get((name, index))
+    stored = offsets.get((name, index), _NOTHING)
     if stored is None:
+        return _nothing(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+    if stored is _NOTHING:
         return _nothing(index, ErrorCode.NONE)
     return {
         "partition_index": index,

@@ -1,15 +1,14 @@
-"""InitProducerId (key 22): a producer id for an idempotent producer (KIP-98).
+"""InitProducerId (key 22): a producer id and an epoch (KIP-98).
 
-Ids come in blocks of 1000 per broker, as the controller or ZooKeeper hands them out, so that no
-two brokers of a cluster give the same one. Transactional ids need a transaction coordinator, which
-is not here yet: they are answered COORDINATOR_NOT_AVAILABLE, which every client retries, and stand
-in the unsupported list.
+Without a transactional id it is a fresh id at epoch 0, and any broker gives it. With one, the
+coordinator raises the epoch of the id's producer, which fences whoever had it, after it has put an
+end to what that one left open.
 
-v3 lets a producer name its id and epoch (KIP-360); without a transactional id both must be unset or
-are not looked at, as the release has it. v6 is two-phase commit (KIP-939), not stable.
+v3 lets a producer name its id and epoch (KIP-360), both or neither. v4 answers PRODUCER_FENCED
+where older versions say INVALID_PRODUCER_EPOCH (KIP-588). v6 is two-phase commit (KIP-939), not stable.
 
-Source: KafkaApis.handleInitProducerIdRequest, TransactionCoordinator.handleInitProducerId,
-ProducerIdManager at 1.0.2, 2.2.1, 2.8.2, 3.9; observed on all five releases.
+Source: KafkaApis.handleInitProducerIdRequest, TransactionCoordinator.handleInitProducerId at 1.0.2,
+2.2.1, 2.8.2, 3.9; observed on all five releases.
 """
 
 from __future__ import annotations
@@ -17,32 +16,40 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import waiting
+from reference_impl.broker.producer_ids import next_id
+from reference_impl.broker.transactions import coordinator_of
+from reference_impl.txn.coordinator import Producer
 from reference_impl.wire.errors import ErrorCode
 
-BLOCK = 1000
+FIRST_FENCED = 4
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body = request.body
     if body["transactional_id"] == "":
         return _error(ErrorCode.INVALID_REQUEST)
     if (body["producer_id"] == -1) != (body["producer_epoch"] == -1):
         return _error(ErrorCode.INVALID_REQUEST)
-    if body["transactional_id"] is not None:
-        return _error(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return {"producer_id": _next_id(broker), "producer_epoch": 0}
+    if body["transactional_id"] is None:
+        return {"producer_id": next_id(broker), "producer_epoch": 0}
+    known = None
+    if body["producer_id"] != -1:
+        known = Producer(body["producer_id"], body["producer_epoch"])
+    ticket = coordinator_of(broker, now).begin(
+        body["transactional_id"], body["transaction_timeout_ms"], known, now
+    )
+    return waiting(broker, ticket, lambda answer: in_words_of(request, answer, FIRST_FENCED))
+
+
+def in_words_of(request: Request, answer: dict[str, Any], first_fenced: int) -> dict[str, Any]:
+    """PRODUCER_FENCED is a word that versions before KIP-588 do not know."""
+    older = request.header.version < first_fenced
+    if older and answer["error_code"] == ErrorCode.PRODUCER_FENCED:
+        return {**answer, "error_code": ErrorCode.INVALID_PRODUCER_EPOCH}
+    return answer
 
 
 def _error(code: int) -> dict[str, Any]:
     return {"error_code": code, "producer_id": -1, "producer_epoch": -1}
-
-
-def _next_id(broker: Broker) -> int:
-    left = broker.state.setdefault("producer ids", iter(()))
-    fresh = next(left, None)
-    if fresh is None:
-        start = broker.cluster.allocate_producer_ids(BLOCK)
-        left = broker.state["producer ids"] = iter(range(start, start + BLOCK))
-        fresh = next(left)
-    return fresh

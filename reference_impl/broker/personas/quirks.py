@@ -11,6 +11,7 @@ from reference_impl.broker.personas import (
     data_path,
     group_path,
     replica_path,
+    txn_path,
 )
 
 QUIRKS: dict[str, str] = {
@@ -19,4 +20,5 @@ QUIRKS: dict[str, str] = {
     **group_path.SENTENCES,
     **controller_path.SENTENCES,
     **replica_path.SENTENCES,
+    **txn_path.SENTENCES,
 }

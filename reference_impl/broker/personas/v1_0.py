@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     group_path,
     replica_path,
+    txn_path,
 )
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
@@ -26,6 +27,7 @@ QUIRKS = {
     **group_path.column("1.0"),
     **controller_path.column("1.0"),
     **replica_path.column("1.0"),
+    **txn_path.column("1.0"),
 }
 
 PERSONA = Persona(

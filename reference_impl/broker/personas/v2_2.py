@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     group_path,
     replica_path,
+    txn_path,
 )
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
@@ -27,6 +28,7 @@ QUIRKS = {
     **group_path.column("2.2"),
     **controller_path.column("2.2"),
     **replica_path.column("2.2"),
+    **txn_path.column("2.2"),
 }
 
 PERSONA = Persona(

@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     group_path,
     replica_path,
+    txn_path,
 )
 from reference_impl.broker.personas.persona import Persona, ranges, values
 
@@ -28,6 +29,7 @@ QUIRKS = {
     **group_path.column("2.8"),
     **controller_path.column("2.8"),
     **replica_path.column("2.8"),
+    **txn_path.column("2.8"),
 }
 
 PERSONA = Persona(

@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     group_path,
     replica_path,
+    txn_path,
 )
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
@@ -36,6 +37,7 @@ QUIRKS = {
     **group_path.column("3.9"),
     **controller_path.column("3.9"),
     **replica_path.column("3.9"),
+    **txn_path.column("3.9"),
 }
 
 PERSONA = Persona(

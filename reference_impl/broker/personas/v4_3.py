@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     group_path,
     replica_path,
+    txn_path,
 )
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
 
@@ -37,6 +38,7 @@ QUIRKS = {
     **group_path.column("4.3"),
     **controller_path.column("4.3"),
     **replica_path.column("4.3"),
+    **txn_path.column("4.3"),
 }
 
 PERSONA = Persona(

@@ -1,0 +1,86 @@
+"""WriteTxnMarkers (key 27): a coordinator has the ends of transactions written.
+
+One batch per producer and partition, answered when all are replicated. Without an authorizer
+anybody may ask.
+
+v1 is flexible; v2 tells the version of the transaction (KIP-1228).
+
+Sources: KafkaApis.handleWriteTxnMarkersRequest at 1.0.2, 2.8.2; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import waiting
+from reference_impl.broker.marker_writing import Mark, write
+from reference_impl.group.members import Ticket
+
+Codes = dict[tuple[int, str, int], int | None]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    codes: Codes = {}
+    for marker in request.body["markers"]:
+        for key in _named(marker):
+            codes[key] = None
+    whole = Ticket()
+
+    def settle() -> None:
+        if None not in codes.values():
+            whole.give(_answer(codes))
+
+    for marker in request.body["markers"]:
+        mark = Mark(
+            marker["producer_id"],
+            marker["producer_epoch"],
+            marker["transaction_result"],
+            marker["coordinator_epoch"],
+            marker["transaction_version"],
+        )
+        for key in _named(marker):
+            write(broker, key[1], key[2], mark, now, _then(codes, key, settle))
+    settle()
+    return waiting(broker, whole, lambda answer: answer)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return _answer({key: code for m in request.body["markers"] for key in _named(m)})
+
+
+def _then(
+    codes: Codes, key: tuple[int, str, int], settle: Callable[[], None]
+) -> Callable[[int, int], None]:
+    def then(code: int, now: int) -> None:
+        codes[key] = code
+        settle()
+
+    return then
+
+
+def _named(marker: dict[str, Any]) -> list[tuple[int, str, int]]:
+    producer = marker["producer_id"]
+    return [
+        (producer, topic["name"], index)
+        for topic in marker["topics"]
+        for index in topic["partition_indexes"]
+    ]
+
+
+def _answer(codes: Codes) -> dict[str, Any]:
+    markers: dict[int, dict[str, list[dict[str, Any]]]] = {}
+    for (producer, topic, index), code in codes.items():
+        row = {"partition_index": index, "error_code": code}
+        markers.setdefault(producer, {}).setdefault(topic, []).append(row)
+    return {
+        "markers": [
+            {
+                "producer_id": producer,
+                "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+            }
+            for producer, topics in markers.items()
+        ]
+    }

@@ -1,0 +1,197 @@
+"""TxnOffsetCommit (key 28): offsets that count when their transaction commits.
+
+They are appended to the group's partition of `__consumer_offsets` under the producer's id and wait
+beside the group's own until the marker comes. Since KIP-890 the coordinator of the transaction is
+asked whether that partition is in it; before, anybody's offsets were taken.
+
+v2 leader epochs (KIP-320); v3 member and generation, checked like a commit's (KIP-447); v4 answers
+TRANSACTION_ABORTABLE; v5 adds the group to the transaction by itself (KIP-890).
+
+Sources: KafkaApis.handleTxnOffsetCommitRequest, GroupCoordinator.handleTxnCommitOffsets at 1.0.2,
+2.2.1, 2.8.2, trunk of 2024-10; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker import internal_log, verification
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.controller.auto_create import OFFSETS
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import (
+    coordinator_of,
+    forget_deleted,
+    next_age,
+    number,
+    refusal,
+    retention_ms,
+    waiting,
+    watch_age,
+)
+from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
+from reference_impl.group.log_records import offsets_batch
+from reference_impl.group.members import Group, Ticket
+from reference_impl.group.offsets import Stored
+from reference_impl.txn.coordinator import Producer
+from reference_impl.wire.errors import ErrorCode
+
+FIRST_ABORTABLE, FIRST_ADDING, FIRST_LOADING = 4, 5, 2
+Key = tuple[str, int]
+Codes = dict[Key, int]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    codes = {key: _unknown(broker, key) for key in _named(request)}
+    whole = Ticket()
+    waits = [key for key, code in codes.items() if not code]
+    if not waits:
+        whole.give(codes)
+    else:
+        group_id = request.body["group_id"]
+        code = refusal(broker, group_id, member=False)
+        if not group_id and broker.persona.quirk("groups.empty-ids-are-refused"):
+            code = ErrorCode.INVALID_GROUP_ID
+        if code:
+            whole.give(codes | dict.fromkeys(waits, code))
+        else:
+            _verified(request, broker, codes, whole, now)
+    return waiting(broker, whole, lambda found: _answer(request, found))
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return _answer(request, dict.fromkeys(_named(request), code))
+
+
+def _unknown(broker: Broker, key: Key) -> int:
+    name, index = key
+    topic = broker.cluster.topics.get(name)
+    checked = broker.persona.quirk("offsets.partitions-are-checked")
+    there = topic is not None and (not checked or topic.partition(index) is not None)
+    return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _verified(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: int) -> None:
+    """Ask the transaction's coordinator where that is done, then go on."""
+    body, version = request.body, request.header.version
+    if not broker.persona.quirk("produce.verifies-transactions"):
+        _keep(request, broker, codes, whole, now)
+        return
+    partition = (OFFSETS, offsets_partition(broker, body["group_id"]))
+    producer = Producer(body["producer_id"], body["producer_epoch"])
+    asked = verification.ask(
+        broker,
+        body["transactional_id"],
+        producer,
+        frozenset({partition}),
+        adds=version >= FIRST_ADDING,
+        now=now,
+    )
+
+    def then() -> None:
+        code = _in_words_of(version, asked.answer["codes"][partition])
+        if code:
+            whole.give({key: known or code for key, known in codes.items()})
+        else:
+            _keep(request, broker, codes, whole, now)
+
+    if asked.answer is None:
+        asked.watch = then
+    else:
+        then()
+
+
+def _in_words_of(version: int, code: int) -> int:
+    if code == ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code == ErrorCode.TRANSACTION_ABORTABLE and version < FIRST_ABORTABLE:
+        return ErrorCode.INVALID_TXN_STATE
+    if code in verification.PASSING and code != ErrorCode.CONCURRENT_TRANSACTIONS:
+        loading = version >= FIRST_LOADING
+        wanted = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return wanted if loading else ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return code
+
+
+def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: int) -> None:
+    """Check the member, append, and let the offsets wait for their transaction."""
+    body = request.body
+    coordinator = coordinator_of(broker)
+    group_id, generation = body["group_id"], body["generation_id"]
+    group = coordinator.groups.get(group_id)
+    code = ErrorCode.NONE
+    if group is None:
+        if generation >= 0 and broker.persona.quirk("groups.newer-coordinator"):
+            code = ErrorCode.ILLEGAL_GENERATION
+        else:
+            group = coordinator.found(group_id, now)
+    if group is not None:
+        forget_deleted(broker)
+        watch_age(broker, now)
+        code = coordinator.may_commit_in_transaction(
+            group, body["member_id"], body["group_instance_id"], generation, now
+        )
+    if code or group is None:
+        whole.give({key: known or code for key, known in codes.items()})
+        return
+    offsets = _offsets(request, broker, codes, now)
+    if not offsets:
+        whole.give(codes)
+        return
+    producer = Producer(body["producer_id"], body["producer_epoch"])
+    records = offsets_batch(
+        group_id,
+        offsets,
+        version=broker.persona.quirk("offsets.value-version"),
+        now=now,
+        producer=producer,
+    )
+
+    def kept(code: int, at: int) -> None:
+        if not code:
+            _pend(group, producer, offsets)
+        whole.give({key: known if key not in offsets else code for key, known in codes.items()})
+
+    index = offsets_partition(broker, group_id)
+    internal_log.append(broker, OFFSETS, index, records, now, kept)
+
+
+def _pend(group: Group, producer: Producer, offsets: dict[Key, Stored]) -> None:
+    group.unstable.setdefault(producer.id, {}).update(offsets)
+
+
+def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:
+    """What may be kept; `codes` are told of what may not."""
+    limit = number(broker, "offset.metadata.max.bytes")
+    ends = broker.persona.quirk("offsets.live-from-their-commit")
+    expires = now + retention_ms(broker) if ends else None
+    kept = {}
+    for topic in request.body["topics"]:
+        for row in topic["partitions"]:
+            key = (topic["name"], row["partition_index"])
+            metadata = row["committed_metadata"] or ""
+            if codes[key]:
+                continue
+            if len(metadata) > limit:
+                codes[key] = ErrorCode.OFFSET_METADATA_TOO_LARGE
+                continue
+            stored = broker.cluster.topics[topic["name"]]
+            offset, epoch = row["committed_offset"], row["committed_leader_epoch"]
+            kept[key] = Stored(offset, epoch, metadata, now, expires, stored, next_age(broker))
+    return kept
+
+
+def _named(request: Request) -> list[Key]:
+    return [
+        (topic["name"], row["partition_index"])
+        for topic in request.body["topics"]
+        for row in topic["partitions"]
+    ]
+
+
+def _answer(request: Request, codes: Codes) -> dict[str, Any]:
+    topics: dict[str, list[dict[str, int]]] = {}
+    for (topic, index), code in codes.items():
+        row = {"partition_index": index, "error_code": code}
+        topics.setdefault(topic, []).append(row)
+    return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}

@@ -1,0 +1,83 @@
+"""DescribeProducers (key 61): the producers that a partition remembers (KIP-664).
+
+Sources: KafkaApis.handleDescribeProducersRequest, ReplicaManager.activeProducerState at 2.8.2, 3.9;
+observed on 2.8.2, 3.9.2, 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker import topic_names
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.partitions import locate
+from reference_impl.log.producer_state import Producer
+from reference_impl.wire.errors import ErrorCode
+
+NOT_HOSTED = "This server does not host this topic-partition."
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    return {
+        "topics": [
+            {
+                "name": topic["name"],
+                "partitions": [
+                    _partition(broker, topic["name"], i) for i in topic["partition_indexes"]
+                ],
+            }
+            for topic in request.body["topics"]
+        ]
+    }
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "topics": [
+            {
+                "name": topic["name"],
+                "partitions": [_error(i, code, None) for i in topic["partition_indexes"]],
+            }
+            for topic in request.body["topics"]
+        ]
+    }
+
+
+def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
+    refused = topic_names.refusal(topic, "invalid" if broker.persona.kraft else "illegal")
+    if refused is not None:
+        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, refused)
+    if topic not in broker.cluster.topics:
+        return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
+    replica, code = locate(broker, topic, index)
+    if replica is None:
+        return _error(index, code, None)
+    known = replica.log.producers.producers.values()
+    return {
+        "partition_index": index,
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "active_producers": [_producer(each) for each in known],
+    }
+
+
+def _producer(known: Producer) -> dict[str, Any]:
+    start = known.transaction_start
+    return {
+        "producer_id": known.id,
+        "producer_epoch": known.epoch,
+        "last_sequence": known.last_sequence,
+        "last_timestamp": known.last_timestamp,
+        "coordinator_epoch": known.coordinator_epoch,
+        "current_txn_start_offset": -1 if start is None else start,
+    }
+
+
+def _error(index: int, code: int, message: str | None) -> dict[str, Any]:
+    return {
+        "partition_index": index,
+        "error_code": code,
+        "error_message": message,
+        "active_producers": [],
+    }

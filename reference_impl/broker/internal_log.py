@@ -1,0 +1,55 @@
+"""Appends that a broker makes itself, where it leads: a coordinator's records, markers.
+
+They count when the high watermark has passed them, as with acks=-1; then, or when that cannot come
+any more, `then(code, now)` is called, once. That may be before `append` returns.
+
+Sources: ReplicaManager.appendRecords with AppendOrigin.COORDINATOR at 2.8.2, 3.9; APPEND-22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from reference_impl.broker.partitions import locate, log_key
+from reference_impl.log.rules import COORDINATOR, LogError
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+
+Then = Callable[[int, int], None]
+
+
+def append(
+    broker: Broker, topic: str, index: int, records: bytes, now: int, then: Then
+) -> None:
+    replica, error = locate(broker, topic, index)
+    if replica is None:
+        then(error, now)
+        return
+    if replica.too_few and "min-isr-ignored" not in broker.switches:
+        then(ErrorCode.NOT_ENOUGH_REPLICAS, now)
+        return
+    epoch = replica.leader_epoch
+    try:
+        result = replica.log.append(records, now=now, leader_epoch=epoch, origin=COORDINATOR)
+    except LogError as refusal:
+        then(refusal.code, now)
+        return
+    replica.advance(now)
+    broker.purgatory.touch(log_key(topic, index))
+    wanted = result.last_offset + 1
+
+    def replicated(at: int) -> bool:
+        still, error = locate(broker, topic, index)
+        if still is None or still.leader_epoch != epoch:
+            then(error or ErrorCode.NOT_LEADER_OR_FOLLOWER, at)
+            return True
+        if still.log.high_watermark < wanted:
+            return False
+        then(ErrorCode.NONE, at)
+        return True
+
+    if not replicated(now):
+        broker.purgatory.follow([log_key(topic, index)], replicated)

@@ -1,0 +1,39 @@
+"""Where releases differ in what transaction coordinators do: one row each, as in `control_path.py`.
+
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.personas.control_path import RELEASES
+
+_SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "transactions.ends-name-the-epoch": (
+        "An end must name the epoch that the producer has; without the quirk a higher one goes.",
+        (False, False, True, True, True),
+        "TransactionCoordinator.endTransaction at 2.2.1, 2.8.2",
+    ),
+    "transactions.beginnings-are-remembered": (
+        "A transactional id without a transaction is described with the time its last one began.",
+        (True, True, True, True, False),
+        "observed on 3.9.2, 4.3.1",
+    ),
+    "transactions.fenced-epochs-may-go-on": (
+        "A producer whose transaction was given up may have its bumped epoch by asking with the "
+        "one before (KIP-890).",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """One release's quirks: name -> (value, evidence)."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

@@ -1,0 +1,139 @@
+"""A broker's transaction coordinator: its partitions of `__transaction_state`, its ids and alarms.
+
+The coordinator of a transactional id is the leader of one partition of that topic; whoever is asked
+and leads it not answers NOT_COORDINATOR. This file makes the sans-IO coordinator with the persona's
+rules and the broker's settings, loads what a partition's log says when the broker begins to lead
+it, and keeps its records there. Markers are `marker_sending`'s.
+
+Sources: TransactionStateManager at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98, KIP-890.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference_impl.broker import internal_log
+from reference_impl.broker.controller.auto_create import TRANSACTIONS
+from reference_impl.broker.groups import number
+from reference_impl.broker.marker_sending import have_marked
+from reference_impl.broker.partitions import locate
+from reference_impl.broker.producer_ids import next_id
+from reference_impl.group.placement import partition_for
+from reference_impl.log.partition_log import LOG_END
+from reference_impl.txn import log_records
+from reference_impl.txn.coordinator import Coordinator, Rules
+from reference_impl.txn.transaction import Transaction
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.txn.coordinator import Then
+
+_STATE, _FEATURE = "transaction coordinator", "transaction.version"
+_READ_BYTES = 5 << 20  # transaction.state.log.load.buffer.size
+# What a failed write to the coordinator's own log means to who asked for the change.
+_NOT_KEPT = {
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+}
+
+
+def coordinator_of(broker: Broker, now: int) -> Coordinator:
+    """The broker's coordinator, aware of every partition that the broker leads by now."""
+    found = broker.state.get(_STATE)
+    if found is None:
+        found = broker.state[_STATE] = _make(broker)
+    _catch_up(broker, found, now)
+    return found
+
+
+def version_of(broker: Broker) -> int:
+    """transaction.version: 2 raises epochs and adds partitions by itself (KIP-890)."""
+    return broker.persona.finalized.get(_FEATURE, 0)
+
+
+def partition_of(broker: Broker, transactional_id: str) -> int:
+    topic = broker.cluster.topics.get(TRANSACTIONS)
+    return partition_for(transactional_id, len(topic.partitions)) if topic else -1
+
+
+def leads_changed(broker: Broker, now: int) -> None:
+    """A partition of the coordinator's topic has another leader: take it up, or let it go."""
+    coordinator_of(broker, now)
+
+
+def _make(broker: Broker) -> Coordinator:
+    quirk = broker.persona.quirk
+    rules = Rules(
+        max_timeout_ms=number(broker, "transaction.max.timeout.ms"),
+        expiration_ms=number(broker, "transactional.id.expiration.ms"),
+        timeout_check_ms=number(
+            broker, "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+        ),
+        expiry_check_ms=number(
+            broker, "transaction.remove.expired.transaction.cleanup.interval.ms"
+        ),
+        equal_epochs=quirk("transactions.ends-name-the-epoch"),
+        fences_gently=quirk("transactions.fenced-epochs-may-go-on"),
+        keeps_start=quirk("transactions.beginnings-are-remembered"),
+        version=version_of(broker),
+    )
+    value_version = 1 if rules.version >= 1 else 0
+
+    def keep(
+        partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Then
+    ) -> None:
+        records = log_records.batch_of(name, to, version=value_version, now=now)
+
+        def kept(code: int, at: int) -> None:
+            then(_NOT_KEPT.get(ErrorCode(code), code), at)
+
+        internal_log.append(broker, TRANSACTIONS, partition, records, now, kept)
+
+    def alarm(name: str, at: int) -> None:
+        key = ("transactions", broker.id, name)
+        broker.purgatory.remind(key, at, lambda now: coordinator.tick(name, now))
+
+    coordinator = Coordinator(
+        rules,
+        partition_of=lambda name: partition_of(broker, name),
+        new_id=lambda: next_id(broker),
+        keep=keep,
+        mark=lambda *what: have_marked(broker, *what),
+        alarm=alarm,
+        switches=broker.switches,
+    )
+    return coordinator
+
+
+def _catch_up(broker: Broker, coordinator: Coordinator, now: int) -> None:
+    """Compare what the coordinator leads with what the broker does; load what is new."""
+    topic = broker.cluster.topics.get(TRANSACTIONS)
+    wanted = {}
+    for partition in topic.partitions if topic else ():
+        replica, _ = locate(broker, TRANSACTIONS, partition.index)
+        if replica is not None:
+            wanted[partition.index] = replica
+    for index, led in list(coordinator.led.items()):
+        if index not in wanted or wanted[index].leader_epoch != led.epoch:
+            coordinator.resign(index)
+    for index, replica in wanted.items():
+        if index not in coordinator.led:
+            coordinator.lead(index, replica.leader_epoch, _loaded(replica.log), now)
+
+
+def _loaded(log) -> dict[str, Transaction]:
+    """What the log says of each transactional id, its last word."""
+    known: dict[str, Transaction] = {}
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        records = log.read(offset, _READ_BYTES, min_one=True, isolation=LOG_END).records
+        after = log_records.read(records, known)
+        if after is None or after <= offset:
+            break
+        offset = after
+    return known
