@@ -14,12 +14,14 @@ Brokers of one process share a `Cluster`; what waits at one of them is its own (
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from reference_impl.broker import registry
 from reference_impl.broker.effects import (
+    Ask,
     Close,
     Connection,
     Effect,
@@ -30,9 +32,12 @@ from reference_impl.broker.effects import (
     Unmute,
     Wait,
 )
+from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.broker.purgatory import Purgatory
-from reference_impl.cluster.topology import Cluster
+from reference_impl.broker.replicas import Logs, Replicas
+from reference_impl.cluster.topology import Change, Cluster, Gone
+from reference_impl.log.memory_logs import MemoryLogs
 from reference_impl.wire.apis import API
 from reference_impl.wire.codec import decode
 from reference_impl.wire.errors import ErrorCode
@@ -40,6 +45,8 @@ from reference_impl.wire.headers import (
     API_VERSIONS,
     RequestHeader,
     decode_request_header,
+    decode_response,
+    encode_request,
     encode_response,
     encode_response_parts,
 )
@@ -57,8 +64,10 @@ class Broker:
         persona: Persona,
         purgatory: Purgatory | None = None,
         config: Mapping[str, str] | None = None,
+        logs: Logs | None = None,
         switches: frozenset[str] = frozenset(),
     ) -> None:
+        """`logs` are what outlives this broker; in memory unless they are given."""
         self.id = node_id
         self.cluster = cluster
         self.persona = persona
@@ -67,22 +76,36 @@ class Broker:
         self.switches = switches
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
+        self._heard: deque[Change] = deque()  # of the cluster, not yet acted on
+        self._soon: dict[Hashable, Callable[[int], None]] = {}
+        self._outbox: list[Effect] = []
+        self._asked: dict[int, _Asked] = {}  # by correlation id, oldest first
+        self._patient = False  # an alarm stands for the oldest of them
+        self._correlation = 0
+        self._instant = 0  # of the entry that is running
+        if logs is None:
+            rules = rules_of(persona)
+            logs = MemoryLogs(cluster.config_of, rules=rules, switches=switches)
+        self.replicas = Replicas(self, logs)
+        cluster.subscribe(node_id, self._heard.append)
 
     def number(self, name: str, default: int) -> int:
         """A whole-number broker setting."""
         text = self.config.get(name)
         return default if text is None else int(text)
 
-    # --- the three entries -------------------------------------------------------------------
+    # --- the entries -------------------------------------------------------------------------
 
     def receive(self, connection: Connection, frame: bytes, now: int) -> list[Effect]:
         """One frame (without its size), whole: what to do about it, and what it set free."""
+        self._begin(now)
         effects = [*self._serve(connection, frame, now)]
         effects += self._settled(now)
         return effects
 
     def tick(self, now: int) -> list[Effect]:
         """What is due by now."""
+        self._begin(now)
         effects: list[Effect] = []
         try:
             for request, answer in self.purgatory.expire(now):
@@ -92,12 +115,94 @@ class Broker:
         effects += self._settled(now)
         return effects
 
+    def answered(self, correlation_id: int, frame: bytes | None, now: int) -> list[Effect]:
+        """What a peer said to an `Ask`; None where it cannot be reached or hung up."""
+        self._begin(now)
+        asked = self._asked.pop(correlation_id, None)
+        if asked is not None:  # else we lost patience before
+            self._hand_over(asked, frame, now)
+        return self._settled(now)
+
     def deadline(self) -> int | None:
+        """When `tick` has something to do: an instant, 0 for at once, None for never."""
+        if self._heard or self._soon or self._outbox:
+            return 0
+        if self.cluster.unspread or self.cluster.deleted:
+            return 0
         return self.purgatory.deadline()
 
     def closed(self, connection: Connection) -> None:
         """The rim says this peer is gone."""
         self.purgatory.drop(connection)
+
+    # --- peers and things to do --------------------------------------------------------------
+
+    def ask(
+        self,
+        peer: int,
+        key: int,
+        version: int,
+        body: dict[str, Any],
+        then: Callable[[dict[str, Any] | None, int], None],
+        *,
+        channel: str = "fetch",
+    ) -> None:
+        """Send a request to another broker; `then(answer, now)` gets its body, or None.
+
+        None comes where the peer hangs up, is not there, or says nothing for
+        `replica.socket.timeout.ms`.
+        """
+        self._correlation += 1
+        number = self._correlation
+        at = self._instant + self.number("replica.socket.timeout.ms", 30_000)
+        if not self._patient:
+            self._patient = True
+            self.purgatory.remind(("asked", self.id), at, self._lose_patience)
+        self._asked[number] = _Asked(key, version, then, at)
+        frame = encode_request(key, version, number, f"broker-{self.id}-{channel}", body)
+        self._outbox.append(Ask(self.id, peer, channel, (frame,), number))
+
+    def soon(self, key: Hashable, call: Callable[[int], None]) -> None:
+        """Have `call(now)` happen once before this entry ends, however often it is asked for."""
+        self._soon[key] = call
+
+    def _begin(self, now: int) -> None:
+        """Every entry acts first on what the cluster said."""
+        self._instant = now
+        if self.cluster.unspread or self.cluster.deleted:
+            self.cluster.spread()
+        while self._heard:
+            change = self._heard.popleft()
+            try:
+                if type(change) is Gone:
+                    self.replicas.stop(change.topic, change.index, delete=True, now=now)
+                else:
+                    self.replicas.apply(change, now)
+            except Exception:
+                LOG.exception("cannot act on %s", change)
+
+    def _hand_over(self, asked: _Asked, frame: bytes | None, now: int) -> None:
+        body = None
+        try:
+            if frame is not None:
+                body = decode_response(asked.key, asked.version, frame).body
+        except ValueError as fault:
+            LOG.error("cannot read the answer of a peer: %s", fault)
+        try:
+            asked.then(body, now)
+        except Exception:
+            LOG.exception("cannot deal with the answer of a peer")
+
+    def _lose_patience(self, now: int) -> None:
+        """Give up on what was asked too long ago; the answer is not wanted any more."""
+        self._patient = False
+        while self._asked:
+            number, oldest = next(iter(self._asked.items()))
+            if oldest.until > now:
+                self._patient = True
+                self.purgatory.remind(("asked", self.id), oldest.until, self._lose_patience)
+                return
+            self._hand_over(self._asked.pop(number), None, now)
 
     # --- one request -------------------------------------------------------------------------
 
@@ -166,11 +271,25 @@ class Broker:
     # --- answers -----------------------------------------------------------------------------
 
     def _settled(self, now: int) -> list[Effect]:
-        return [
-            effect
-            for request, answer in self.purgatory.settle(now)
-            for effect in self._effects(request, answer, now)
-        ]
+        """What became possible, and what is to be sent to peers; nothing is left to do after."""
+        effects: list[Effect] = []
+        while True:
+            if self.cluster.unspread or self.cluster.deleted or self._heard:
+                self._begin(now)
+            for request, answer in self.purgatory.settle(now):
+                effects += self._effects(request, answer, now)
+            if not self._soon:
+                break
+            calls, self._soon = self._soon, {}
+            for call in calls.values():
+                try:
+                    call(now)
+                except Exception:
+                    LOG.exception("something to do failed")
+        if self._outbox:
+            effects += self._outbox
+            self._outbox = []
+        return effects
 
     def _effects(self, request: Request, answer: Any, now: int) -> Iterator[Effect]:
         """What a handler's answer means for its connection."""
@@ -210,6 +329,15 @@ class Broker:
         elif any(f.name == "error_code" for f in api.response.fields):
             return self._reply(request, {"error_code": ErrorCode.UNKNOWN_SERVER_ERROR})
         return Close(request.connection, f"{type(fault).__name__}: {fault}")
+
+
+class _Asked(NamedTuple):
+    """A request to a peer that is not answered yet."""
+
+    key: int
+    version: int
+    then: Callable[[dict[str, Any] | None, int], None]
+    until: int  # ms: how long an answer is waited for
 
 
 class _Refused(Exception):

@@ -4,7 +4,7 @@ A handler answers with a dict (the response body), or with one of the three othe
 broker can do with a request: keep it for later (`Wait`), say nothing and read on (`NoReply`, the
 answer to acks=0), or hang up (`Hangup`). The core turns those into effects for one connection:
 `Reply`, `Unmute`, `Close`. A connection has one request in work; each of the three effects ends
-that work (WIRE-10, WIRE-17).
+that work (WIRE-10, WIRE-17). `Ask` is what a broker wants of a peer: a request of its own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,20 @@ class Close(NamedTuple):
     reason: str = ""
 
 
-Effect = Reply | Unmute | Close
+class Ask(NamedTuple):
+    """Carry this frame to a peer and give its answer to `Broker.answered`, or None for none.
+
+    The frames of one (sender, peer, channel) arrive in order, one at a time.
+    """
+
+    sender: int  # broker ids
+    peer: int
+    channel: str
+    parts: tuple[bytes, ...]
+    correlation_id: int
+
+
+Effect = Reply | Unmute | Close | Ask
 
 
 class NoReply:

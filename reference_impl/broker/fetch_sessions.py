@@ -39,6 +39,7 @@ class Wanted:
     max_bytes: int
     leader_epoch: int
     last_fetched_epoch: int
+    log_start: int = -1  # a follower's own
 
     @property
     def key(self) -> Key:
@@ -192,6 +193,7 @@ def _wanted(request: Request, broker: Broker) -> list[Wanted]:
                 row["partition_max_bytes"],
                 row["current_leader_epoch"],
                 row["last_fetched_epoch"],
+                row["log_start_offset"],
             )
             rows[want.key] = want
     return list(rows.values())

@@ -2,16 +2,18 @@
 
 Produce, Fetch, ListOffsets, DeleteRecords and OffsetForLeaderEpoch ask the same questions in the
 same order (ReplicaManager.getPartitionOrError, Partition.checkCurrentLeaderEpoch; APPEND-02,
-FETCH-21, META-05); the answer is the partition or the error code that the release gives.
+FETCH-21, META-05); the answer is the replica or the error code that the release gives.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reference_impl.broker.broker import Broker
-from reference_impl.cluster.topology import Partition
 from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.cluster.replica import Replica
 
 NO_TOPIC_ID = bytes(16)
 NO_EPOCH = -1
@@ -19,9 +21,9 @@ CONSUMER, DEBUGGING = -1, -2  # replica ids of those who are no replicas
 
 
 class Located(NamedTuple):
-    """A partition this broker leads, or why it cannot be used."""
+    """A replica this broker leads (or has), or why it cannot be used."""
 
-    partition: Partition | None
+    replica: Replica | None
     error: int = ErrorCode.NONE
 
 
@@ -47,25 +49,26 @@ def locate(
     any_replica: bool = False,
     debugging: bool = False,
 ) -> Located:
-    """The partition if this broker leads it (or holds it, for `any_replica`) in this epoch."""
-    partition = broker.cluster.partition(topic, index)
-    if partition is None or partition.log is None:
-        return Located(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    hosted = broker.id in partition.replicas
-    if not hosted:
+    """The replica if this broker leads it (or has it, for `any_replica`) in this epoch."""
+    replica = broker.replicas.get(topic, index)
+    if replica is None:
+        if broker.cluster.partition(topic, index) is None:
+            return Located(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         name = "partition.elsewhere-for-debuggers" if debugging else "partition.elsewhere"
         return Located(None, broker.persona.quirk(name))
+    if replica.offline:
+        return Located(None, ErrorCode.KAFKA_STORAGE_ERROR)
     named = epoch > NO_EPOCH or (
         epoch < NO_EPOCH and broker.persona.quirk("partition.fences-negative-epochs")
     )
     if named and "leader-epoch-not-checked" not in broker.switches:
-        if epoch < partition.leader_epoch:
+        if epoch < replica.leader_epoch:
             return Located(None, ErrorCode.FENCED_LEADER_EPOCH)
-        if epoch > partition.leader_epoch:
+        if epoch > replica.leader_epoch:
             return Located(None, ErrorCode.UNKNOWN_LEADER_EPOCH)
-    if partition.leader != broker.id and not any_replica:
+    if not (replica.is_leader or any_replica):
         return Located(None, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    return Located(partition)
+    return Located(replica)
 
 
 def leader_of(broker: Broker, topic: str, index: int) -> tuple[dict[str, int], dict | None]:

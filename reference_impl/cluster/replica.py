@@ -207,7 +207,7 @@ class Replica:
         return not self.rules.joins_alive_only or self._alive(broker)
 
     def low_watermark(self) -> int:
-        """The lowest log start among live replicas: below it records are gone for good (KIP-107)."""
+        """The lowest log start among live replicas: below it all records are gone (KIP-107)."""
         starts = (f.log_start_offset for b, f in self.followers.items() if self._alive(b))
         return min([self.log.log_start_offset, *starts])
 

@@ -4,7 +4,7 @@ This is the embedded registry: the metadata that Kafka keeps in ZooKeeper or in 
 as plain values that one process shares. It decides nothing about requests (no error codes, no
 api versions, no validation: that is `broker/handlers`) and nothing about placement (that is
 `cluster/racks.py`); it keeps the values consistent while topics come, grow and go. Chance arrives
-as an argument, logs are made by whoever owns disks and memory, and no clock is read here.
+as an argument, logs belong to brokers, and no clock is read here.
 
 Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (offline replicas).
 """
@@ -12,10 +12,12 @@ Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (off
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from reference_impl.cluster.client_settings import ClientSettings
+from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topic_config import TopicConfig
 
 NO_LEADER = -1
@@ -33,12 +35,14 @@ class Chance(Protocol):
     def randbytes(self, n: int, /) -> bytes: ...
 
 
-class Logs(Protocol):
-    """Who makes the log of a partition and forgets it when the topic goes."""
+class Gone(NamedTuple):
+    """A partition that is no more."""
 
-    def open(self, topic: Topic, partition: Partition) -> Any: ...
+    topic: str
+    index: int
 
-    def remove(self, topic: Topic) -> None: ...
+
+Change = LeaderState | Gone
 
 
 @dataclass(slots=True)
@@ -63,7 +67,6 @@ class Partition:
     leader: int
     leader_epoch: int = 0
     partition_epoch: int = 0
-    log: Any = None  # the leader's `log.partition_log.PartitionLog`
     controller_epoch: int = 1  # of the controller that wrote this
     adding: tuple[int, ...] = ()  # replicas that a reassignment brings (KIP-455)
     removing: tuple[int, ...] = ()  # and those it takes away
@@ -99,7 +102,6 @@ class Cluster:
         nodes: Iterable[Node] = (),
         *,
         random: Chance,
-        logs: Logs | None = None,
         cluster_id: str | None = None,
         controller_id: int | None = None,
         topic_defaults: Mapping[str, str] | None = None,
@@ -108,7 +110,6 @@ class Cluster:
     ) -> None:
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.random = random
-        self.logs = logs
         self.cluster_id = cluster_id or urlsafe_b64encode(random.randbytes(16)).decode()[:22]
         lowest = min(self.brokers, default=-1)
         self.controller_id = lowest if controller_id is None else controller_id
@@ -123,11 +124,14 @@ class Cluster:
         self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
+        self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it
+        self.client_settings = ClientSettings()
         self.controller_epoch = 1
         self.next_broker_epoch = 1
         self.unspread: dict[tuple[str, int], bool] = {}  # changed since the brokers were told: new?
         self.deleted: list[Topic] = []  # likewise
         self._resolved: dict[str, TopicConfig] = {}
+        self._told: dict[int, Callable[[Change], None]] = {}  # by broker id
 
     def join(self, node: Node) -> None:
         self.brokers[node.id] = node
@@ -207,8 +211,6 @@ class Cluster:
             del self._unified[unified]
         self.by_id.pop(topic.id, None)
         self._resolved.pop(name, None)
-        if self.logs:
-            self.logs.remove(topic)
         self.deleted.append(topic)
         for partition in topic.partitions:
             self.unspread.pop((name, partition.index), None)
@@ -248,6 +250,48 @@ class Cluster:
         nodes = self.brokers
         return [r for r in partition.replicas if r not in nodes or not nodes[r].alive]
 
+    # --- what brokers are told -----------------------------------------------------------------
+
+    def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
+        """Tell this broker all there is, and from now on all that changes."""
+        self._told[broker] = hear
+        for partition in self.all_partitions():
+            hear(self.state_of(partition))
+
+    def unsubscribe(self, broker: int) -> None:
+        self._told.pop(broker, None)
+
+    def spread(self) -> None:
+        """Tell the brokers what changed since they were told last; each decides when it acts."""
+        deleted, self.deleted = self.deleted, []
+        unspread, self.unspread = self.unspread, {}
+        changes: list[Change] = [
+            Gone(topic.name, partition.index) for topic in deleted for partition in topic.partitions
+        ]
+        for (name, index), is_new in unspread.items():
+            partition = self.partition(name, index)
+            if partition is not None:
+                changes.append(self.state_of(partition, is_new=is_new))
+        for hear in self._told.values():
+            for change in changes:
+                hear(change)
+
+    def state_of(self, partition: Partition, *, is_new: bool = False) -> LeaderState:
+        """The partition as a controller hands it out."""
+        return LeaderState(
+            partition.topic,
+            partition.index,
+            self.topics[partition.topic].id,
+            partition.leader,
+            partition.leader_epoch,
+            partition.partition_epoch,
+            tuple(partition.isr),
+            tuple(partition.replicas),
+            partition.adding,
+            partition.removing,
+            is_new,
+        )
+
     def fresh_id(self) -> bytes:
         if not self.topic_ids:
             return NO_TOPIC_ID
@@ -274,6 +318,4 @@ class Cluster:
             )
             topic.partitions.append(partition)
             self.unspread[topic.name, index] = True
-            if self.logs:
-                partition.log = self.logs.open(topic, partition)
         self.generation += 1

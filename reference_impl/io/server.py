@@ -1,7 +1,8 @@
 """Brokers of one process, put together and run: in a thread for tests, or in the foreground.
 
 `serve(...)` gives a `RunningCluster`, a context manager whose `bootstrap` is ready for clients when
-it is returned. The same pieces run under `run_forever` until a signal comes.
+it is returned. The same pieces run under `run_forever` until a signal comes. While it runs, its
+brokers can be killed, stopped, started, paused and resumed, each as a process of its own could be.
 """
 
 from __future__ import annotations
@@ -9,30 +10,76 @@ from __future__ import annotations
 import random
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
+from reference_impl.broker.control import membership_rules, new_controller
 from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.partitions import log_key
 from reference_impl.broker.personas import persona as persona_of
-from reference_impl.broker.purgatory import Purgatory
+from reference_impl.broker.personas.persona import Persona
 from reference_impl.broker.switches import known
+from reference_impl.broker.replicas import Logs
+from reference_impl.cluster.membership import Membership
 from reference_impl.cluster.topology import Cluster, Node
 from reference_impl.io.event_loop import Server
+from reference_impl.io.lifecycle import Lifecycle
+from reference_impl.io.links import Links
 from reference_impl.log.memory_logs import MemoryLogs
+
+LIFE_SECONDS = 120.0  # how long a verb on a broker may take
 
 
 class RunningCluster:
     """Some brokers and the loop that serves them."""
 
-    def __init__(self, server: Server, cluster: Cluster, brokers: list[Broker]) -> None:
+    def __init__(self, server: Server, cluster: Cluster, life: Lifecycle) -> None:
         self.server = server
         self.cluster = cluster
-        self.brokers = brokers
-        nodes = [cluster.brokers[broker.id] for broker in brokers]
+        self.life = life
+        nodes = [cluster.brokers[number] for number in sorted(cluster.brokers)]
         self.bootstrap = [f"{node.host}:{node.port}" for node in nodes]
         self._thread: threading.Thread | None = None
+
+    @property
+    def brokers(self) -> list[Broker]:
+        """The cores that run now, by id."""
+        found = (self.life.broker(number) for number in sorted(self.cluster.brokers))
+        return [broker for broker in found if broker is not None]
+
+    @property
+    def links(self) -> Links:
+        """The links between brokers: `cut`, `heal` and `delay` them."""
+        return self.server.links
+
+    # --- harm; each returns when its effect is complete, and is safe from any other thread ----
+
+    def kill(self, broker: int) -> None:
+        """No goodbye. Its records stay; its session lasts until it times out (BRK-30)."""
+        self.server.call(lambda now: self.life.kill(broker, now)).result(LIFE_SECONDS)
+
+    def stop_broker(self, broker: int) -> None:
+        """In order: its leaders move away first, as far as they can (BRK-32)."""
+        self._until(lambda now, done: self.life.stop(broker, now, done))
+
+    def start_broker(self, broker: int) -> None:
+        """On its own port, with its own records; waits while its old session lasts."""
+        self._until(lambda now, done: self.life.start(broker, done))
+
+    def pause(self, broker: int) -> None:
+        """Frozen with its connections open."""
+        self.server.call(lambda now: self.life.pause(broker, now)).result(LIFE_SECONDS)
+
+    def resume(self, broker: int) -> None:
+        self.server.call(lambda now: self.life.resume(broker)).result(LIFE_SECONDS)
+
+    def _until(self, begin: Callable[[int, Callable[[], None]], None]) -> None:
+        over = threading.Event()
+        self.server.call(lambda now: begin(now, over.set)).result(LIFE_SECONDS)
+        if not over.wait(LIFE_SECONDS):
+            raise TimeoutError(f"not done within {LIFE_SECONDS:.0f} s")
+
+    # --- running ------------------------------------------------------------------------------
 
     def start(self) -> RunningCluster:
         self._thread = threading.Thread(target=self.server.run, name="touchstone", daemon=True)
@@ -84,33 +131,56 @@ def build(
         topic_ids=persona.quirk("topics.have-ids"),
         switches=planted,
     )
-    purgatories = [Purgatory() for _ in nodes]
-
-    def gone(topic: str, partition: int) -> None:
-        for purgatory in purgatories:
-            purgatory.touch(log_key(topic, partition))
-
-    cluster.logs = MemoryLogs(
-        cluster.config_of,
-        rules=rules_of(persona),
-        switches=planted,
-        gone=gone,
-    )
-    built = [
-        Broker(
-            node.id,
-            cluster=cluster,
-            persona=persona,
-            purgatory=purgatory,
-            config=config,
-            switches=planted,
-        )
-        for node, purgatory in zip(nodes, purgatories, strict=True)
-    ]
-    cluster.set_topic_defaults(topic_defaults(built[0]))
-    for listener, broker in zip(listeners, built, strict=True):
+    rules = membership_rules(persona, config)
+    membership = Membership(new_controller(cluster, persona), rules)
+    cores = _Cores(cluster, persona, config, planted)
+    life = Lifecycle(server, cluster, membership, cores.make)
+    cores.strays = life.strays
+    for node, listener in zip(nodes, listeners, strict=True):
+        cluster.controller.register(node.id)
+        broker = cores.make(node.id, 0)
+        if node is nodes[0]:
+            cluster.set_topic_defaults(topic_defaults(broker))
         server.add(listener, broker)
-    return RunningCluster(server, cluster, built)
+        life.adopt(broker)
+    server.keeper = life
+    return RunningCluster(server, cluster, life)
+
+
+class _Cores:
+    """Makes the core of a broker, again and again over the same logs."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        persona: Persona,
+        config: Mapping[str, str],
+        switches: frozenset[str],
+    ) -> None:
+        self._cluster = cluster
+        self._persona = persona
+        self._config = config
+        self._switches = switches
+        self._logs: dict[int, Logs] = {}
+        self.strays: Callable[[int], Iterable[tuple[str, int]]] = lambda broker: ()
+
+    def make(self, number: int, now: int) -> Broker:
+        """Partitions that are not this broker's any more are dropped from its logs."""
+        cluster, switches = self._cluster, self._switches
+        if number not in self._logs:
+            rules = rules_of(self._persona)
+            self._logs[number] = MemoryLogs(cluster.config_of, rules=rules, switches=switches)
+        logs = self._logs[number]
+        for topic, index in self.strays(number):
+            logs.remove(topic, index, now)
+        return Broker(
+            number,
+            cluster=cluster,
+            persona=self._persona,
+            config=self._config,
+            logs=logs,
+            switches=switches,
+        )
 
 
 def serve(

@@ -1,6 +1,7 @@
-"""Makes the logs of new partitions, in memory, and forgets them with their topic.
+"""Makes the logs of a broker's replicas, in memory, and forgets them with their partition.
 
-The cluster's registry calls this (`cluster.topology.Logs`); a store on disk takes its place.
+`broker.replicas` asks (its `Logs` is the contract); a store on disk takes its place. A log outlives
+the broker that wrote it, as a disk would, until `remove`.
 """
 
 from __future__ import annotations
@@ -20,26 +21,25 @@ class MemoryLogs:
         *,
         rules: Rules | None = None,
         switches: frozenset[str] = frozenset(),
-        gone: Callable[[str, int], None] = lambda topic, partition: None,
     ) -> None:
         self._config_of = config_of
         self._rules = rules or Rules()
         self._switches = switches
-        self._gone = gone  # told of each partition that is no more, for those who wait for it
+        self._logs: dict[tuple[str, int], PartitionLog] = {}
 
-    def open(self, topic: Any, partition: Any) -> PartitionLog:
-        """An empty log for a partition whose leader leads in its epoch already."""
-        log = PartitionLog(
-            topic.name,
-            partition.index,
-            partial(self._config_of, topic.name),
-            rules=self._rules,
-            switches=self._switches,
-        )
-        log.become_leader(partition.leader_epoch)
+    def open(self, state: Any, now: int) -> PartitionLog:
+        """The log of `state.topic` and `state.index` (`cluster.replica.LeaderState`)."""
+        key = state.topic, state.index
+        log = self._logs.get(key)
+        if log is None or state.is_new:
+            log = self._logs[key] = PartitionLog(
+                *key,
+                partial(self._config_of, state.topic),
+                rules=self._rules,
+                switches=self._switches,
+                now=now,
+            )
         return log
 
-    def remove(self, topic: Any) -> None:
-        """Nothing outlives the partitions' own references; readers that wait are told."""
-        for partition in topic.partitions:
-            self._gone(topic.name, partition.index)
+    def remove(self, topic: str, index: int, now: int) -> None:
+        self._logs.pop((topic, index), None)

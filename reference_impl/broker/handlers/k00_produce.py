@@ -2,8 +2,9 @@
 
 Each partition stands alone: one that fails does not stop the others (APPEND-01). acks=0 has no
 answer, and an error closes the connection so that the client notices (APPEND-21). acks other than
--1, 0, 1 is refused for every partition (APPEND-03). The high watermark follows the log end at once
-while leaders have no followers of their own, so acks=-1 is answered at once too.
+-1, 0, 1 is refused for every partition (APPEND-03). With acks=-1 the answer waits until the high
+watermark has passed what was appended, everywhere (APPEND-22); where the leader is alone in the
+in-sync set that is at once.
 
 v0 to v2 carry message sets (magic 0, 1); from v3 exactly one batch of magic 2 per partition
 (KIP-98). v7 allows zstd (KIP-110). v8 names refused records (KIP-467). v10 tells the new leader
@@ -18,11 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Hangup, NoReply, Request, Wait
 from reference_impl.broker.partitions import leader_of, locate, log_key, name_of
+from reference_impl.broker.produced_in_transaction import Refusal, Refusals, verify
+from reference_impl.broker.produced_in_transaction import transactional as in_transaction
+from reference_impl.cluster.replica import Replica
 from reference_impl.cluster.topology import INTERNAL_TOPICS
 from reference_impl.log.rules import LogError
 from reference_impl.log.validation import codec_of
@@ -31,15 +35,8 @@ from reference_impl.wire.records import ZSTD, RecordError, entries
 
 ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal topics
 ACKS = (-1, 0, 1)
-TRANSACTIONAL = 0x10
 NEVER = 2**62
 PRODUCER_ID_END = 51
-
-# What a broker says whose transaction coordinator does not answer; ours has none yet.
-UNVERIFIED = (
-    "Unable to verify the partition has been added to the transaction. Underlying error:"
-    " COORDINATOR_NOT_AVAILABLE"
-)
 
 # Errors that Kafka foresees answer without a log start offset; others tell it.
 FORESEEN = frozenset(
@@ -59,24 +56,112 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoRep
     trouble = _trouble_before(request, broker, now)
     if trouble is not None:
         return trouble
-    responses, failed, endpoints = [], False, {}
+    named = [
+        (name_of(broker, topic, by_id=version >= 13), row) for topic, row in _all_partitions(body)
+    ]
+    asked = verify(request, broker, named, now)
+    if asked is None:
+        return _append_all(request, broker, {}, now)
+    if asked.answer is not None:
+        return _append_all(request, broker, asked.answer["refusals"], now)
+    key = ("verification", id(asked))
+    asked.watch = lambda: broker.purgatory.touch(key)
+
+    def attempt(at: int) -> dict[str, Any] | NoReply | Hangup | Wait | None:
+        if asked.answer is None:
+            return None
+        return _append_all(request, broker, asked.answer["refusals"], at)
+
+    return Wait(NEVER, [key], attempt, attempt)
+
+
+def _append_all(
+    request: Request, broker: Broker, refusals: Refusals, now: int
+) -> dict[str, Any] | NoReply | Hangup | Wait:
+    """Every partition, but those that their transaction's coordinator refused."""
+    body, version = request.body, request.header.version
+    responses, failed, written = [], False, []
     for topic, partitions in _by_topic(body):
         name = name_of(broker, topic, by_id=version >= 13)
         rows = []
         for partition in partitions:
-            row = _append(request, broker, name, partition, now)
+            refusal = refusals.get((name, partition["index"]))
+            row = _append(request, broker, name, partition, refusal, now)
             failed = failed or row["error_code"] != ErrorCode.NONE
-            if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER and version >= 10:
-                row["current_leader"], node = leader_of(broker, name, partition["index"])
-                if node:
-                    endpoints[node["node_id"]] = node
+            written.append(_Written(row, name, partition["index"], row.pop("required", None)))
             rows.append(row)
         responses.append(
             {"name": topic["name"], "topic_id": topic["topic_id"], "partition_responses": rows}
         )
     if body["acks"] == 0 and "acks-zero-answered" not in broker.switches:
         return Hangup("an error with acks=0") if failed else NoReply()
+    if body["acks"] == -1:
+        left = [each for each in written if not _replicated(broker, each)]
+        if left:
+            return _later(request, broker, responses, written, left, now)
+    return _answer(request, broker, responses, written)
+
+
+class _Written(NamedTuple):
+    """A partition's row of the answer, and the offset that its high watermark has to reach."""
+
+    row: dict[str, Any]
+    topic: str | None
+    index: int
+    required: int | None  # None where nothing was appended
+
+
+def _answer(
+    request: Request, broker: Broker, responses: list[dict[str, Any]], written: list[_Written]
+) -> dict[str, Any]:
+    """The rows, with the new leader where this broker is none any more (KIP-951)."""
+    endpoints = {}
+    if request.header.version >= 10:
+        for row, topic, index, _ in written:
+            if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                row["current_leader"], node = leader_of(broker, topic, index)
+                if node:
+                    endpoints[node["node_id"]] = node
     return {"responses": responses, "node_endpoints": list(endpoints.values())}
+
+
+def _replicated(broker: Broker, written: _Written) -> bool:
+    """Whether nothing is left to wait for; the row gets the error if that is one (APPEND-23)."""
+    row, topic, index, required = written
+    if required is None:
+        return True
+    located = locate(broker, topic, index)
+    if located.replica is None:
+        row["error_code"] = located.error
+        return True
+    if located.replica.log.high_watermark < required:
+        return False
+    if located.replica.too_few and "min-isr-ignored" not in broker.switches:
+        row["error_code"] = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    return True
+
+
+def _later(
+    request: Request,
+    broker: Broker,
+    responses: list[dict[str, Any]],
+    written: list[_Written],
+    left: list[_Written],
+    now: int,
+) -> Wait:
+    """Until all followers that count have it, or time is up (DelayedProduce; APPEND-22)."""
+
+    def attempt(at: int) -> dict[str, Any] | None:
+        left[:] = [each for each in left if not _replicated(broker, each)]
+        return None if left else _answer(request, broker, responses, written)
+
+    def expire(at: int) -> dict[str, Any]:
+        for each in left:
+            each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT  # what was written stays
+        return _answer(request, broker, responses, written)
+
+    keys = [log_key(each.topic, each.index) for each in left]
+    return Wait(now + request.body["timeout_ms"], keys, attempt, expire)
 
 
 def _trouble_before(
@@ -106,7 +191,7 @@ def _trouble_before(
                 next(entries(records), None)
             except RecordError as fault:
                 return _everywhere(request, ErrorCode.CORRUPT_MESSAGE, fault.reason)
-        transactional = transactional or _is_transactional(records)
+        transactional = transactional or in_transaction(records)
     nameless = transactional and request.body["transactional_id"] is None
     if nameless and quirk("produce.transactional-needs-id"):
         return _everywhere(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
@@ -131,13 +216,17 @@ def fail(request: Request, code: int) -> dict[str, Any] | None:
 
 
 def _append(
-    request: Request, broker: Broker, name: str | None, partition: dict[str, Any], now: int
+    request: Request,
+    broker: Broker,
+    name: str | None,
+    partition: dict[str, Any],
+    refusal: Refusal | None,
+    now: int,
 ) -> dict[str, Any]:
     index, records = partition["index"], partition["records"]
     if name is None:
         return _error(index, ErrorCode.UNKNOWN_TOPIC_ID)
-    stored = broker.cluster.partition(name, index)
-    if stored is None:
+    if broker.cluster.partition(name, index) is None:
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     version = request.header.version
     if version >= 3:
@@ -149,54 +238,47 @@ def _append(
         return _error(index, ErrorCode.INVALID_REQUIRED_ACKS)
     if name in INTERNAL_TOPICS and request.header.client_id != ADMIN_CLIENT:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
-    located = locate(broker, name, index)
-    if located.partition is None:
-        return _error(index, located.error)
+    replica, error = locate(broker, name, index)
+    if replica is None:
+        return _error(index, error)
     if records is None:
-        return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, log_start=True, stored=stored)
-    if _is_transactional(records) and broker.persona.quirk("produce.verifies-transactions"):
-        row = _error(index, ErrorCode.NOT_ENOUGH_REPLICAS)
-        return {**row, "error_message": UNVERIFIED}
-    return _append_here(broker, located.partition, records, acks, now)
+        return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, replica)
+    if refusal is not None:
+        return {**_error(index, refusal.code), "error_message": refusal.message}
+    return _append_here(broker, replica, records, acks, now)
 
 
 def _append_here(
-    broker: Broker, partition: Any, records: bytes, acks: int, now: int
+    broker: Broker, replica: Replica, records: bytes, acks: int, now: int
 ) -> dict[str, Any]:
-    log = partition.log
-    config = broker.cluster.config_of(partition.topic)
-    wanted = config.min_insync_replicas
-    if broker.persona.quirk("produce.caps-min-isr"):
-        wanted = min(wanted, len(partition.replicas))
-    too_few = acks == -1 and len(partition.isr) < wanted
-    if too_few and "min-isr-ignored" not in broker.switches:
-        return _error(
-            partition.index, ErrorCode.NOT_ENOUGH_REPLICAS, log_start=True, stored=partition
-        )
+    index = replica.index
+    if acks == -1 and replica.too_few and "min-isr-ignored" not in broker.switches:
+        return _error(index, ErrorCode.NOT_ENOUGH_REPLICAS, replica)
     try:
-        result = log.append(records, now=now, leader_epoch=partition.leader_epoch)
+        result = replica.log.append(records, now=now, leader_epoch=replica.leader_epoch)
     except LogError as refusal:
-        return _refused(broker, partition, refusal)
-    log.advance_high_watermark(log.log_end_offset)
-    broker.purgatory.touch(log_key(partition.topic, partition.index))
+        return _refused(broker, replica, refusal)
+    replica.advance(now)
+    broker.purgatory.touch(log_key(replica.topic, index))
     offset = result.base_offset
     if "offset-off-by-one" in broker.switches:
         offset += 1
     return {
-        "index": partition.index,
+        "index": index,
         "error_code": ErrorCode.NONE,
         "base_offset": offset,
         "log_append_time_ms": result.log_append_time,
         "log_start_offset": result.log_start_offset,
+        "required": result.last_offset + 1,
     }
 
 
-def _refused(broker: Broker, partition: Any, refusal: LogError) -> dict[str, Any]:
+def _refused(broker: Broker, replica: Replica, refusal: LogError) -> dict[str, Any]:
     foreseen = refusal.code in FORESEEN or (
         refusal.code == ErrorCode.INVALID_TIMESTAMP
         and broker.persona.quirk("produce.foresees-invalid-timestamp")
     )
-    row = _error(partition.index, refusal.code, log_start=not foreseen, stored=partition)
+    row = _error(replica.index, refusal.code, None if foreseen else replica)
     if refusal.told:
         row["error_message"] = refusal.message
         row["record_errors"] = [
@@ -206,14 +288,14 @@ def _refused(broker: Broker, partition: Any, refusal: LogError) -> dict[str, Any
     return row
 
 
-def _error(index: int, code: int, *, log_start: bool = False, stored: Any = None) -> dict[str, Any]:
-    start = stored.log.log_start_offset if log_start and stored is not None else -1
+def _error(index: int, code: int, replica: Replica | None = None) -> dict[str, Any]:
+    """A row that says `code`, and where the log of `replica` begins if one is given."""
     return {
         "index": index,
         "error_code": code,
         "base_offset": -1,
         "log_append_time_ms": -1,
-        "log_start_offset": start,
+        "log_start_offset": -1 if replica is None else replica.log.log_start_offset,
     }
 
 
@@ -246,10 +328,6 @@ def _unreadable(records: bytes) -> bool:
 def _all_partitions(body: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """(topic, partition) rows as they came."""
     return [(topic, row) for topic in body["topic_data"] for row in topic["partition_data"]]
-
-
-def _is_transactional(records: bytes) -> bool:
-    return len(records) > 22 and records[16] == 2 and bool(records[22] & TRANSACTIONAL)
 
 
 def _everywhere(request: Request, code: int, message: str | None = None) -> dict[str, Any] | Hangup:

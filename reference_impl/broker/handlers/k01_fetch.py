@@ -22,9 +22,10 @@ from typing import Any
 
 from reference_impl.broker import fetch_sessions
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Hangup, Request, Wait
+from reference_impl.broker.effects import Hangup, Key, Request, Wait
 from reference_impl.broker.partitions import DEBUGGING, Located, leader_of, locate, log_key
-from reference_impl.cluster.topology import Partition
+from reference_impl.broker.preferred_replica import preferred
+from reference_impl.cluster.replica import Replica
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
 from reference_impl.log.rules import LogError
 from reference_impl.wire.errors import ErrorCode
@@ -51,6 +52,8 @@ class _Query:
     max_bytes: int
     min_bytes: int
     replica: int
+    replica_epoch: int
+    rack: str  # where a consumer reads from, if it says so (v11)
     tells_stable: bool  # whether the answer carries the last stable offset
     from_any_replica: bool  # consumers may read from followers since v11 (KIP-392)
     refused: list[tuple[fetch_sessions.Wanted, int]] = field(default_factory=list)
@@ -69,24 +72,31 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     refused = [(want, _unknown(broker, want)) for want in query.wanted]
     named = [want for want, code in refused if not code]
     query.refused = [(want, code) for want, code in refused if code]
-    results = _read_all(query, broker, named)
+    results = _read_all(query, broker, named, now)
+    if query.replica >= 0:
+        _note_follower(query, broker, named, results, now)
     size = sum(len(row["records"]) for row in results)
     if (
         body["max_wait_ms"] <= 0
         or not named
         or size >= query.min_bytes
         or any(row["error_code"] or "diverging_epoch" in row for row in results)
-        or _ready(query, broker, named)
+        or _sent_elsewhere(broker, results)
+        or _ready(query, broker, named, now)
     ):
         return _answer(query, broker, named, results)
+    newest = broker.replicas.newest(query.replica)
 
     def attempt(at: int) -> dict[str, Any] | None:
-        return expire(at) if _ready(query, broker, named) else None
+        more = newest != broker.replicas.newest(query.replica)
+        return expire(at) if more or _ready(query, broker, named, at) else None
 
     def expire(at: int) -> dict[str, Any]:
-        return _answer(query, broker, named, _read_all(query, broker, named))
+        return _answer(query, broker, named, _read_all(query, broker, named, at))
 
-    keys = [log_key(want.topic, want.index) for want in named]
+    keys: list[Key] = [log_key(want.topic, want.index) for want in named]
+    if query.replica >= 0:
+        keys.append(("to follow", query.replica))
     return Wait(now + body["max_wait_ms"], keys, attempt, expire)
 
 
@@ -107,7 +117,8 @@ def _query(
     request: Request, broker: Broker, session: fetch_sessions.Context, version: int
 ) -> _Query:
     body = request.body
-    replica = body["replica_state"]["replica_id"] if version >= 15 else body["replica_id"]
+    state = body["replica_state"]
+    replica = state["replica_id"] if version >= 15 else body["replica_id"]
     isolation = LOG_END
     if replica < 0 and "hw-ignored" not in broker.switches:
         committed = body["isolation_level"] == READ_COMMITTED
@@ -123,6 +134,8 @@ def _query(
         max_bytes,
         min(body["min_bytes"], max_bytes),
         replica,
+        state["replica_epoch"],
+        body["rack_id"] if replica < 0 else "",
         body["isolation_level"] == READ_COMMITTED
         or broker.persona.quirk("fetch.uncommitted-sees-last-stable"),
         (version >= 11 and replica < 0)
@@ -142,12 +155,12 @@ def _unknown(broker: Broker, want: fetch_sessions.Wanted) -> int:
 
 
 def _read_all(
-    query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]
+    query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], now: int
 ) -> list[dict[str, Any]]:
     """A row per partition, in request order, until the answer's bytes are used up."""
     left, min_one, rows = query.max_bytes, query.version >= 3, []
     for want in named:
-        row = _read(query, broker, want, min(want.max_bytes, left), min_one)
+        row = _read(query, broker, want, min(want.max_bytes, left), min_one, now)
         size = len(row["records"])
         if size:
             min_one = False
@@ -157,19 +170,27 @@ def _read_all(
 
 
 def _read(
-    query: _Query, broker: Broker, want: fetch_sessions.Wanted, max_bytes: int, min_one: bool
+    query: _Query,
+    broker: Broker,
+    want: fetch_sessions.Wanted,
+    max_bytes: int,
+    min_one: bool,
+    now: int,
 ) -> dict[str, Any]:
-    located = _located(query, broker, want)
-    partition = located.partition
-    if partition is None:
-        return _error(want.index, located.error)
-    offset, log = want.offset, partition.log
+    replica, error = _located(query, broker, want)
+    if replica is None:
+        return _error(want.index, error)
+    offset, log = want.offset, replica.log
+    if query.rack and replica.is_leader:
+        closer = preferred(broker, replica, query.rack, offset, now)
+        if closer is not None:
+            return {**_row(query, want, log.marks(), b""), "preferred_read_replica": closer}
     try:
-        if query.replica >= 0 and not _follows(query.replica, broker, partition):
+        if query.replica >= 0 and query.replica not in replica.followers:
             if broker.persona.quirk("fetch.refuses-strangers"):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return _row(query, want, log.marks(), b"")
-        diverging = _diverging(partition, want)
+        diverging = _diverging(replica, want)
         if diverging is not None:
             return {**_row(query, want, log.marks(), b""), "diverging_epoch": diverging}
         read = log.read(offset, max_bytes, min_one=min_one, isolation=query.isolation)
@@ -181,7 +202,13 @@ def _read(
     skips = "fetch-skips-mid-batch" in broker.switches
     if skips and records and int.from_bytes(records[:8], "big") < offset:
         records = records[12 + int.from_bytes(records[8:12], "big") :]
-    return _row(query, want, read, records)
+    row = _row(query, want, read, records)
+    if query.isolation == LAST_STABLE and records:
+        row["aborted_transactions"] = [
+            {"producer_id": each.producer_id, "first_offset": each.first_offset}
+            for each in log.aborted(offset, read.log_end_offset)
+        ]
+    return row
 
 
 def _located(query: _Query, broker: Broker, want: fetch_sessions.Wanted) -> Located:
@@ -195,15 +222,35 @@ def _located(query: _Query, broker: Broker, want: fetch_sessions.Wanted) -> Loca
     )
 
 
-def _follows(replica: int, broker: Broker, partition: Partition) -> bool:
-    return replica != broker.id and replica in partition.replicas
+def _note_follower(
+    query: _Query,
+    broker: Broker,
+    named: list[fetch_sessions.Wanted],
+    rows: list[dict[str, Any]],
+    now: int,
+) -> None:
+    """What a fetch says about where its sender stands; only its arrival does (REPL-07)."""
+    for want, row in zip(named, rows, strict=True):
+        if row["error_code"] or "diverging_epoch" in row:
+            continue
+        replica = broker.replicas.get(want.topic, want.index)
+        if replica is not None and query.replica in replica.followers:
+            broker.replicas.followed(
+                replica, query.replica, want.offset, want.log_start, query.replica_epoch, now
+            )
 
 
-def _diverging(partition: Partition, want: fetch_sessions.Wanted) -> dict[str, int] | None:
+def _sent_elsewhere(broker: Broker, rows: list[dict[str, Any]]) -> bool:
+    if not broker.persona.quirk("fetch.preferred-replica-at-once"):
+        return False
+    return any("preferred_read_replica" in row for row in rows)
+
+
+def _diverging(replica: Replica, want: fetch_sessions.Wanted) -> dict[str, int] | None:
     """Where the reader's log left ours, if it did (KIP-595)."""
     if want.last_fetched_epoch < 0:
         return None
-    log = partition.log
+    log = replica.log
     epoch, end = log.end_of_epoch(want.last_fetched_epoch)
     if UNDEFINED in (epoch, end):
         raise LogError(
@@ -239,16 +286,18 @@ def _error(index: int, code: int) -> dict[str, Any]:
     }
 
 
-def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted]) -> bool:
+def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], now: int) -> bool:
     """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
     total = 0
     for want in named:
         located = _located(query, broker, want)
-        if located.partition is None:
+        if located.replica is None:
             return True
-        log = located.partition.log
+        log = located.replica.log
         if want.offset > log.log_end_offset:  # truncated; that it was deleted is not looked at
             return True
+        if query.rack and preferred(broker, located.replica, query.rack, want.offset, now):
+            continue  # there is nothing to wait for here
         readable, older = log.readable(want.offset, query.isolation)
         if older:
             return True

@@ -17,7 +17,7 @@ from typing import Any
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Hangup, Request
 from reference_impl.broker.partitions import CONSUMER, DEBUGGING, locate
-from reference_impl.cluster.topology import Partition
+from reference_impl.cluster.replica import Replica
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
 from reference_impl.wire.errors import ErrorCode
 
@@ -74,7 +74,7 @@ def _answer(
         any_replica=replica == DEBUGGING,
         debugging=replica == DEBUGGING,
     )
-    if located.partition is None:
+    if located.replica is None:
         return _error(row, located.error)
     lowest = broker.persona.quirk("list-offsets.lowest-named")
     if row["timestamp"] < EARLIEST and lowest < EARLIEST:
@@ -82,21 +82,19 @@ def _answer(
         if not named or SINCE[row["timestamp"]] > version:
             return _error(row, ErrorCode.UNSUPPORTED_VERSION)
     if version == 0:
-        return _old_style(located.partition, row, replica, now)
+        return _old_style(located.replica, row, replica, now)
     isolation = LOG_END
     if replica == CONSUMER:
         isolation = LAST_STABLE if request.body["isolation_level"] else HIGH_WATERMARK
-    return _find(broker, located.partition, row, isolation)
+    return _find(broker, located.replica, row, isolation)
 
 
-def _find(
-    broker: Broker, partition: Partition, row: dict[str, Any], isolation: str
-) -> dict[str, Any]:
-    log, timestamp = partition.log, row["timestamp"]
+def _find(broker: Broker, replica: Replica, row: dict[str, Any], isolation: str) -> dict[str, Any]:
+    log, timestamp = replica.log, row["timestamp"]
     index, limit = row["partition_index"], log.limit(isolation)
     named = timestamp >= broker.persona.quirk("list-offsets.lowest-named")
     if timestamp == LATEST:
-        return _found(index, -1, limit, partition.leader_epoch)
+        return _found(index, -1, limit, replica.leader_epoch)
     if named and timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset
         return _found(index, -1, start, log.epochs.epoch_at(start))
@@ -125,9 +123,9 @@ def _error(row: dict[str, Any], code: int) -> dict[str, Any]:
     return {"partition_index": row["partition_index"], "error_code": code}
 
 
-def _old_style(partition: Partition, row: dict[str, Any], replica: int, now: int) -> dict[str, Any]:
+def _old_style(led: Replica, row: dict[str, Any], replica: int, now: int) -> dict[str, Any]:
     """Base offsets of segments written before a time, newest first (META-04)."""
-    log, wanted, most = partition.log, row["timestamp"], row["max_num_offsets"]
+    log, wanted, most = led.log, row["timestamp"], row["max_num_offsets"]
     if most < 0:
         return _error(row, ErrorCode.UNKNOWN_SERVER_ERROR)
     views = log.segment_views()

@@ -2,20 +2,22 @@
 
 Offset -1 means the high watermark; above it is OFFSET_OUT_OF_RANGE, as is anything else negative.
 Internal topics are refused, and topics without the delete policy (POLICY_VIOLATION). The answer
-waits for live followers once there are any.
+waits until the log start of every live replica followed, which the leader hears from their
+fetches; time that runs out is REQUEST_TIMED_OUT, though the records are gone here.
 
 v2 is flexible (KIP-482).
 
-Source: KafkaApis.handleDeleteRecordsRequest, ReplicaManager.deleteRecordsOnLocalLog and
-Partition.deleteRecordsOnLeader at 1.0.2, 2.2.1, 2.8.2, 3.9; observed on all five releases.
+Source: KafkaApis.handleDeleteRecordsRequest, DelayedDeleteRecords, ReplicaManager
+.deleteRecordsOnLocalLog and Partition.deleteRecordsOnLeader at 1.0.2, 2.2.1, 2.8.2, 3.9; observed
+on all five releases.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
+from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.partitions import locate, log_key
 from reference_impl.cluster.topology import INTERNAL_TOPICS
 from reference_impl.wire.errors import ErrorCode
@@ -24,16 +26,26 @@ TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    return {
-        "topics": [
-            {
-                "name": topic["name"],
-                "partitions": [_delete(broker, topic["name"], row) for row in topic["partitions"]],
-            }
-            for topic in request.body["topics"]
-        ]
-    }
+class _Deleting(NamedTuple):
+    """A partition's row of the answer, and where every replica's log is to begin."""
+
+    row: dict[str, Any]
+    topic: str
+    offset: int
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    topics, left = [], []
+    for topic in request.body["topics"]:
+        name, rows = topic["name"], []
+        for asked in topic["partitions"]:
+            row, offset = _delete(broker, name, asked, now)
+            rows.append(row)
+            if not row["error_code"] and row["low_watermark"] < offset:
+                left.append(_Deleting(row, name, offset))
+        topics.append({"name": name, "partitions": rows})
+    answer = {"topics": topics}
+    return _later(request, broker, answer, left, now) if left else answer
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -51,24 +63,61 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _delete(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
-    index, offset = row["partition_index"], row["offset"]
-    if broker.cluster.partition(topic, index) is None:
-        return _row(index, NO_LOW_WATERMARK, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if topic in INTERNAL_TOPICS:
-        return _row(index, NO_LOW_WATERMARK, ErrorCode.INVALID_TOPIC_EXCEPTION)
-    located = locate(broker, topic, index)
-    if located.partition is None:
-        return _row(index, NO_LOW_WATERMARK, located.error)
+def _later(
+    request: Request, broker: Broker, answer: dict[str, Any], left: list[_Deleting], now: int
+) -> Wait:
+    """Until all live replicas begin where they should, or time is up."""
+
+    def attempt(at: int) -> dict[str, Any] | None:
+        left[:] = [each for each in left if not _gone_everywhere(broker, each)]
+        return None if left else answer
+
+    def expire(at: int) -> dict[str, Any]:
+        for each in left:
+            each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT
+        return answer
+
+    keys = [log_key(each.topic, each.row["partition_index"]) for each in left]
+    return Wait(now + request.body["timeout_ms"], keys, attempt, expire)
+
+
+def _gone_everywhere(broker: Broker, deleting: _Deleting) -> bool:
+    row, topic, offset = deleting
+    replica, error = locate(broker, topic, row["partition_index"])
+    if replica is None:
+        row["error_code"], row["low_watermark"] = error, NO_LOW_WATERMARK
+        return True
+    low = replica.low_watermark()
+    if low < offset:
+        return False
+    row["low_watermark"] = low
+    return True
+
+
+def _delete(
+    broker: Broker, topic: str, asked: dict[str, Any], now: int
+) -> tuple[dict[str, Any], int]:
+    """(the row as things stand, where all replicas are to begin)."""
+    index, offset = asked["partition_index"], asked["offset"]
+    code = _refusal(broker, topic, index)
+    replica, error = locate(broker, topic, index)
+    if code or replica is None:
+        return _row(index, NO_LOW_WATERMARK, code or error), 0
     if not broker.cluster.config_of(topic).delete:
-        return _row(index, NO_LOW_WATERMARK, ErrorCode.POLICY_VIOLATION)
-    log = located.partition.log
+        return _row(index, NO_LOW_WATERMARK, ErrorCode.POLICY_VIOLATION), 0
+    log = replica.log
     wanted = log.high_watermark if offset == TO_HIGH_WATERMARK else offset
     if wanted < 0 or wanted > log.high_watermark:
-        return _row(index, NO_LOW_WATERMARK, ErrorCode.OFFSET_OUT_OF_RANGE)
-    low = log.delete_to(wanted)
+        return _row(index, NO_LOW_WATERMARK, ErrorCode.OFFSET_OUT_OF_RANGE), 0
+    log.delete_to(wanted, now)
     broker.purgatory.touch(log_key(topic, index))
-    return _row(index, low, ErrorCode.NONE)
+    return _row(index, replica.low_watermark(), ErrorCode.NONE), wanted
+
+
+def _refusal(broker: Broker, topic: str, index: int) -> int:
+    if broker.cluster.partition(topic, index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.INVALID_TOPIC_EXCEPTION if topic in INTERNAL_TOPICS else ErrorCode.NONE
 
 
 def _row(index: int, low_watermark: int, code: int) -> dict[str, Any]:

@@ -41,9 +41,9 @@ def _rows(request: Request, answer: Any) -> dict[str, Any]:
 
 def _answer(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
     located = locate(broker, topic, row["partition"], epoch=row["current_leader_epoch"])
-    if located.partition is None:
+    if located.replica is None:
         return _error(row, located.error)
-    log = located.partition.log
+    log = located.replica.log
     epoch, end = log.end_of_epoch(row["leader_epoch"])
     return {
         "error_code": ErrorCode.NONE,

@@ -54,6 +54,17 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         _PARTITION,
     ),
+    "list-offsets.waits-for-epoch": (
+        "The latest offset is not told while the high watermark lies below where the leader's "
+        "epoch began (KIP-207).",
+        (False, True, True, True, True),
+        "Partition.fetchOffsetForTimestamp at 2.2.1, 2.8.2, 3.9",
+    ),
+    "fetch.preferred-replica-is-in-sync": (
+        "A consumer is sent to a closer replica only if that is in sync.",
+        (False, False, False, True, True),
+        "ReplicaManager.findPreferredReadReplica at 2.8.2, 3.9",
+    ),
     "fetch.preferred-replica-at-once": (
         "A consumer is sent to a closer replica without waiting for records (KIP-392).",
         (False, False, False, True, True),

@@ -7,12 +7,8 @@ from typing import Any
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Close, Connection, Reply, Unmute
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.partitions import log_key
 from reference_impl.broker.personas import persona
-from reference_impl.broker.purgatory import Purgatory
 from reference_impl.cluster.topology import Cluster, Node
-from reference_impl.log.memory_logs import MemoryLogs
 from reference_impl.log.partition_log import PartitionLog
 from reference_impl.wire.apis import by_name
 from reference_impl.wire.headers import decode_response, encode_request
@@ -29,19 +25,11 @@ class OneBroker:
         planted = frozenset(switches)
         nodes = [Node(i, "127.0.0.1", 9092 + i) for i in range(brokers)]
         self.cluster = Cluster(nodes, random=random.Random(5), switches=planted)
-        purgatory = Purgatory()
-        self.cluster.logs = MemoryLogs(
-            self.cluster.config_of,
-            rules=rules_of(persona(release)),
-            switches=planted,
-            gone=lambda topic, partition: purgatory.touch(log_key(topic, partition)),
-        )
         self.brokers = [
             Broker(
                 node.id,
                 cluster=self.cluster,
                 persona=persona(release),
-                purgatory=purgatory,
                 config=config,
                 switches=planted,
             )
@@ -55,7 +43,8 @@ class OneBroker:
         return self.cluster.create(name, [[leader]] * partitions, named)
 
     def log(self, name: str = "t") -> PartitionLog:
-        return self.cluster.partition(name, 0).log
+        self.brokers[0].tick(self.now)  # so that it has heard of the topic
+        return self.brokers[0].replicas.get(name, 0).log
 
     def store(self, *batches: bytes, name: str = "t") -> None:
         """Batches in the log and seen by all, as if a coordinator had written them."""
@@ -74,7 +63,7 @@ class OneBroker:
         key = by_name(api).key
         effects = self.send(encode_request(key, version, 7, "test", body), **how)
         peer = how.get("connection") or self.connection
-        mine = [effect for effect in effects if effect.connection is peer]
+        mine = [each for each in effects if getattr(each, "connection", None) is peer]
         return self.read(mine, api, version)
 
     @staticmethod

@@ -195,10 +195,9 @@ def test_an_error_is_answered_at_once(broker, more, code):
 def test_consumers_may_read_from_followers_since_v11():
     both = OneBroker(brokers=2)
     both.cluster.create("t", [[1, 0]])
-    both.produce(batch(), broker=1)
+    both.produce(batch(), broker=1, acks=1)
     codes = {v: both.fetch(version=v)["error_code"] for v in (10, 11, 12)}
     assert codes == {10: ErrorCode.NOT_LEADER_OR_FOLLOWER, 11: 0, 12: 0}
-    assert len(read(both.fetch(version=11)["records"])) == 3
     as_replica = both.fetch(version=12, replica_id=1)
     assert as_replica["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER
 

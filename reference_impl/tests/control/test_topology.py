@@ -5,21 +5,7 @@ import random
 import pytest
 
 from reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
-from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster, Node
-
-
-class Shelf:
-    """Logs that remember who opened and removed them."""
-
-    def __init__(self):
-        self.done = []
-
-    def open(self, topic, partition):
-        self.done.append(("open", topic.name, partition.index))
-        return object()
-
-    def remove(self, topic):
-        self.done.append(("remove", topic.name))
+from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster, Gone, Node
 
 
 def cluster(count=3, **options):
@@ -43,14 +29,18 @@ def test_the_first_live_replica_leads():
     assert (second.leader, second.isr, made.offline(second)) == (NO_LEADER, [], [7])
 
 
-def test_logs_come_and_go_with_partitions():
-    shelf = Shelf()
-    made = cluster(logs=shelf)
+def test_brokers_hear_of_partitions_that_are_there_come_and_go():
+    made, heard = cluster(), []
     made.create("a", [[0]])
+    made.spread()
+    made.subscribe(0, heard.append)
     made.grow("a", [[1], [2]])
+    made.spread()
     made.delete("a")
-    opened = [("open", "a", 0), ("open", "a", 1), ("open", "a", 2)]
-    assert shelf.done == [*opened, ("remove", "a")]
+    made.spread()
+    assert [(change.topic, change.index) for change in heard] == [("a", i) for i in (0, 1, 2)] * 2
+    assert [isinstance(change, Gone) for change in heard] == [False] * 3 + [True] * 3
+    assert [change.is_new for change in heard[:3]] == [False, True, True]
 
 
 def test_ids_are_fresh_and_forgotten():

@@ -1,0 +1,38 @@
+"""Which replica a consumer should read from: the leader, or one in the consumer's rack (KIP-392).
+
+A broker whose `replica.selector.class` is the rack-aware one sends a consumer that says its rack to
+the replica there that has come farthest. Such a replica must have the offset; since 3.x it must be
+in sync too, because a consumer sent to one that falls behind would follow it down.
+
+Sources: RackAwareReplicaSelector, ReplicaView and ReplicaManager.findPreferredReadReplica at 2.8.2
+and 3.9.
+"""
+
+from __future__ import annotations
+
+from reference_impl.broker.broker import Broker
+from reference_impl.cluster.replica import Replica
+
+RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
+
+def preferred(broker: Broker, replica: Replica, rack: str, offset: int, now: int) -> int | None:
+    """The id of the broker to read from, or None for this one, the leader."""
+    if not rack or broker.config.get("replica.selector.class") != RACK_AWARE:
+        return None
+    nodes = broker.cluster.brokers
+    if nodes[broker.id].rack == rack:
+        return None
+    in_sync_only = broker.persona.quirk("fetch.preferred-replica-is-in-sync")
+    found = [
+        (follower.log_end_offset, follower.last_caught_up, node.id)
+        for node, follower in (
+            (nodes.get(each), follower) for each, follower in replica.followers.items()
+        )
+        if node is not None
+        and node.alive
+        and node.rack == rack
+        and follower.log_start_offset <= offset <= follower.log_end_offset
+        and (node.id in replica.isr or not in_sync_only)
+    ]
+    return max(found)[2] if found else None

@@ -1,0 +1,224 @@
+"""The replicas of one broker: who leads, who follows whom, and what must happen when that changes.
+
+A controller's word comes in through `apply` and `stop`; a follower's fetch through `followed`;
+time through one alarm that looks for followers that fell behind. What goes out is a wish to change
+the ISR, by the one seam `isr_wanted`, and touches of the purgatory for everybody who waits for a
+partition. The bookkeeping itself is `cluster.replica`, the loops that follow are `follower`.
+
+Sources: kafka.server.ReplicaManager at 1.0.2, 2.2.1, 2.8.2, 3.9; REPL-01, REPL-10, REPL-14,
+REPL-16, REPL-20, REPL-21, REPL-24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from reference_impl.broker.config_view import broker_definitions
+from reference_impl.broker.follower import Fetcher, FetchSettings
+from reference_impl.broker.partitions import log_key
+from reference_impl.cluster.replica import NO_LEADER, LeaderState, Replica, ReplicaRules
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.log.partition_log import PartitionLog
+
+Key = tuple[str, int]
+
+
+class Logs(Protocol):
+    """Who makes the logs of one broker and forgets them: memory, or its log directories."""
+
+    def open(self, state: LeaderState, now: int) -> PartitionLog:
+        """The log of this partition, with what it held before unless `state.is_new`."""
+
+    def remove(self, topic: str, index: int, now: int) -> None:
+        """The partition is no more here; its records need not be kept (REPL-24)."""
+
+
+class Replicas:
+    def __init__(self, broker: Broker, logs: Logs) -> None:
+        self._broker = broker
+        self.logs = logs
+        self._replicas: dict[Key, Replica] = {}
+        self._fetchers: dict[int, Fetcher] = {}  # by leader
+        self._newest: dict[int, int] = {}  # by follower: how often it was given more to follow
+        quirk = broker.persona.quirk
+        self._rules = ReplicaRules(
+            max_lag_ms=self._number("replica.lag.time.max.ms"),
+            waits_for_min_isr=quirk("isr.high-watermark-needs-min-isr"),
+            end_is_in_sync=quirk("isr.end-is-in-sync"),
+            joins_past_epoch_start=quirk("isr.joins-past-epoch-start"),
+            joins_alive_only=quirk("isr.joins-alive-only"),
+        )
+        self._fetch_settings = FetchSettings(
+            self._number("replica.fetch.wait.max.ms"),
+            self._number("replica.fetch.min.bytes"),
+            self._number("replica.fetch.max.bytes"),
+            self._number("replica.fetch.response.max.bytes"),
+            self._number("replica.fetch.backoff.ms"),
+        )
+
+    def _number(self, name: str) -> int:
+        definition = broker_definitions(self._broker.persona.release)[name]
+        return self._broker.number(name, int(definition.default))
+
+    def get(self, topic: str, index: int) -> Replica | None:
+        return self._replicas.get((topic, index))
+
+    def __iter__(self) -> Iterator[Replica]:
+        return iter(self._replicas.values())
+
+    # --- what a controller says --------------------------------------------------------------
+
+    def apply(self, state: LeaderState, now: int) -> None:
+        """Lead or follow as it says, or stop; an older epoch than the known one says nothing."""
+        key, me = (state.topic, state.index), self._broker.id
+        replica = self._replicas.get(key)
+        if me not in state.replicas:
+            self.stop(*key, delete=True, now=now)
+            return
+        if replica is not None and replica.topic_id != state.topic_id:
+            self.stop(*key, delete=True, now=now)
+            replica = None
+        if replica is None:
+            replica = self._replicas[key] = self._open(state, now)
+        elif (state.leader_epoch, state.partition_epoch) < (
+            replica.leader_epoch,
+            replica.partition_epoch,
+        ):
+            return
+        if state.leader == me:
+            self._lead(replica, state, now)
+        else:
+            self._follow(replica, state)
+        self._touch(replica)
+
+    def stop(self, topic: str, index: int, *, delete: bool, now: int) -> None:
+        """Have nothing more to do with a partition; those who wait for it are told (REPL-24)."""
+        replica = self._replicas.pop((topic, index), None)
+        if replica is None:
+            return
+        self._unfollow((topic, index))
+        if delete:
+            self.logs.remove(topic, index, now)
+        self._touch(replica)
+
+    def _open(self, state: LeaderState, now: int) -> Replica:
+        broker, topic, replicas = self._broker, state.topic, len(state.replicas)
+        capped = broker.persona.quirk("produce.caps-min-isr")
+
+        def min_isr() -> int:
+            wanted = broker.cluster.config_of(topic).min_insync_replicas
+            return min(wanted, len(replica.replicas) or replicas) if capped else wanted
+
+        replica = Replica(
+            broker.id,
+            topic,
+            state.index,
+            self.logs.open(state, now),
+            self._rules,
+            min_isr=min_isr,
+            alive=self._alive,
+            switches=broker.switches,
+        )
+        return replica
+
+    def _alive(self, broker: int) -> bool:
+        node = self._broker.cluster.brokers.get(broker)
+        return node is not None and node.alive
+
+    def _lead(self, replica: Replica, state: LeaderState, now: int) -> None:
+        self._unfollow((state.topic, state.index))
+        strangers = set(state.replicas) - set(replica.replicas) if replica.is_leader else set()
+        if replica.lead(state, now):
+            strangers = set(state.replicas)
+        for broker in strangers - {self._broker.id}:
+            self._newest[broker] = self._newest.get(broker, 0) + 1
+            self._broker.purgatory.touch(("to follow", broker))
+        replica.advance(now)
+        if replica.followers:
+            self._watch_lag(now)
+
+    def _follow(self, replica: Replica, state: LeaderState) -> None:
+        if replica.follow(state):
+            self._unfollow((state.topic, state.index))
+            if state.leader != NO_LEADER:
+                fetcher = self._fetchers.get(state.leader)
+                if fetcher is None:
+                    fetcher = Fetcher(self._broker, state.leader, self._fetch_settings)
+                    self._fetchers[state.leader] = fetcher
+                fetcher.follow(replica)
+
+    def _unfollow(self, key: Key) -> None:
+        for fetcher in self._fetchers.values():
+            fetcher.drop(key)
+
+    def _touch(self, replica: Replica) -> None:
+        self._broker.purgatory.touch(log_key(replica.topic, replica.index))
+
+    # --- what followers do -------------------------------------------------------------------
+
+    def newest(self, follower: int) -> int:
+        """A number that grows when this broker begins to lead more for that follower.
+
+        A fetch that waits is then answered early, so that the follower's next one names the new
+        partition; Kafka lets it wait for up to `replica.fetch.wait.max.ms` first.
+        """
+        return self._newest.get(follower, 0)
+
+    def followed(
+        self, replica: Replica, follower: int, offset: int, log_start: int, epoch: int, now: int
+    ) -> None:
+        """A follower fetched at `offset` (REPL-07): ISR, high watermark, those who wait."""
+        known = replica.followers[follower]
+        low = known.log_start_offset
+        moved = replica.followed(follower, offset, log_start, now, epoch)
+        if replica.may_join(follower):
+            self.isr_wanted(replica, (*replica.isr, follower), now)
+        if (moved and replica.advance(now)) or log_start > low:
+            self._touch(replica)
+
+    # --- who is in sync ----------------------------------------------------------------------
+
+    def _watch_lag(self, now: int) -> None:
+        """Look for followers that fell behind, every half of what they may lag (REPL-10)."""
+        if self._broker.state.setdefault("lag is watched", False) is False:
+            self._broker.state["lag is watched"] = True
+            self._remind(now)
+
+    def _remind(self, now: int) -> None:
+        at = now + max(1, self._rules.max_lag_ms // 2)
+        self._broker.purgatory.remind(("lag", self._broker.id), at, self._check_lag)
+
+    def _check_lag(self, now: int) -> None:
+        leads = False
+        for replica in list(self._replicas.values()):
+            if replica.is_leader and replica.followers:
+                leads = True
+                late = replica.lagging(now)
+                if late:
+                    kept = tuple(broker for broker in replica.isr if broker not in late)
+                    self.isr_wanted(replica, kept, now)
+        if leads:
+            self._remind(now)
+        else:
+            self._broker.state["lag is watched"] = False
+
+    def isr_wanted(self, replica: Replica, isr: tuple[int, ...], now: int) -> None:
+        """The one way to another ISR: ask whoever keeps it, and live with the answer."""
+        replica.propose(isr)
+        partition = self._broker.cluster.partition(replica.topic, replica.index)
+        if partition is None or partition.leader_epoch != replica.leader_epoch:
+            replica.withdraw()
+            return
+        partition.isr = list(isr)
+        partition.partition_epoch += 1
+        self._broker.cluster.generation += 1
+        self.isr_is(replica, isr, partition.partition_epoch, now)
+
+    def isr_is(self, replica: Replica, isr: Any, partition_epoch: int, now: int) -> None:
+        """The ISR was changed as wished: the high watermark may move now (REPL-14)."""
+        replica.commit(isr, partition_epoch)
+        replica.advance(now)
+        self._touch(replica)
