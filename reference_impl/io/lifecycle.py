@@ -1,0 +1,143 @@
+"""The lives of the brokers of one process: killed, stopped, frozen, thawed, started again.
+
+What a signal does to a broker's process is done here to a broker's core: SIGKILL drops the core
+with its connections and keeps its logs (in memory they are what the page cache and the disk would
+have kept), SIGSTOP leaves everything as it is and does nothing any more, SIGTERM asks the
+controller to move leaders away first (`cluster.membership` knows when that is done). A broker that
+starts again is a new core on the old port over the old logs; logs of partitions that are no longer
+its own are dropped before it hears of the others. Every verb runs in the loop's thread.
+
+Sources: BRK-30..32, CTL-18, CTL-24; harness/target.py names the verbs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from reference_impl.cluster.membership import Event, Membership
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.cluster.topology import Cluster
+    from reference_impl.io.event_loop import Server
+
+LOG = logging.getLogger("touchstone.lifecycle")
+Done = Callable[[], None]
+Replica = tuple[str, int]
+
+
+class Lifecycle:
+    """`make(id, now)` gives a broker's core, over the logs it had if there were any."""
+
+    def __init__(
+        self,
+        server: Server,
+        cluster: Cluster,
+        membership: Membership,
+        make: Callable[[int, int], Broker],
+    ) -> None:
+        self._server = server
+        self._cluster = cluster
+        self._membership = membership
+        self._make = make
+        self._running: dict[int, Broker] = {}
+        self._frozen: set[int] = set()
+        self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
+        self._waiting: dict[tuple[Event, int], Done] = {}
+        self.trace: Callable[[str, int], None] = lambda step, broker: None
+
+    def adopt(self, broker: Broker) -> None:
+        """One that is served already."""
+        self._running[broker.id] = broker
+
+    def broker(self, number: int) -> Broker | None:
+        return self._running.get(number)
+
+    # --- verbs ------------------------------------------------------------------------------
+
+    def kill(self, number: int, now: int) -> None:
+        if number in self._running:
+            self._end(number)
+            self._membership.killed(number, now)
+
+    def stop(self, number: int, now: int, done: Done) -> None:
+        """`done()` is called when it is gone."""
+        if number not in self._running:
+            done()
+            return
+        if number in self._frozen:
+            self.resume(number)
+        self._waiting[Event.MAY_GO, number] = done
+        self._membership.stop(number, now)
+
+    def start(self, number: int, done: Done) -> None:
+        """`done()` is called when it serves."""
+        if number in self._running:
+            done()
+            return
+        self._waiting[Event.MAY_START, number] = done
+        self._membership.start(number)
+
+    def pause(self, number: int, now: int) -> None:
+        if number in self._running and number not in self._frozen:
+            self._frozen.add(number)
+            self._server.freeze(self._running[number])
+            self._server.links.hold(number)
+            self._membership.killed(number, now)
+
+    def resume(self, number: int) -> None:
+        if number in self._frozen:
+            self._frozen.discard(number)
+            self._server.thaw(self._running[number])
+            self._server.links.release(number)
+            self._membership.resumed(number)
+
+    # --- what time brings -------------------------------------------------------------------
+
+    def deadline(self) -> int | None:
+        return self._membership.deadline()
+
+    def tick(self, now: int) -> None:
+        for event, number in self._membership.tick(now):
+            if event is Event.MAY_GO:
+                self._server.settle(self._running[number], now)
+                self._end(number)
+                self._membership.ended(number)
+            else:
+                self._begin(number, now)
+            done = self._waiting.pop((event, number), None)
+            if done is not None:
+                done()
+
+    # --- ends and beginnings ----------------------------------------------------------------
+
+    def _end(self, number: int) -> None:
+        broker = self._running.pop(number)
+        self._frozen.discard(number)
+        self._held[number] = {(r.topic, r.index): r.topic_id for r in broker.replicas}
+        self._cluster.unsubscribe(number)
+        self._server.remove(broker)
+        self.trace("ended", number)
+
+    def _begin(self, number: int, now: int) -> None:
+        """Register, then serve: a client that can connect finds a member of the cluster."""
+        self._membership.join(number)
+        broker = self._make(number, now)
+        self._running[number] = broker
+        node = self._cluster.brokers[number]
+        self._server.add(self._server.bind(node.host, node.port), broker)
+        self.trace("serves", number)
+
+    def strays(self, number: int) -> list[Replica]:
+        """Partitions an ended broker held that are not its own any more; asked once."""
+        held = self._held.pop(number, {})
+        strays = []
+        for (name, index), topic_id in held.items():
+            topic = self._cluster.topic(name)
+            partition = topic.partition(index) if topic else None
+            same = topic is not None and topic.id == topic_id
+            if not same or partition is None or number not in partition.replicas:
+                strays.append((name, index))
+        return strays
