@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CLAIM = "__touchstone_claim__"
 CASE = "case"
+HARM = "harm"  # the capability and the mark: `-m "not harm"` leaves such claims out
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_STATE] = _State()
+    config.addinivalue_line("markers", f"{HARM}: a claim whose cases kill or freeze brokers")
     words = [*config.option.target, *([config.option.oracle] if config.option.oracle else [])]
     if words:
         from harness.targets import parse
@@ -107,9 +109,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from harness.case import Case
 
     cases, names = [], []
+    marks = [getattr(pytest.mark, HARM)] if HARM in claim.capabilities else []
     for docket in _session(metafunc.config).dockets:
         for one in docket.court.cases(claim):
-            cases.append(Case(one, docket.court))
+            cases.append(pytest.param(Case(one, docket.court), marks=marks))
             names.append(f"{docket.court.name}-{one.id.removeprefix(claim.id).strip('[]')}")
     metafunc.parametrize(CASE, cases, ids=[name.rstrip("-") for name in names])
 
