@@ -11,6 +11,7 @@ answer with record bytes opened up. Pure: no target, no time, no scenario.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from reference_impl.wire.apis import API
 Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
 LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
+_DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 NO_ID = bytes(16)
 NO_BROKER = -1
 
@@ -367,6 +369,13 @@ def _non_negative(table: str) -> Rewrite:
     return rewrite
 
 
+def _member(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    """The id in it is drawn; the client id or instance id before it is not."""
+    if not isinstance(value, str) or (drawn := _DRAWN_ID.search(value)) is None:
+        return value
+    return value[: drawn.start()] + symbols.symbol("member", drawn.group())
+
+
 def _moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return symbols.moment(value)
 
@@ -438,6 +447,8 @@ REASONS: tuple[Reason, ...] = (
         ("",),
         _address,
     ),
+    Reason("member-ids", "A group's coordinator draws the ids of its members.",
+           ("member_id", "leader"), _member),
     Reason("cluster-id", "A cluster's id is drawn when it is formatted.", ("cluster_id",),
            _id("cluster-id", None)),
     Reason("topic-ids", "A topic's id is drawn when it is created; all zeros stay zeros.",
@@ -474,7 +485,7 @@ WALKED: dict[str, str] = {
     "order": "Kafka leaves the order of these arrays to a hash map; see UNORDERED.",
     "crc": "A batch's CRC follows from bytes compared field by field; whether it is right stays.",
     "compressed-size": "A compressed batch's length depends on the codec's implementation.",
-    "times": "Instants of the run, and those a broker stamped (LogAppendTime, markers), go by name.",
+    "times": "Instants of the run, and those a broker stamped (also on markers), go by name.",
     "delete-horizons": "When the cleaner may drop tombstones: its clock and delete.retention.ms.",
     "other-topics": "A question for all topics also shows those of other cases.",
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",

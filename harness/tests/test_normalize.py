@@ -104,6 +104,21 @@ def producer(pid, label="asked"):
     return one("InitProducerId", 0, {"error_code": 0, "producer_id": pid}, label=label)
 
 
+def described(start, label="asked"):
+    state = {"error_code": 0, "transactional_id": "t", "transaction_start_time_ms": start}
+    return one("DescribeTransactions", 0, {"transaction_states": [state]}, {}, label=label)
+
+
+def member(member_id, label="first"):
+    answer = {"error_code": 0, "generation_id": 1, "leader": LEADER, "member_id": member_id}
+    return one("JoinGroup", 2, answer, label=label)
+
+
+LEADER = "client-00000000-0000-4000-8000-00000000000a"
+FOLLOWER = "client-00000000-0000-4000-8000-00000000000b"
+RENAMED = "client-11111111-0000-4000-8000-00000000000b"
+
+
 def features(epoch):
     answer = {"error_code": 0, "api_keys": [], "finalized_features_epoch": epoch}
     return one("ApiVersions", 3, answer)
@@ -208,6 +223,20 @@ CASES = {
         talk(listed(CLOCK), times={"$now": CLOCK}),
         talk(listed(CLOCK + 77), times={"$now": CLOCK + 77}, clock_ms=CLOCK + 77),
         [talk(listed(CLOCK + 1), times={"$now": CLOCK}), talk(listed(-1), times={"$now": CLOCK})],
+    ),
+    "transaction-times": (
+        talk(described(CLOCK + 5)),
+        talk(described(CLOCK + 900), clock_ms=CLOCK + 800),
+        [talk(described(-1)), talk(described(0))],
+    ),
+    "member-ids": (
+        talk(member(FOLLOWER)),
+        talk(member(RENAMED)),
+        [
+            talk(member(LEADER)),
+            talk(member("")),
+            talk(member(FOLLOWER.replace("client", "other"))),
+        ],
     ),
     "feature-epoch": (talk(features(100)), talk(features(7)), [talk(features(-1))]),
     "deployment": (
