@@ -19,6 +19,7 @@ from harness.scenario import Ask, Send, Until
 from harness.steps import at_controller, create_topic, fetch, list_offsets, metadata, produce
 
 BROKERS, NOBODY = (0, 1, 2), -1
+FIRST = 0  # the controller, where brokers elect one
 ONE, TWO, THREE = b"first-----", b"second----", b"third-----"
 PART = "topics[0].partitions[0]"
 LEADER, EPOCH, ISR = f"{PART}.leader_id", f"{PART}.leader_epoch", f"{PART}.isr_nodes"
@@ -63,21 +64,26 @@ def batch(*values: Any, **fields: Any) -> Records:
 
 
 def placed(
-    topic: Any, rows: Mapping[int, Sequence[int]], *, configs: Mapping[str, Any] | None = None
+    topic: Any,
+    rows: Mapping[int, Sequence[int]],
+    *,
+    configs: Mapping[str, Any] | None = None,
+    seen_by: Sequence[int] = BROKERS,
 ) -> list[Any]:
     """A topic on these brokers, ready when all of them know it whole and its leaders serve it.
 
     ZooKeeper's brokers hear of a partition's leader before its topic is in their metadata, and
     refuse producers in between.
     """
-    made = create_topic(topic, configs=configs, assignments=rows, name="made", **at_controller())
+    word, where = topic.key, {"broker": FIRST} if FIRST in seen_by else at_controller()
+    made = create_topic(topic, configs=configs, assignments=rows, name=f"made {word}", **where)
     in_sync = [
         (f"topics[0].partitions[{index}].isr_nodes", "len ==", len(row))
         for index, row in rows.items()
     ]
     known = [
         Until(
-            metadata(topic, broker=broker, name=f"known {broker}"),
+            metadata(topic, broker=broker, name=f"known {word} {broker}"),
             "topics[0].error_code", "==", 0,
             also=(
                 ("topics[0].partitions", "len ==", len(rows)),
@@ -85,12 +91,13 @@ def placed(
                 *in_sync,
             ),
         )
-        for broker in BROKERS
+        for broker in seen_by
     ]  # fmt: skip
-    serving = [
-        Until(end(topic, partition, at=row[0], name=f"serving {partition}"), OFFSET_CODE, "==", 0)
+    asked = [
+        end(topic, partition, at=row[0], name=f"serving {word} {partition}")
         for partition, row in rows.items()
     ]
+    serving = [Until(one, OFFSET_CODE, "==", 0) for one in asked]
     return [made, *known, *serving]
 
 
@@ -98,11 +105,14 @@ def a_log(
     topic: Any,
     row: Sequence[int] = (1, 2),
     *values: bytes,
-    configs: Mapping[str, Any] | None = None,
+    **how: Any,
 ) -> list[Any]:
     """A topic of one partition on these brokers, with a batch of each value."""
-    made = placed(topic, {0: row}, configs=configs)
-    return [made, *(write(topic, v, name=f"before {i}", to=row[0]) for i, v in enumerate(values))]
+    writes = [
+        write(topic, value, name=f"{topic.key} before {index}", to=row[0])
+        for index, value in enumerate(values)
+    ]
+    return [placed(topic, {0: row}, **how), *writes]
 
 
 def write(topic: Any, *values: Any, to: int = 1, name: str = "write", **how: Any) -> Ask:

@@ -38,6 +38,7 @@ from harness.targets.child import excerpt
 from harness.targets.per_shape import PerShape
 from harness.targets.process import (
     ATTEMPTS,
+    FIRST,
     MOST_PROCESSES,
     POLL_SECONDS,
     PORT_TAKEN,
@@ -210,6 +211,8 @@ class ContainerCluster:
         for node, address in addresses.items():
             self.nodes[node] = self._broker(node, address, keeper)
             self.nodes[node].container.start()
+            if node == FIRST and len(addresses) > 1 and not self.release.kraft:
+                self.nodes[node].wait(deadline, everybody=False)  # so that it is the controller
         self.endpoint = Endpoint(
             tuple(addresses.values()), brokers=addresses, nodes=self.nodes
         )

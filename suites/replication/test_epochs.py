@@ -159,7 +159,7 @@ def test_an_old_leader_fences_too(case):
         until_led(case, name, 2, [2, 1], "joined"),
         read(name, at=1, name="without", version=version),
         read(name, at=1, name="with", version=version, current_leader_epoch=0),
-        write(name, ONE, name="write"),
+        write(name, ONE, name="old"),
         expect=all_of(
             answer("without", f"{READ}.error_code").is_(NOT_LEADER),
             answer("with", f"{READ}.error_code").is_one_of(NOT_LEADER, FENCED),

@@ -1,0 +1,144 @@
+"""Topics that are made, grown and deleted while one of their brokers is away.
+
+Sources: AdminManager/AdminUtils and TopicDeletionManager (1.0.2 to 2.8.2),
+ReplicationControlManager.createTopic, createPartitions and deleteTopic (3.9.2, 4.3.1); clauses
+CTL-12, CTL-18, CTL-21, TOPIC-10, TOPIC-13, TOPIC-35.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, by_release
+from harness.scenario import Until
+from harness.steps import (
+    create_partitions,
+    create_topic,
+    delete_topic,
+    metadata,
+    start_broker,
+    stop_broker,
+)
+from suites.trio import (
+    DEATH,
+    ISR,
+    LEADER,
+    ONE,
+    PART,
+    a_log,
+    led,
+    look,
+    placed,
+    until_led,
+)
+
+NONE, INVALID_FACTOR, INVALID_ASSIGNMENT, TIMED_OUT, UNKNOWN_TOPIC = 0, 38, 39, 7, 3
+CODE = "topics[0].error_code"
+CREATE = {"api": "CreateTopics", "versions": only("CreateTopics", 2), **DEATH}
+AWAY = Until(metadata(broker=0, name="away"), "brokers", "len ==", 2)
+
+
+@claim("controller.assignments-may-name-absent-brokers", evidence=("CTL-12", "TOPIC-10"), **CREATE)
+def test_assignments_may_name_absent_brokers(case):
+    """A row with a broker that is away is taken: it is led and in sync without that broker, which
+    joins when it is back.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        stop_broker(2),
+        AWAY,
+        create_topic(name, assignments={0: [2, 1]}, name="create", broker=0),
+        until_led(case, name, 1, [1]),
+        start_broker(2),
+        until_led(case, name, 1, [1, 2], "back"),
+        expect=all_of(answer("create", CODE).is_(NONE), led("look", 1, [1], 0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-topic-without-a-living-replica", evidence=("CTL-12", "CTL-18"), **CREATE)
+def test_a_topic_without_a_living_replica(case):
+    """A row of brokers that are all away gets no leader until one is back, or is refused."""
+    name = case.topic()
+    later = [] if case.release in ("3.9", "4.3") else until_led(case, name, 2, [2], "back")
+    verdict = case.judge(
+        stop_broker(2),
+        AWAY,
+        create_topic(name, assignments={0: [2]}, timeout_ms=500, name="create", broker=0),
+        look(case, name),
+        start_broker(2),
+        later,
+        look(case, name, "last"),
+        expect=by_release(
+            {
+                "1.0-2.8": answer("last", LEADER).is_(2),
+                "3.9+": answer("create", CODE).is_(INVALID_ASSIGNMENT),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.placement-wants-living-brokers", evidence=("TOPIC-13",), **CREATE)
+def test_placement_wants_living_brokers(case):
+    """With one of three brokers away a replication factor of three cannot be had; two can."""
+    three, two = case.topic("three"), case.topic("two")
+    rows = answer("after", f"{PART}.replica_nodes")
+    verdict = case.judge(
+        stop_broker(2),
+        AWAY,
+        create_topic(three, 1, 3, name="three", broker=0),
+        create_topic(two, 1, 2, name="two", broker=0),
+        Until(metadata(two, broker=0, name="after"), ISR, "len ==", 2),
+        expect=by_release(
+            {
+                "1.0-2.8": all_of(
+                    answer("three", CODE).is_(INVALID_FACTOR), rows.is_one_of([0, 1], [1, 0])
+                ),
+                "3.9+": answer("two", CODE).is_(NONE),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-topic-grows-without-its-brokers", evidence=("CTL-12",),
+       api="CreatePartitions", versions=only("CreatePartitions", 0), **DEATH)  # fmt: skip
+def test_a_topic_grows_without_its_brokers(case):
+    """A partition added on a broker that is away is led by the one that is there."""
+    name = case.topic()
+    verdict = case.judge(
+        placed(name, {0: [1, 2]}),
+        stop_broker(2),
+        AWAY,
+        create_partitions(name, 2, assignments=[[2, 1]], name="grow", broker=0),
+        Until(look(case, name), "topics[0].partitions[1].leader_id", "==", 1),
+        start_broker(2),
+        Until(look(case, name, "back"), "topics[0].partitions[*].isr_nodes[*]", "each in", [1, 2]),
+        expect=answer("grow", "results[0].error_code").is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.deletion-waits-for-the-absent", evidence=("CTL-21", "TOPIC-35"),
+       api="DeleteTopics", versions=only("DeleteTopics", 1), **DEATH)  # fmt: skip
+def test_deletion_waits_for_the_absent(case):
+    """A topic with a replica on a broker that is away is deleted when it is back; KRaft's
+    controller does not wait.
+    """
+    name, answers = case.topic(), "responses[0].error_code"
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        delete_topic(name, timeout_ms=1000, name="delete", broker=0),
+        start_broker(2),
+        Until(
+            metadata(name, broker=0, name="gone"), CODE, "==", UNKNOWN_TOPIC
+        ),
+        Until(metadata(name, broker=2, name="gone there"), CODE, "==", UNKNOWN_TOPIC),
+        expect=by_release(
+            {
+                "1.0-2.8": answer("delete", answers).is_one_of(TIMED_OUT, NONE),
+                "3.9+": answer("delete", answers).is_(NONE),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict

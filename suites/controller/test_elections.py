@@ -1,0 +1,299 @@
+"""Who leads next: after deaths, on request, and when only the wrong replicas are left.
+
+Sources: Election and PartitionStateMachine (1.0.2 to 2.8.2), PartitionChangeBuilder and
+ReplicationControlManager.electLeaders (3.9.2, 4.3.1), KIP-183, KIP-460, KIP-966; clauses CTL-16 to
+CTL-18, CTL-23.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, records
+from harness.scenario import Until
+from harness.steps import kill_broker, start_broker, stop_broker
+from suites.controller.asks import UNCLEAN, describe, elect
+from suites.trio import (
+    CALM,
+    DEATH,
+    ISR,
+    LEADER,
+    OFFSET_CODE,
+    ONE,
+    PART,
+    THREE,
+    TWO,
+    a_log,
+    end,
+    led,
+    look,
+    marked,
+    placed,
+    stored,
+    until_leaderless,
+    until_led,
+    write,
+)
+
+NONE, UNKNOWN_TOPIC, LEADERLESS = 0, 3, 5
+NOT_AVAILABLE, ELIGIBLE_NOT_AVAILABLE, NOT_NEEDED = 80, 83, 84
+RESULT = "replica_election_results[0].partition_result[0].error_code"
+ELECTIONS = range_("ElectLeaders", 0)
+
+
+def after_a_return(case, topic, row=(1, 2, 0)):
+    """The first of the row has come back and follows; the second leads."""
+    return [
+        a_log(topic, row, ONE),
+        stop_broker(row[0]),
+        until_led(case, topic, row[1], row[1:], "gone"),
+        start_broker(row[0]),
+        until_led(case, topic, row[1], row, "back"),
+    ]
+
+
+@claim("controller.the-next-in-line-leads", evidence=("CTL-16",), **DEATH,
+       second=(0, 2))  # fmt: skip
+def test_the_next_in_line_leads(case):
+    """When a leader dies the next replica of the assignment leads, in a new epoch."""
+    name, rest = case.topic(), [case.second, 2 - case.second]
+    verdict = case.judge(
+        a_log(name, (1, *rest), ONE),
+        kill_broker(1),
+        until_led(case, name, rest[0], rest),
+        write(name, TWO, to=rest[0]),
+        expect=all_of(led("look", rest[0], rest, 1), stored("write", 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.assignments-decide-not-the-isr", evidence=("CTL-16",), **DEATH)
+def test_assignments_decide_not_the_isr(case):
+    """Who leads follows the order of the assignment, not the order in which members joined."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0], "gone"),
+        start_broker(2),
+        until_led(case, name, 1, [1, 0, 2], "back"),
+        stop_broker(1),
+        until_led(case, name, 2, [0, 2]),
+        expect=led("look", 2, [0, 2], 2, 1, joined=True),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.who-left-the-isr-is-passed-over", evidence=("CTL-16",), **DEATH)
+def test_who_left_the_isr_is_passed_over(case):
+    """The next in line does not lead while it is out of the ISR; the one behind it does."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0], "gone"),
+        stop_broker(1),
+        until_led(case, name, 0, [0]),
+        write(name, TWO, to=0),
+        start_broker(1),
+        start_broker(2),
+        until_led(case, name, 0, [0, 1, 2], "all"),
+        expect=all_of(led("look", 0, [0], 2, 1), stored("write", 1), answer("all", LEADER).is_(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.the-preferred-leader-is-elected-on-request", evidence=("CTL-23", "KIP-183"),
+       api="ElectLeaders", versions=ELECTIONS, **DEATH)  # fmt: skip
+def test_the_preferred_leader_is_elected_on_request(case):
+    """ElectLeaders gives a partition back to the first of its assignment, in a new epoch."""
+    name = case.topic()
+    verdict = case.judge(
+        after_a_return(case, name),
+        elect(name, version=case.version),
+        until_led(case, name, 1, [1, 2, 0]),
+        expect=all_of(
+            answer("elect", RESULT).is_(NONE), led("look", 1, [2, 0, 1], 2, joined=True)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-preferred-leader-must-be-there", evidence=("CTL-23", "KIP-183"),
+       api="ElectLeaders", versions=ELECTIONS, **DEATH)  # fmt: skip
+def test_a_preferred_leader_must_be_there(case):
+    """While the first of the assignment is away the leader stays."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        stop_broker(1),
+        until_led(case, name, 2, [2, 0], "gone"),
+        elect(name, version=case.version),
+        look(case, name),
+        expect=all_of(answer("elect", RESULT).is_(NOT_AVAILABLE), led("look", 2, [2, 0], 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.no-election-without-need", evidence=("CTL-23", "KIP-183", "KIP-460"),
+       api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
+def test_no_election_without_need(case):
+    """A partition that its first replica leads needs no election, and no new epoch."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        elect(name, version=case.version),
+        look(case, name),
+        expect=all_of(
+            answer("elect", RESULT).is_one_of(NONE, NOT_NEEDED), led("look", 1, [1, 2, 0], 0)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.elections-know-their-partitions", evidence=("KIP-183",),
+       api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
+def test_elections_know_their_partitions(case):
+    """A partition that is not there is UNKNOWN_TOPIC_OR_PARTITION in the answer of ElectLeaders."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2)),
+        elect(name, 7, version=case.version, name="no partition"),
+        elect(case.topic("other"), version=case.version, name="no topic"),
+        expect=all_of(
+            answer("no partition", RESULT).is_(UNKNOWN_TOPIC),
+            answer("no topic", RESULT).is_(UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.an-unclean-election-on-request", evidence=("CTL-17", "KIP-460"),
+       api="ElectLeaders", versions=range_("ElectLeaders", 1), **DEATH)  # fmt: skip
+def test_an_unclean_election_on_request(case):
+    """ElectLeaders can give a leaderless partition to a replica outside the ISR, with its loss."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        write(name, TWO, name="lost"),
+        stop_broker(1),
+        until_leaderless(case, name),
+        start_broker(2),
+        until_leaderless(case, name, "still", at=2),
+        elect(name, version=case.version, kind=UNCLEAN),
+        until_led(case, name, 2, [2]),
+        write(name, THREE, to=2, name="instead"),
+        marked(name, 2, at=2),
+        expect=all_of(
+            answer("elect", RESULT).is_(NONE),
+            stored("instead", 1),
+            records("read", "[1].value").is_(THREE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.no-unclean-election-without-need", evidence=("KIP-460",),
+       api="ElectLeaders", versions=range_("ElectLeaders", 1), **CALM)  # fmt: skip
+def test_no_unclean_election_without_need(case):
+    """A partition with a leader needs no unclean election."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        elect(name, version=case.version, kind=UNCLEAN),
+        look(case, name),
+        expect=all_of(answer("elect", RESULT).is_(NOT_NEEDED), led("look", 1, [1, 2], 0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.an-unclean-election-needs-a-replica", evidence=("KIP-460",),
+       api="ElectLeaders", versions=range_("ElectLeaders", 1), **DEATH)  # fmt: skip
+def test_an_unclean_election_needs_a_replica(case):
+    """Where no replica is alive even an unclean election finds nobody."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE),
+        stop_broker(1),
+        until_leaderless(case, name),
+        elect(name, version=case.version, kind=UNCLEAN),
+        expect=answer("elect", RESULT).is_(ELIGIBLE_NOT_AVAILABLE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.eligible-replicas-outlive-the-isr", evidence=("KIP-966",), releases="4.3",
+       api="DescribeTopicPartitions", **DEATH)  # fmt: skip
+def test_eligible_replicas_outlive_the_isr(case):
+    """Below the minimum a member that leaves the ISR stays eligible, and may lead without loss
+    when the last member is gone.
+    """
+    name = case.topic()
+    elr = "topics[0].partitions[0].eligible_leader_replicas"
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE, configs={"min.insync.replicas": 2}),
+        describe(name, name="whole"),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0], "two"),
+        describe(name, name="at the minimum"),
+        stop_broker(1),
+        until_led(case, name, 0, [0], "one"),
+        describe(name, name="below"),
+        start_broker(1),
+        until_led(case, name, 0, [0, 1], "back"),
+        describe(name, name="again"),
+        expect=all_of(
+            answer("at the minimum", elr).is_([]),
+            answer("below", elr).is_([1]),
+            answer("again", elr).is_([]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), releases="4.3", **DEATH)
+def test_an_eligible_replica_leads(case):
+    """When the whole ISR is gone an eligible replica that returns leads at once, alone; below the
+    minimum its high watermark waits, so it tells no consumer where the log ends.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, configs={"min.insync.replicas": 2}),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "below"),
+        stop_broker(1),
+        until_leaderless(case, name),
+        describe(name, name="nobody left"),
+        start_broker(2),
+        Until(look(case, name), LEADER, "==", 2),
+        Until(look(case, name, "look there", at=2), LEADER, "==", 2),
+        describe(name, name="led"),
+        write(name, TWO, to=2, acks=1),
+        end(name, at=2),
+        expect=all_of(
+            answer("nobody", ISR).is_([]),
+            answer("look", ISR).is_([2]),
+            answer("end", OFFSET_CODE).is_(LEADERLESS),
+            answer("nobody left", f"{PART}.isr_nodes").is_([]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.elections-for-every-partition", evidence=("KIP-183",),
+       api="ElectLeaders", versions=ELECTIONS, **DEATH)  # fmt: skip
+def test_elections_for_every_partition(case):
+    """ElectLeaders for several partitions answers each: led again, or in no need of it."""
+    name, rows = case.topic(), {0: [1, 2], 1: [0, 2], 2: [2, 1]}
+    verdict = case.judge(
+        placed(name, rows),
+        stop_broker(1),
+        until_led(case, name, 2, [2], "gone"),
+        start_broker(1),
+        until_led(case, name, 2, [2, 1], "back"),
+        elect(name, 0, 1, 2, version=case.version),
+        until_led(case, name, 1, [1, 2]),
+        expect=all_of(
+            answer("elect", RESULT).is_(NONE), led("look", 1, [2, 1], 2, joined=True)
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,163 @@
+"""What only controllers and brokers may ask, asked by somebody whose time is over: nothing happens.
+
+Every request here names a controller epoch that is past, an epoch of a broker that is not its own,
+or a broker that is not there, so a broker that took it seriously would show it in the last look.
+
+Sources: KafkaApis.handleLeaderAndIsrRequest, handleStopReplicaRequest, handleUpdateMetadataRequest,
+handleControlledShutdownRequest, handleAlterIsrRequest (1.0.2 to 2.8.2), KIP-380 (broker epochs);
+clauses CTL-10, CTL-24, REPL-20.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer, by_release, outcome
+from harness.scenario import Until
+from harness.steps import at_another_broker, at_controller, kill_broker
+from suites.controller.asks import (
+    alter_partition,
+    controlled_shutdown,
+    leader_and_isr,
+    stop_replica,
+    update_metadata,
+)
+from suites.trio import CALM, DEATH, EPOCH, LEADER, ONE, TWO, a_log, led, look, read, stored, write
+
+ZOOKEEPER = {**CALM, "releases": "1.0-2.8"}
+STALE, NOT_AVAILABLE, NOT_CONTROLLER, STALE_BROKER = 11, 8, 41, 77
+PAST = 0  # controllers count their epochs from 1
+
+
+@claim("controller.a-past-controller-makes-no-leaders", evidence=("CTL-10", "REPL-20"),
+       api="LeaderAndIsr", versions=every("LeaderAndIsr"), **ZOOKEEPER)  # fmt: skip
+def test_a_past_controller_makes_no_leaders(case):
+    """LeaderAndIsr of a controller whose epoch is over answers STALE_CONTROLLER_EPOCH, and the
+    leader stays.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        leader_and_isr(
+            name, case.version, controller_epoch=PAST, leader=2, leader_epoch=9,
+            replicas=[1, 2], broker=1,
+        ),
+        write(name, TWO),
+        look(case, name),
+        expect=all_of(
+            answer("leader and isr", "error_code").is_(STALE),
+            stored("write", 1),
+            led("look", 1, [1, 2], 0),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-past-controller-stops-no-replicas", evidence=("CTL-10",),
+       api="StopReplica", versions=every("StopReplica"), **ZOOKEEPER)  # fmt: skip
+def test_a_past_controller_stops_no_replicas(case):
+    """StopReplica with deletion from a past epoch answers STALE_CONTROLLER_EPOCH; the log is there.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_replica(name, case.version, controller_epoch=PAST, broker=1),
+        write(name, TWO),
+        read(name),
+        expect=all_of(answer("stop replica", "error_code").is_(STALE), stored("write", 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-past-controller-tells-no-metadata", evidence=("CTL-10",),
+       api="UpdateMetadata", versions=every("UpdateMetadata"), **ZOOKEEPER)  # fmt: skip
+def test_a_past_controller_tells_no_metadata(case):
+    """UpdateMetadata from a past epoch fails, and metadata stays what it was."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        update_metadata(name, case.version, controller_epoch=PAST, broker=1),
+        look(case, name, at=1),
+        expect=all_of(answer("update", "error_code").is_(STALE), led("look", 1, [1, 2], 0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.an-unknown-broker-cannot-shut-down", evidence=("CTL-24",),
+       api="ControlledShutdown", versions=every("ControlledShutdown"), **ZOOKEEPER)  # fmt: skip
+def test_an_unknown_broker_cannot_shut_down(case):
+    """ControlledShutdown of a broker that is not there answers BROKER_NOT_AVAILABLE."""
+    verdict = case.judge(
+        controlled_shutdown(77, version=case.version, **at_controller()),
+        expect=answer("shutdown", "error_code").is_(NOT_AVAILABLE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.only-the-controller-shuts-brokers-down", evidence=("CTL-24",),
+       api="ControlledShutdown", versions=every("ControlledShutdown"), **ZOOKEEPER)  # fmt: skip
+def test_only_the_controller_shuts_brokers_down(case):
+    """ControlledShutdown sent to another broker is refused as to a controller that has moved."""
+    verdict = case.judge(
+        controlled_shutdown(1, version=case.version, **at_another_broker()),
+        expect=answer("shutdown", "error_code").is_one_of(STALE, NOT_CONTROLLER),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-stale-broker-changes-no-isr", evidence=("KIP-497", "KIP-380"),
+       api="AlterPartition", versions=every("AlterPartition"), releases="2.8", **CALM)  # fmt: skip
+def test_a_stale_broker_changes_no_isr(case):
+    """AlterIsr with an epoch that is not the broker's answers STALE_BROKER_EPOCH."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        alter_partition(name, broker_epoch=1, isr=[1]),
+        look(case, name),
+        expect=all_of(answer("alter", "error_code").is_(STALE_BROKER), led("look", 1, [1, 2], 0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.brokers-have-no-controller-apis", evidence=("KIP-500", "KIP-631"),
+       releases="3.9+", **CALM)  # fmt: skip
+def test_brokers_have_no_controller_apis(case):
+    """A KRaft broker takes no LeaderAndIsr from anybody: it ends the connection."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        leader_and_isr(
+            name, 1, controller_epoch=99, leader=2, leader_epoch=9, replicas=[1, 2], broker=1,
+            connection="impostor",
+        ),
+        look(case, name),
+        expect=all_of(
+            outcome("leader and isr").is_one_of("closed", "reset"), led("look", 1, [1, 2], 0)
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("controller.another-takes-over", evidence=("CTL-03", "CTL-05", "CTL-07", "CTL-10"),
+       **{**DEATH, "releases": "1.0-2.8"})  # fmt: skip
+def test_another_takes_over(case):
+    """When the controller dies another broker takes over in the next epoch, elects leaders in
+    place of the dead, makes topics, and the old epoch is worth nothing.
+    """
+    name, later = case.topic(), case.topic("later")
+    verdict = case.judge(
+        a_log(name, (0, 1, 2), ONE),
+        kill_broker(0),
+        Until(look(case, name, at=1), LEADER, "==", 1, also=(("controller_id", "in", [1, 2]),)),
+        Until(look(case, name, "look 2", at=2), LEADER, "==", 1),
+        a_log(later, (2, 1), ONE, seen_by=(1, 2)),
+        leader_and_isr(
+            later, 1, controller_epoch=1, leader=1, leader_epoch=9, replicas=[2, 1], broker=1,
+        ),
+        write(later, TWO, to=2),
+        expect=all_of(
+            answer("leader and isr", "error_code").is_(STALE),
+            stored("write", 1),
+            by_release(
+                {"1.0": answer("look", LEADER).is_(1), "2.2+": answer("look", EPOCH).is_(1)}
+            ),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict

@@ -1,0 +1,257 @@
+"""A broker's end and its return, as its neighbours and its clients see them.
+
+Sources: KafkaServer.controlledShutdown and KafkaController.shutdownBroker (1.0.2 to 2.8.2),
+BrokerLifecycleManager and ReplicationControlManager (3.9.2, 4.3.1), KIP-631; clauses BRK-08,
+BRK-30, BRK-32, CTL-16, CTL-18, CTL-24, CTL-25.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, outcome, records
+from harness.scenario import Await, Quiet, Until
+from harness.steps import (
+    api_versions,
+    ask,
+    kill_broker,
+    metadata,
+    pause_broker,
+    resume_broker,
+    start_broker,
+    stop_broker,
+)
+from suites.trio import (
+    DEATH,
+    ISR,
+    LEADER,
+    LONG_MS,
+    NOBODY,
+    ONE,
+    PART,
+    READ,
+    THREE,
+    TWO,
+    WRITTEN,
+    a_log,
+    look,
+    marked,
+    placed,
+    read,
+    sending,
+    stored,
+    until_leaderless,
+    until_led,
+    write,
+)
+
+NOT_LEADER = 6
+NODES = "brokers[*].node_id"
+
+
+@claim("lifecycle.leaders-move-before-a-stop-ends", evidence=("BRK-32", "CTL-24"), **DEATH)
+def test_leaders_move_before_a_stop_ends(case):
+    """When a shutdown ends every partition that can have another leader has it."""
+    name, rows = case.topic(), {0: [1, 2], 1: [1, 0], 2: [2, 1], 3: [1, 2, 0]}
+    each = [answer("look", f"topics[0].partitions[{p}].leader_id") for p in rows]
+    verdict = case.judge(
+        placed(name, rows),
+        stop_broker(1),
+        look(case, name),
+        expect=all_of(*(place.is_(who) for place, who in zip(each, (2, 0, 2, 2), strict=True))),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-sole-replica-does-not-hold-a-stop", evidence=("CTL-25", "CTL-16"), **DEATH)
+def test_a_sole_replica_does_not_hold_a_stop(case):
+    """A partition of one replica keeps no broker from stopping; it is leaderless until it returns.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE, TWO),
+        stop_broker(1),
+        until_leaderless(case, name),
+        start_broker(1),
+        until_led(case, name, 1, [1]),
+        marked(name, 2),
+        write(name, THREE),
+        expect=all_of(
+            answer("nobody", f"{PART}.offline_replicas").is_([1]),
+            records("read", "[1].value").is_(TWO),
+            stored("write", 2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.what-was-acknowledged-survives-a-kill", evidence=("LOG-09", "REPL-08"), **DEATH)
+def test_what_was_acknowledged_survives_a_kill(case):
+    """A sole replica that is killed comes back with every record it had answered for, and goes on
+    in a new epoch.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE, TWO),
+        kill_broker(1),
+        until_leaderless(case, name),
+        start_broker(1),
+        until_led(case, name, 1, [1]),
+        write(name, THREE),
+        marked(name, 3),
+        expect=all_of(stored("write", 2), records("read", "[0].value").is_(ONE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.brokers-are-listed-while-they-live", evidence=("BRK-30", "META-08"), **DEATH,
+       dies=(False, True))  # fmt: skip
+def test_brokers_are_listed_while_they_live(case):
+    """Metadata lists who is registered: not a stopped broker, not a dead one once its session has
+    ended, and again who is back.
+    """
+    verdict = case.judge(
+        metadata(broker=0, name="before"),
+        kill_broker(2) if case.dies else stop_broker(2),
+        Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
+        start_broker(2),
+        Until(metadata(broker=0, name="back"), "brokers", "len ==", 3),
+        expect=all_of(
+            answer("before", "brokers").has_length(3),
+            answer("without", NODES).is_one_of([0, 1], [1, 0]),
+            answer("back", "brokers").has_length(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.describe-cluster-lists-who-lives", evidence=("KIP-700",), **DEATH,
+       api="DescribeCluster")  # fmt: skip
+def test_describe_cluster_lists_who_lives(case):
+    """DescribeCluster leaves out a stopped broker, as Metadata does."""
+    verdict = case.judge(
+        stop_broker(2),
+        Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
+        ask("DescribeCluster", case.version, {}, broker=0, name="describe"),
+        expect=answer("describe", "brokers").has_length(2),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-frozen-broker-keeps-its-connections", evidence=("WIRE-01",), **DEATH)
+def test_a_frozen_broker_keeps_its_connections(case):
+    """A request to a frozen broker is answered when it thaws, on the connection it came by."""
+    asked = api_versions(broker=2, name="asked")
+    verdict = case.judge(
+        metadata(broker=2, name="first"),
+        pause_broker(2),
+        sending(asked),
+        Quiet("broker 2", name="nothing"),
+        resume_broker(2),
+        Await("asked"),
+        expect=all_of(outcome("nothing").is_("silent"), answer("asked", "error_code").is_(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-killed-broker-answers-nothing", evidence=("BRK-30",), **DEATH)
+def test_a_killed_broker_answers_nothing(case):
+    """A fetch that waits at a broker when it dies ends with the connection."""
+    name, asked = case.topic(), "waiting"
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
+        Quiet("broker 1", name="nothing"),
+        kill_broker(1),
+        Await(asked),
+        until_led(case, name, 2, [2]),
+        expect=outcome(asked).is_one_of("closed", "reset"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-stop-ends-waiting-fetches", evidence=("BRK-32", "REPL-21"), **DEATH)
+def test_a_stop_ends_waiting_fetches(case):
+    """A fetch that waits at a leader when it hands over is told NOT_LEADER_OR_FOLLOWER at once."""
+    name, asked = case.topic(), "waiting"
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
+        Quiet("broker 1", name="nothing"),
+        stop_broker(1),
+        Await(asked),
+        until_led(case, name, 2, [2]),
+        expect=answer(asked, f"{READ}.error_code").is_(NOT_LEADER),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-stop-ends-waiting-appends", evidence=("BRK-32", "REPL-21", "APPEND-23"),
+       **DEATH)  # fmt: skip
+def test_a_stop_ends_waiting_appends(case):
+    """acks=all that waits for a silent follower is told NOT_LEADER_OR_FOLLOWER when its leader
+    hands over to another member, which has the record.
+    """
+    name, asked = case.topic(), "waiting"
+    verdict = case.judge(
+        a_log(name, (1, 0, 2), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        sending(write(name, TWO, name=asked, timeout_ms=LONG_MS)),
+        Quiet("broker 1", name="nothing"),
+        stop_broker(1),
+        Await(asked),
+        resume_broker(2),
+        until_led(case, name, 0, [0, 2]),
+        marked(name, 2, at=0),
+        expect=all_of(
+            answer(asked, f"{WRITTEN}.error_code").is_(NOT_LEADER),
+            records("read", "[1].value").is_(TWO),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-broker-returns-to-its-place", evidence=("BRK-08", "CTL-18"), **DEATH)
+def test_a_broker_returns_to_its_place(case):
+    """A broker that returns has its own id and its own topics, leads what it alone can lead and
+    follows the rest.
+    """
+    name, rows = case.topic(), {0: [1, 2], 1: [1], 2: [2, 1]}
+    leaders = answer("back", "topics[0].partitions[*].leader_id")
+    verdict = case.judge(
+        placed(name, rows),
+        stop_broker(1),
+        Until(look(case, name, "gone"), LEADER, "==", 2),
+        start_broker(1),
+        Until(
+            look(case, name, "back"), ISR, "len ==", 2,
+            also=(
+                ("topics[0].partitions[1].leader_id", "==", 1),
+                ("topics[0].partitions[2].isr_nodes", "len ==", 2),
+            ),
+        ),
+        expect=all_of(
+            answer("gone", "topics[0].partitions[1].leader_id").is_(NOBODY),
+            leaders.is_([2, 1, 2]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **DEATH)
+def test_two_brokers_leave_together(case):
+    """With two of three gone the third leads what it has, alone, and everything is whole again
+    when they are back.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        kill_broker(1),
+        kill_broker(2),
+        until_led(case, name, 0, [0]),
+        write(name, TWO, to=0),
+        start_broker(1),
+        start_broker(2),
+        until_led(case, name, 0, [0, 1, 2], "whole"),
+        write(name, THREE, to=0, name="last"),
+        expect=all_of(answer("look", LEADER).is_(0), stored("write", 1), stored("last", 2)),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,308 @@
+"""Replicas that move: to other brokers, to more or fewer of them, half way and back.
+
+A paused broker keeps a reassignment from ending for as long as a case looks at it. 2.8 keeps it in
+ZooKeeper, KRaft in the partition's record; both show the replicas that are added and removed.
+
+Sources: KafkaController.onPartitionReassignment (2.8.2), PartitionReassignmentReplicas and
+ReplicationControlManager.alterPartitionReassignments (3.9.2, 4.3.1), KIP-455, KIP-860; clause
+CTL-22.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, by_release, records
+from harness.scenario import Until
+from harness.steps import delete_topic, pause_broker, resume_broker, stop_broker, topic_gone
+from suites.controller.asks import reassign, reassignments
+from suites.trio import (
+    CALM,
+    DEATH,
+    ISR,
+    LEADER,
+    ONE,
+    PART,
+    THREE,
+    TWO,
+    a_log,
+    look,
+    marked,
+    read,
+    stored,
+    until_led,
+    write,
+)
+
+NONE, UNKNOWN_TOPIC, NOT_LEADER, INVALID, NOTHING_TO_CANCEL = 0, 3, 6, 39, 85
+CODE = "responses[0].partitions[0].error_code"
+ROW = f"{PART}.replica_nodes"
+LISTED = "topics[0].partitions[0]"
+MOVES = {"api": "AlterPartitionReassignments", **CALM}
+HALF_WAY = {"api": "AlterPartitionReassignments", **DEATH}
+
+
+def done(case, topic, row, *, leader=None, name="done"):
+    """Look until the row is this, all of it in sync, under this leader (the first by default)."""
+    return [
+        Until(
+            look(case, topic, name), ROW, "==", list(row),
+            also=(
+                (LEADER, "==", row[0] if leader is None else leader),
+                (ISR, "len ==", len(row)),
+            ),
+        ),
+        Until(reassignments(topic, name=f"{name} all"), "topics", "len ==", 0),
+    ]  # fmt: skip
+
+
+def serves(topic, broker, mark, name="moved"):
+    return marked(topic, mark, at=broker, name=name)
+
+
+@claim("replication.a-partition-moves", evidence=("CTL-22", "KIP-455"), **MOVES)
+def test_a_partition_moves(case):
+    """From broker 1 to broker 2, with its records; the old one serves no more."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE, TWO),
+        reassign(name, {0: [2]}),
+        done(case, name, [2]),
+        serves(name, 2, 2),
+        Until(read(name, name="left"), "responses[0].partitions[0].error_code", "!=", NONE),
+        expect=all_of(answer("reassign", CODE).is_(NONE), records("moved", "[1].value").is_(TWO)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.replicas-are-added", evidence=("CTL-22", "KIP-455"), **MOVES)
+def test_replicas_are_added(case):
+    """A partition gets two more replicas, which have its records when they are in sync."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE, TWO),
+        reassign(name, {0: [1, 2, 0]}),
+        done(case, name, [1, 2, 0]),
+        write(name, THREE),
+        marked(name, 3),
+        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.replicas-are-removed", evidence=("CTL-22", "KIP-455"), **MOVES)
+def test_replicas_are_removed(case):
+    """A partition loses followers and its leader stays."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        reassign(name, {0: [1]}),
+        done(case, name, [1]),
+        write(name, TWO),
+        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-leader-that-is-removed-is-replaced", evidence=("CTL-22",), **MOVES)
+def test_a_leader_that_is_removed_is_replaced(case):
+    """When the leader is not in the new row the first of the row leads, in a new epoch."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        reassign(name, {0: [2, 0]}),
+        done(case, name, [2, 0]),
+        serves(name, 2, 1),
+        write(name, TWO, to=2),
+        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.rows-are-reordered", evidence=("CTL-22", "CTL-23"), **MOVES)
+def test_rows_are_reordered(case):
+    """Another order of the same replicas changes the preference and not the leader."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        reassign(name, {0: [2, 1]}),
+        done(case, name, [2, 1], leader=1),
+        write(name, TWO),
+        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.the-same-row-moves-nothing", evidence=("CTL-22",), **MOVES)
+def test_the_same_row_moves_nothing(case):
+    """A reassignment to what is there already is taken and changes nothing."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        reassign(name, {0: [1, 2]}),
+        done(case, name, [1, 2]),
+        expect=answer("reassign", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.moves-under-load", evidence=("CTL-22", "APPEND-22"), **MOVES)
+def test_moves_under_load(case):
+    """Records that are written while a partition moves are where it has moved to."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        reassign(name, {0: [1, 0]}),
+        [write(name, TWO, name=f"write {n}") for n in range(8)],
+        done(case, name, [1, 0]),
+        write(name, THREE, name="last"),
+        serves(name, 1, 10),
+        expect=all_of(
+            *(stored(f"write {n}", n + 1) for n in range(8)),
+            stored("last", 9),
+            records("moved", "[9].value").is_(THREE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.impossible-rows-are-refused", evidence=("CTL-22", "KIP-455"), **MOVES,
+       row=((), (1, 1), (-1,), (1, 9)))  # fmt: skip
+def test_impossible_rows_are_refused(case):
+    """No replica, one twice, a negative one, one that no broker is: INVALID_REPLICA_ASSIGNMENT."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2)),
+        reassign(name, {0: case.row}),
+        look(case, name),
+        expect=all_of(answer("reassign", CODE).is_(INVALID), answer("look", ROW).is_([1, 2])),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.unknown-partitions-do-not-move", evidence=("CTL-22", "KIP-455"), **MOVES)
+def test_unknown_partitions_do_not_move(case):
+    """A partition or a topic that is not there is UNKNOWN_TOPIC_OR_PARTITION, its neighbour moves.
+    """
+    name, other = case.topic(), case.topic("other")
+    verdict = case.judge(
+        a_log(name, (1,)),
+        reassign(name, {0: [2], 7: [2]}, name="partition"),
+        reassign(other, {0: [2]}, name="topic"),
+        done(case, name, [2]),
+        expect=all_of(
+            answer("partition", "responses[0].partitions[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("topic", CODE).is_(UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.nothing-to-cancel", evidence=("KIP-455",), **MOVES)
+def test_nothing_to_cancel(case):
+    """Cancelling where nothing moves answers NO_REASSIGNMENT_IN_PROGRESS."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2)),
+        reassign(name, {0: None}),
+        reassignments(name),
+        expect=answer("reassign", CODE).is_(NOTHING_TO_CANCEL),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.half-way-both-rows-are-shown", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
+def test_half_way_both_rows_are_shown(case):
+    """While a new replica is silent the row holds old and new, the ISR the old, and the list tells
+    who is added and who is removed; when it speaks the move ends.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 0), ONE),
+        pause_broker(2),
+        reassign(name, {0: [1, 2]}),
+        Until(look(case, name), ROW, "len ==", 3),
+        reassignments(name),
+        write(name, TWO),
+        resume_broker(2),
+        done(case, name, [1, 2]),
+        expect=all_of(
+            answer("look", ISR).is_([1, 0]),
+            answer("reassignments", f"{LISTED}.adding_replicas").is_([2]),
+            answer("reassignments", f"{LISTED}.removing_replicas").is_([0]),
+            stored("write", 1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-cancelled-move-goes-back", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
+def test_a_cancelled_move_goes_back(case):
+    """Cancelling half way restores the old row, and what was written meanwhile stays."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 0), ONE),
+        pause_broker(2),
+        reassign(name, {0: [2]}),
+        Until(look(case, name), ROW, "len ==", 3),
+        write(name, TWO),
+        reassign(name, {0: None}, name="cancel"),
+        done(case, name, [1, 0]),
+        resume_broker(2),
+        marked(name, 2),
+        expect=all_of(answer("cancel", CODE).is_(NONE), stored("write", 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-move-is-changed-half-way", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
+def test_a_move_is_changed_half_way(case):
+    """Another goal half way replaces the first: what only the first added is dropped."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE),
+        pause_broker(2),
+        reassign(name, {0: [2]}),
+        Until(look(case, name), ROW, "len ==", 2),
+        reassign(name, {0: [0]}, name="instead"),
+        done(case, name, [0]),
+        resume_broker(2),
+        serves(name, 0, 1),
+        expect=all_of(answer("instead", CODE).is_(NONE), records("moved", "[0].value").is_(ONE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-topic-is-deleted-half-way", evidence=("CTL-21", "CTL-22"), **HALF_WAY)
+def test_a_topic_is_deleted_half_way(case):
+    """A topic whose partition is moving can be deleted; the move is over with it."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1,), ONE),
+        pause_broker(2),
+        reassign(name, {0: [1, 2]}),
+        Until(look(case, name), ROW, "len ==", 2),
+        delete_topic(name, timeout_ms=500, name="delete", broker=0),
+        resume_broker(2),
+        topic_gone(name),
+        reassignments(name),
+        expect=answer("reassignments", "topics").is_([]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.absent-brokers-get-no-replicas", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
+def test_absent_brokers_get_no_replicas(case):
+    """A broker that is away cannot be a goal in 2.8; KRaft's controller, which knows it, waits."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 0), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0]),
+        reassign(name, {0: [1, 2]}),
+        reassignments(name),
+        expect=by_release(
+            {
+                "2.8": answer("reassign", CODE).is_(INVALID),
+                "3.9+": answer("reassign", CODE).is_(NONE),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
