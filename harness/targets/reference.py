@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from harness.target import Endpoint, Shape, Versions
 from harness.targets import matrix, probe
 from reference_impl.broker.switches import known
-from reference_impl.io.server import serve
+from reference_impl.io.server import RunningCluster, serve
 
 
 class ReferenceTarget:
@@ -63,7 +63,30 @@ class ReferenceTarget:
         )
         bootstrap = [_address(word) for word in running.bootstrap]
         known = probe.metadata(bootstrap[0]).brokers
-        return running, Endpoint(tuple(bootstrap), known)
+        nodes = {number: ReferenceNode(running, number) for number in known}
+        return running, Endpoint(tuple(bootstrap), known, nodes=nodes)
+
+
+class ReferenceNode:
+    """One of our brokers in the hands of the nemesis (the Node of harness/target.py)."""
+
+    def __init__(self, running: RunningCluster, number: int) -> None:
+        self._running, self._number = running, number
+
+    def start(self) -> None:
+        self._running.start_broker(self._number)
+
+    def stop(self) -> None:
+        self._running.stop_broker(self._number)
+
+    def kill(self) -> None:
+        self._running.kill(self._number)
+
+    def pause(self) -> None:
+        self._running.pause(self._number)
+
+    def resume(self) -> None:
+        self._running.resume(self._number)
 
 
 def _address(word: str) -> tuple[str, int]:

@@ -6,15 +6,19 @@ ZooKeeper it is the one `Cluster.controller_id` names, on KRaft a node apart tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from reference_impl.broker.config_view import broker_definitions
 from reference_impl.cluster.controller import Controller, ControlRules
 from reference_impl.cluster.kraft_controller import KRaftController
+from reference_impl.cluster.membership import MembershipRules
 from reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
     from reference_impl.broker.personas.persona import Persona
+    from reference_impl.cluster.topology import Cluster
 
 
 def rules_of(persona: Persona) -> ControlRules:
@@ -30,10 +34,34 @@ def rules_of(persona: Persona) -> ControlRules:
 def controller_of(broker: Broker) -> Controller:
     """Made when it is first asked for; every broker of the cluster gets the same one."""
     cluster = broker.cluster
-    if cluster.controller is None:
-        kind = KRaftController if broker.persona.kraft else ZooKeeperController
-        cluster.controller = kind(cluster, rules_of(broker.persona))
+    return cluster.controller or new_controller(cluster, broker.persona)
+
+
+def new_controller(cluster: Cluster, persona: Persona) -> Controller:
+    """The cluster's controller from now on."""
+    kind = KRaftController if persona.kraft else ZooKeeperController
+    cluster.controller = kind(cluster, rules_of(persona))
     return cluster.controller
+
+
+def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipRules:
+    """How long sessions last and shutdowns take, as the brokers' settings say."""
+    definitions = broker_definitions(persona.release)
+
+    def setting(name: str, gone: str = "") -> str:
+        """`gone` is for a release that has no such setting any more."""
+        given = config.get(name)
+        return given or (str(definitions[name].default) if name in definitions else gone)
+
+    session = "broker.session.timeout.ms" if persona.kraft else "zookeeper.session.timeout.ms"
+    in_order = setting("controlled.shutdown.enable", "true").lower() == "true"
+    balanced = setting("auto.leader.rebalance.enable").lower() == "true"
+    return MembershipRules(
+        session_ms=int(setting(session)),
+        shutdown_tries=int(setting("controlled.shutdown.max.retries", "3")) if in_order else 0,
+        shutdown_backoff_ms=int(setting("controlled.shutdown.retry.backoff.ms", "5000")),
+        balance_ms=int(setting("leader.imbalance.check.interval.seconds")) * 1000 * balanced,
+    )
 
 
 def is_controller(broker: Broker) -> bool:

@@ -13,15 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import select
 import selectors
 import socket
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future
 from struct import Struct
+from typing import Protocol
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
 from reference_impl.io.links import Links, PeerConnection
+from reference_impl.io.connection_quotas import ConnectionQuotas
 from reference_impl.wire.framing import KAFKA_LIMIT, FrameError, Frames
 
 LOG = logging.getLogger("touchstone.server")
@@ -30,6 +35,7 @@ _CHUNK = 1 << 18
 _BACKLOG = 512
 _MOST_PIECES = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
 _MOST_HELD, _SMALL = 64, 1 << 12
+_LOOK_MS = 1000
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
@@ -73,13 +79,25 @@ class Channel(Connection):
         return self.sock.fileno() >= 0
 
 
+class Keeper(Protocol):
+    """Somebody beside the brokers who has something due now and then."""
+
+    def deadline(self) -> int | None: ...
+
+    def tick(self, now: int) -> None: ...
+
+
 class Server:
     def __init__(self, *, clock=wall_clock) -> None:
         self._clock = clock
         self._selector = selectors.DefaultSelector()
         self._channels: OrderedDict[Channel, int] = OrderedDict()  # by last use, oldest first
-        self._per_host: dict[str, int] = {}
-        self._listeners: list[socket.socket] = []
+        self._unused: set[Channel] = set()  # where those that never spoke are not idle
+        self._quotas: dict[Broker, ConnectionQuotas] = {}
+        self._full: dict[Broker, socket.socket] = {}  # listeners that wait for a place
+        self._muted = select.poll()  # channels of which nothing is awaited but their end
+        self._look_at: int | None = None
+        self._listeners: dict[Broker, socket.socket] = {}
         self._brokers: list[Broker] = []
         self._numbers = 0
         self._stop = False
@@ -92,6 +110,9 @@ class Server:
         self._selector.register(self._wake_end, READ, None)
         self.links = Links(self._perform, clock)
         self.links.wake = self.wake
+        self._frozen: set[Broker] = set()
+        self._calls: deque[tuple[Callable[[int], object], Future]] = deque()
+        self.keeper: Keeper | None = None
 
     # --- set-up ------------------------------------------------------------------------------
 
@@ -110,10 +131,52 @@ class Server:
         return listener
 
     def add(self, listener: socket.socket, broker: Broker) -> None:
-        self._listeners.append(listener)
-        self._brokers.append(broker)
+        self._listeners[broker] = listener
+        self._brokers = [*self._brokers, broker]
         self.links.add(broker)
+        self._quotas[broker] = ConnectionQuotas(broker)
         self._selector.register(listener, READ, broker)
+
+    def remove(self, broker: Broker) -> None:
+        """Its process is gone: listener and connections are closed, peers hear nothing of it."""
+        self.thaw(broker)
+        self._ignore_listener(broker)
+        self._listeners.pop(broker).close()
+        self._brokers = [each for each in self._brokers if each is not broker]
+        for channel in [*self._channels, *self._unused]:
+            if channel.broker is broker:
+                self._close(channel, "the broker is gone")
+        self.links.remove(broker.id)
+
+    def freeze(self, broker: Broker) -> None:
+        """Its process is stopped: the kernel takes connections and bytes, nobody looks at them."""
+        self._frozen.add(broker)
+        self._ignore_listener(broker)
+        for channel in [*self._channels, *self._unused]:
+            if channel.broker is broker:
+                self._watch(channel, 0)
+
+    def thaw(self, broker: Broker) -> None:
+        if broker not in self._frozen:
+            return
+        self._frozen.discard(broker)
+        self._selector.register(self._listeners[broker], READ, broker)
+        for channel in [*self._channels, *self._unused]:
+            if channel.broker is broker:
+                self._watch(channel, READ | WRITE if channel.outbox else READ)
+                self._ready.append(channel)
+
+    def settle(self, broker: Broker, now: int) -> None:
+        """Have it act on what it heard and send what it can, before it ends."""
+        self._perform(broker.tick(now))
+        self.links.deliver(now)
+
+    def call(self, job: Callable[[int], object]) -> Future:
+        """`job(now)` in the loop's thread, from any other; the result comes by the Future."""
+        future: Future = Future()
+        self._calls.append((job, future))
+        self.wake()
+        return future
 
     def stop(self) -> None:
         """Ask the loop to end; safe from another thread and from a signal handler."""
@@ -152,28 +215,53 @@ class Server:
             else:
                 self._accept(key.fileobj, item)
         now = self._clock()
+        while self._calls:
+            self._answer(*self._calls.popleft(), now)
+        if self.keeper is not None:
+            due = self.keeper.deadline()
+            if due is not None and due <= now:
+                self.keeper.tick(now)
         for broker in self._brokers:
             due = broker.deadline()
-            if due is not None and due <= now:
+            if due is not None and due <= now and broker not in self._frozen:
                 self._perform(broker.tick(now))
         self.links.deliver(now)
+        self._drop_dead(now)
         self._drop_idle(now)
         while self._ready:
             self._work(self._ready.popleft())
 
+    @staticmethod
+    def _answer(job: Callable[[int], object], future: Future, now: int) -> None:
+        try:
+            future.set_result(job(now))
+        except Exception as fault:  # it is the caller's to deal with
+            future.set_exception(fault)
+
     def _patience(self) -> float | None:
         """Seconds until something is due; None when only a peer can bring work."""
-        deadlines = [broker.deadline() for broker in self._brokers]
+        deadlines = [each.deadline() for each in self._brokers if each not in self._frozen]
         deadlines.append(self.links.deadline())
+        if self.keeper is not None:
+            deadlines.append(self.keeper.deadline())
+        if self._calls:
+            return 0
         due = min((at for at in deadlines if at is not None), default=None)
         if self._channels:
             channel, used = next(iter(self._channels.items()))
             idle = used + channel.broker.number("connections.max.idle.ms", 600_000)
             due = idle if due is None else min(due, idle)
+        if self._look_at is not None:
+            due = self._look_at if due is None else min(due, self._look_at)
         return None if due is None else max(0, due - self._clock()) / 1000
 
     def _accept(self, listener: socket.socket, broker: Broker) -> None:
+        quotas = self._quotas[broker]
         while True:
+            if not quotas.has_room():
+                self._selector.unregister(listener)
+                self._full[broker] = listener
+                return
             try:
                 sock, address = listener.accept()
             except BlockingIOError:
@@ -182,9 +270,7 @@ class Server:
                 LOG.warning("cannot accept: %s", fault)
                 return
             host = address[0]
-            most = broker.number("max.connections.per.ip", 2**31 - 1)
-            total = broker.number("max.connections", 2**31 - 1)
-            if self._per_host.get(host, 0) >= most or len(self._channels) >= total:
+            if not quotas.admits(host):
                 LOG.info("rejected a connection from %s: limit reached", host)
                 sock.close()
                 continue
@@ -194,8 +280,11 @@ class Server:
             self._numbers += 1
             limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
             channel = Channel(self._numbers, sock, broker, limit, host)
-            self._channels[channel] = self._clock()
-            self._per_host[host] = self._per_host.get(host, 0) + 1
+            if broker.persona.quirk("connections.unused-ones-are-idle"):
+                self._channels[channel] = self._clock()
+            else:
+                self._unused.add(channel)
+            quotas.taken(host)
             self._selector.register(sock, READ, channel)
 
     def _readable(self, channel: Channel) -> None:
@@ -212,6 +301,7 @@ class Server:
         if not count:
             self._close(channel, "the peer closed")
             return
+        self._unused.discard(channel)
         self._channels[channel] = self._clock()
         self._channels.move_to_end(channel)
         try:
@@ -224,6 +314,8 @@ class Server:
 
     def _work(self, channel: Channel) -> None:
         """Hand over frames until one has to wait, or none is left."""
+        if channel.broker in self._frozen:
+            return
         channel.working = True
         while channel.frames and not channel.busy and not channel.outbox and channel.open:
             channel.busy = True
@@ -326,11 +418,15 @@ class Server:
         if events == channel.events:
             return
         if not channel.events:
+            self._muted.unregister(channel.sock)
             self._selector.register(channel.sock, events, channel)
         elif events:
             self._selector.modify(channel.sock, events, channel)
         else:
             self._selector.unregister(channel.sock)
+            self._muted.register(channel.sock, 0)
+            if self._look_at is None:
+                self._look_at = self._clock() + _LOOK_MS
         channel.events = events
 
     # --- endings -----------------------------------------------------------------------------
@@ -344,15 +440,37 @@ class Server:
         if channel.events:
             self._selector.unregister(channel.sock)
             channel.events = 0
+        elif channel.open:
+            self._muted.unregister(channel.sock)
         channel.sock.close()
         channel.frames.clear()
         channel.outbox.clear()
-        if self._channels.pop(channel, None) is not None:
-            host = channel.peer_host
-            self._per_host[host] -= 1
-            if not self._per_host[host]:
-                del self._per_host[host]
+        known = self._channels.pop(channel, None) is not None or channel in self._unused
+        self._unused.discard(channel)
+        if known:
+            self._quotas[channel.broker].given_back(channel.peer_host)
+            self._take_more(channel.broker)
         channel.broker.closed(channel)
+
+    def _ignore_listener(self, broker: Broker) -> None:
+        if self._full.pop(broker, None) is None:  # one that waits for a place is not looked at
+            self._selector.unregister(self._listeners[broker])
+
+    def _take_more(self, broker: Broker) -> None:
+        """Somebody left: a listener that waited for a place accepts again."""
+        if broker in self._full and self._quotas[broker].has_room():
+            self._selector.register(self._full.pop(broker), READ, broker)
+
+    def _drop_dead(self, now: int) -> None:
+        """Channels that are not read show their end only to a poll: a reset is looked for once in a
+        while. An orderly end is met in its turn, since its sender may still listen (WIRE-10)."""
+        if self._look_at is None or now < self._look_at:
+            return
+        self._look_at = None
+        ended = dict(self._muted.poll(0))
+        for channel in [*self._channels, *self._unused] if ended else ():
+            if not channel.events and channel.open and channel.sock.fileno() in ended:
+                self._close(channel, "the peer broke the connection")
 
     def _drop_idle(self, now: int) -> None:
         while self._channels:
@@ -362,9 +480,9 @@ class Server:
             self._close(channel, "idle")
 
     def _shut(self) -> None:
-        for listener in self._listeners:
+        for listener in self._listeners.values():
             listener.close()
-        for channel in list(self._channels):
+        for channel in [*self._channels, *self._unused]:
             self._close(channel, "the broker stops")
         self._selector.close()
         self._waker.close()

@@ -1,19 +1,52 @@
-"""ListPartitionReassignments: none is in progress, for replicas stay where they were placed.
+"""ListPartitionReassignments: the moves that are not finished (KIP-455).
 
-Observed on 2.8.2, 3.9.2 and 4.3.1 (KIP-455).
+Only partitions on the move are shown, whoever was asked for; KRaft shows one as often as it is
+named.
+
+Sources: KIP-455; KafkaController.listPartitionReassignments@2.8.2,
+ReplicationControlManager.listPartitionReassignments@3.9.2, 4.3.1; observed on three nodes of each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from reference_impl.broker.control import is_controller
+from reference_impl.broker.handlers.k45_alter_partition_reassignments import NOT_CONTROLLER
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
     from reference_impl.broker.effects import Request
+    from reference_impl.cluster.topology import Partition
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    message = None if broker.persona.kraft else ""
-    return {"error_code": ErrorCode.NONE, "error_message": message, "topics": []}
+    if not is_controller(broker):
+        return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER, ())
+    rows, cluster, kraft = request.body["topics"], broker.cluster, broker.persona.kraft
+    if rows is None:
+        found: Iterable[Partition | None] = cluster.all_partitions()
+    else:
+        places = [(row["name"], index) for row in rows for index in row["partition_indexes"]]
+        if not kraft:
+            places = list(dict.fromkeys(places))
+        found = (cluster.partition(*place) for place in places)
+    moving = [p for p in found if p is not None and (p.adding or p.removing)]
+    return _answer(ErrorCode.NONE, None if kraft else "", moving)
+
+
+def _answer(code: int, message: str | None, moving: Iterable[Partition]) -> dict[str, Any]:
+    by_topic: dict[str, list[dict[str, Any]]] = {}
+    for partition in moving:
+        by_topic.setdefault(partition.topic, []).append(
+            {
+                "partition_index": partition.index,
+                "replicas": partition.replicas,
+                "adding_replicas": list(partition.adding),
+                "removing_replicas": list(partition.removing),
+            }
+        )
+    topics = [{"name": name, "partitions": rows} for name, rows in by_topic.items()]
+    return {"error_code": code, "error_message": message, "topics": topics}

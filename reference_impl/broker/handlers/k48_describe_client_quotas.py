@@ -1,28 +1,107 @@
-"""DescribeClientQuotas: nobody has one; only the kinds of entities are looked at (KIP-546).
+"""DescribeClientQuotas: the quotas whose entities match a filter (KIP-546).
 
-Observed on 2.8.2, 3.9.2 and 4.3.1.
+A filter names types, each with an exact name, the default, or anything; an entity has to have all
+of them, and under `strict` no other.
+
+Sources: KIP-546; ZkAdminManager.describeClientQuotas@2.8.2, ClientQuotaCache@3.9.2, 4.3.1; observed
+on the three.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reference_impl.broker.refused import Refused
+from reference_impl.cluster.client_settings import ENTITY_TYPES, Entity
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
     from reference_impl.broker.effects import Request
 
-ENTITIES = frozenset({"user", "client-id", "ip"})
+EXACT, DEFAULT, ANY = 0, 1, 2
+INVALID = ErrorCode.INVALID_REQUEST
+Filter = dict[str, tuple[int, str | None]]  # by type: match type, name
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    for component in request.body["components"]:
-        kind = component["entity_type"]
-        if kind not in ENTITIES:
-            return {
-                "error_code": ErrorCode.UNSUPPORTED_VERSION,
-                "error_message": broker.persona.quirk("quotas.unknown-entity").format(kind),
-                "entries": None,
-            }
-    return {"error_code": ErrorCode.NONE, "error_message": "", "entries": []}
+    check = _kraft if broker.persona.kraft else _zookeeper
+    wanted: Filter = {}
+    try:
+        for row in request.body["components"]:
+            kind, match, name = row["entity_type"], row["match_type"], row["match"]
+            check(broker, wanted, kind, match, name)
+            wanted[kind] = match, name
+        if "ip" in wanted and len(wanted) > 1:
+            raise Refused(
+                INVALID,
+                "Invalid entity filter component combination, IP filter component should not be "
+                "used with user or clientId filter component.",
+            )
+    except Refused as refused:
+        return _answer(refused.code, refused.message, None)
+    strict = request.body["strict"]
+    found = [
+        {
+            "entity": [{"entity_type": kind, "entity_name": name} for kind, name in who],
+            "values": [{"key": key, "value": value} for key, value in values.items()],
+        }
+        for who, values in broker.cluster.client_settings.quotas()
+        if _matches(who, wanted, strict=strict)
+    ]
+    return _answer(ErrorCode.NONE, "", found)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return _answer(code, None, None)
+
+
+def _answer(code: int, message: str | None, entries: list | None) -> dict[str, Any]:
+    return {"error_code": code, "error_message": message, "entries": entries}
+
+
+def _matches(who: Entity, wanted: Filter, *, strict: bool) -> bool:
+    parts = dict(who)
+    if strict and len(parts) != len(wanted):
+        return False
+    return all(
+        kind in parts
+        and (match == ANY or (parts[kind] is None if match == DEFAULT else parts[kind] == name))
+        for kind, (match, name) in wanted.items()
+    )
+
+
+def _unsupported(broker: Broker, kind: str) -> Refused:
+    message = broker.persona.quirk("quotas.unknown-entity").format(kind)
+    return Refused(ErrorCode.UNSUPPORTED_VERSION, message)
+
+
+def _kraft(broker: Broker, before: Filter, kind: str, match: int, name: str | None) -> None:
+    if kind in before:
+        raise Refused(INVALID, f"Entity type {kind} cannot appear more than once in the filter.")
+    if kind == "":
+        raise Refused(INVALID, "Invalid empty entity type.")
+    if kind not in ENTITY_TYPES:
+        raise _unsupported(broker, kind)
+    if match not in (EXACT, DEFAULT, ANY):
+        raise Refused(INVALID, f"Unknown match type {match}")
+    if match == EXACT and name is None:
+        raise Refused(
+            INVALID, "Request specified MATCH_TYPE_EXACT, but set match string to null."
+        )
+    if match != EXACT and name is not None:
+        word = "DEFAULT" if match == DEFAULT else "SPECIFIED"
+        raise Refused(
+            INVALID, f"Request specified MATCH_TYPE_{word}, but also specified a match string."
+        )
+
+
+def _zookeeper(broker: Broker, before: Filter, kind: str, match: int, name: str | None) -> None:
+    if match not in (EXACT, DEFAULT, ANY) or (match == EXACT and name is None):
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    if kind == "":
+        raise Refused(INVALID, "Unexpected empty filter component entity type")
+    if kind not in ENTITY_TYPES:
+        raise _unsupported(broker, kind)
+    if kind in before:
+        raise Refused(INVALID, f"Duplicate {kind} filter component entity type")

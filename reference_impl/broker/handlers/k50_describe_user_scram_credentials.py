@@ -1,4 +1,4 @@
-"""DescribeUserScramCredentials: nobody has any; each user that is named is told so (KIP-554).
+"""DescribeUserScramCredentials: mechanisms and iterations, by user; nobody named means all (KIP-554).
 
 Observed on 2.8.2, 3.9.2 and 4.3.1.
 """
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     names = Counter(row["name"] for row in request.body["users"] or ())
+    if not names:
+        names = Counter(broker.cluster.client_settings.users())
     return {
         "error_code": ErrorCode.NONE,
         "error_message": "",
@@ -25,13 +27,17 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 
 def _result(broker: Broker, name: str, times: int) -> dict[str, Any]:
-    code = ErrorCode.RESOURCE_NOT_FOUND
-    message = f"Attempt to describe a user credential that does not exist: {name}"
+    held = broker.cluster.client_settings.credentials(name)
+    code, message = ErrorCode.NONE, ""
     if times > 1:
-        code = ErrorCode.DUPLICATE_RESOURCE
+        held, code = {}, ErrorCode.DUPLICATE_RESOURCE
         message = (
             f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}"
         )
-    elif name == "" and not broker.persona.kraft:
-        message = "Username must not be empty"
-    return {"user": name, "error_code": code, "error_message": message, "credential_infos": []}
+    elif not held:
+        code = ErrorCode.RESOURCE_NOT_FOUND
+        message = f"Attempt to describe a user credential that does not exist: {name}"
+        if name == "" and not broker.persona.kraft:
+            message = "Username must not be empty"
+    infos = [{"mechanism": kind, "iterations": times} for kind, times in held.items()]
+    return {"user": name, "error_code": code, "error_message": message, "credential_infos": infos}

@@ -1,0 +1,166 @@
+"""ElectLeaders: the preferred replica leads again, or anybody does where nobody could (KIP-460).
+
+ZooKeeper's controller answers a partition once however often it was asked for, KRaft's every entry
+by itself, topics without partitions too, and nothing at all to a request that gives it no time.
+2.2 calls an election that changes nothing a success.
+
+Sources: KIP-183, KIP-460; CTL-23; KafkaController.processReplicaLeaderElection@2.2.1, 2.8.2,
+ReplicationControlManager.electLeaders@3.9.2, 4.3.1; observed on three nodes of the four.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.control import controller_of, is_controller
+from reference_impl.cluster.controller import PREFERRED, UNCLEAN, Elected
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+NEEDLESS = "Leader election not needed for topic partition."
+Row = tuple[int, int, str | None]  # partition, code, message
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    rows, kind = body["topic_partitions"], body["election_type"]
+    if broker.persona.kraft:
+        if body["timeout_ms"] <= 0:
+            return fail(request, ErrorCode.REQUEST_TIMED_OUT)
+        if kind not in (PREFERRED, UNCLEAN):
+            message = f"Unknown election type {kind}"
+            return _refused(request, ErrorCode.INVALID_REQUEST, message)
+        return _answer(_kraft(broker, kind, rows))
+    if kind not in (PREFERRED, UNCLEAN):
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+    return _answer(_zookeeper(broker, kind, rows))
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return _refused(request, code, None)
+
+
+def _refused(request: Request, code: int, message: str | None) -> dict[str, Any]:
+    """The whole request, and each partition it names, with one code."""
+    rows = [
+        (row["topic"], [(index, code, message) for index in row["partitions"]])
+        for row in request.body["topic_partitions"] or ()
+    ]
+    return _answer(rows, code)
+
+
+def _answer(rows: list[tuple[str, list[Row]]], code: int = ErrorCode.NONE) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "replica_election_results": [
+            {
+                "topic": topic,
+                "partition_result": [
+                    {"partition_id": index, "error_code": each, "error_message": message}
+                    for index, each, message in partitions
+                ],
+            }
+            for topic, partitions in rows
+        ],
+    }
+
+
+# ------------------------------------------------------------------------------------- KRaft
+
+
+def _kraft(
+    broker: Broker, kind: int, rows: list[dict[str, Any]] | None
+) -> list[tuple[str, list[Row]]]:
+    controller = controller_of(broker)
+    if rows is None:
+        done = controller.elect(kind, None)
+        return [
+            (name, [_kraft_row(kind, each) for each in done if each.topic == name])
+            for name in broker.cluster.topics
+        ]
+    return [
+        (
+            row["topic"],
+            [
+                _kraft_row(kind, each)
+                for each in controller.elect(kind, [(row["topic"], i) for i in row["partitions"]])
+            ],
+        )
+        for row in rows
+    ]
+
+
+def _kraft_row(kind: int, elected: Elected) -> Row:
+    topic, index, outcome = elected
+    unavailable = (
+        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+        if kind == PREFERRED
+        else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+    )
+    code, message = {
+        "done": (ErrorCode.NONE, None),
+        "needless": (ErrorCode.ELECTION_NOT_NEEDED, NEEDLESS),
+        "unknown-topic": (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {topic}"),
+        "unknown-partition": (
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            f"No such partition as {topic}-{index}",
+        ),
+        "unavailable": (unavailable, None),
+    }[outcome]
+    return index, code, message
+
+
+# --------------------------------------------------------------------------------- ZooKeeper
+
+
+def _zookeeper(
+    broker: Broker, kind: int, rows: list[dict[str, Any]] | None
+) -> list[tuple[str, list[Row]]]:
+    """By topic in the order in which it was first named."""
+    places = None
+    if rows is not None:
+        places = list(dict.fromkeys((row["topic"], i) for row in rows for i in row["partitions"]))
+    found: dict[str, list[Row]] = {}
+    if not is_controller(broker):
+        if places is None:
+            places = [(p.topic, p.index) for p in broker.cluster.all_partitions()]
+        for topic, index in places:
+            found.setdefault(topic, []).append((index, ErrorCode.NOT_CONTROLLER, None))
+    else:
+        says_needless = broker.persona.quirk("elections.say-when-needless")
+        for elected in controller_of(broker).elect(kind, places):
+            row = _zookeeper_row(kind, elected, says_needless=says_needless)
+            found.setdefault(elected.topic, []).append(row)
+    return list(found.items())
+
+
+def _zookeeper_row(kind: int, elected: Elected, *, says_needless: bool) -> Row:
+    topic, index, outcome = elected
+    needless = (ErrorCode.ELECTION_NOT_NEEDED, NEEDLESS) if says_needless else (0, None)
+    code, message = {
+        "done": (ErrorCode.NONE, None),
+        "needless": needless,
+        "unknown-partition": (
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            "The partition does not exist.",
+        ),
+        "deleting": (ErrorCode.INVALID_TOPIC_EXCEPTION, "The topic is being deleted"),
+        "unavailable": (_unavailable(kind), _words(kind, topic, index)),
+    }[outcome]
+    return index, code, message
+
+
+def _unavailable(kind: int) -> int:
+    if kind == PREFERRED:
+        return ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+    return ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+
+
+def _words(kind: int, topic: str, index: int) -> str:
+    strategy = "PreferredReplicaPartitionLeaderElectionStrategy"
+    if kind == UNCLEAN:
+        strategy = "OfflinePartitionLeaderElectionStrategy(true)"
+    return f"Failed to elect leader for partition {topic}-{index} under strategy {strategy}"

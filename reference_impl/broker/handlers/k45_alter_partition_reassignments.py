@@ -1,0 +1,176 @@
+"""AlterPartitionReassignments: other replicas for a partition, or the end of a move (KIP-455).
+
+The answer comes at once; the data moves afterwards, and ListPartitionReassignments shows it until
+every new replica is in sync. ZooKeeper's controller takes brokers that are alive, KRaft's brokers
+that are registered; of two entries for one partition ZooKeeper's keeps the last.
+
+Sources: KIP-455, KIP-860; CTL-22; KafkaController.processApiPartitionReassignment@2.8.2,
+ReplicationControlManager.alterPartitionReassignments@3.9.2, 4.3.1; observed on three nodes of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.control import controller_of, is_controller
+from reference_impl.broker.controller import kraft
+from reference_impl.broker.refused import Refused
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+    from reference_impl.cluster.topology import Partition
+
+NOT_CONTROLLER = "This is not the correct controller for this cluster."
+Row = tuple[int, int, str | None]  # partition, code, message
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    if not broker.persona.kraft:
+        if not is_controller(broker):
+            return _answer([], ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER)
+        return _answer(_zookeeper(broker, body["topics"]), ErrorCode.NONE, "")
+    if not body["topics"]:
+        return _answer([], ErrorCode.NONE, "") | _echo(body)
+    if body["timeout_ms"] <= 0:
+        return fail(request, ErrorCode.REQUEST_TIMED_OUT)
+    free = body["allow_replication_factor_change"]
+    rows = [
+        (
+            topic["name"],
+            [
+                (p["partition_index"], *_outcome(broker, topic["name"], p, free=free))
+                for p in topic["partitions"]
+            ],
+        )
+        for topic in body["topics"]
+    ]
+    return _answer(rows, ErrorCode.NONE, None) | _echo(body)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    rows = [
+        (row["name"], [(p["partition_index"], code, None) for p in row["partitions"]])
+        for row in request.body["topics"]
+    ]
+    return _answer(rows, code, None) | _echo(request.body)
+
+
+def _echo(body: dict[str, Any]) -> dict[str, Any]:
+    return {"allow_replication_factor_change": body["allow_replication_factor_change"]}
+
+
+def _answer(rows: list[tuple[str, list[Row]]], code: int, message: str | None) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": message,
+        "responses": [
+            {
+                "name": topic,
+                "partitions": [
+                    {"partition_index": index, "error_code": each, "error_message": words}
+                    for index, each, words in partitions
+                ],
+            }
+            for topic, partitions in rows
+        ],
+    }
+
+
+def _outcome(broker: Broker, topic: str, row: dict[str, Any], *, free: bool) -> tuple[int, Any]:
+    try:
+        partition = _kraft_partition(broker, topic, row["partition_index"])
+        _kraft(broker, partition, row["replicas"], free=free)
+    except Refused as refused:
+        return refused.code, refused.message
+    return ErrorCode.NONE, None
+
+
+# ------------------------------------------------------------------------------------- KRaft
+
+
+def _kraft_partition(broker: Broker, topic: str, index: int) -> Partition:
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if broker.cluster.topic(topic) is None:
+        raise Refused(unknown, f"Unable to find a topic named {topic}.")
+    partition = broker.cluster.partition(topic, index)
+    if partition is None:
+        raise Refused(unknown, f"Unable to find partition {topic}:{index}.")
+    return partition
+
+
+def _kraft(
+    broker: Broker, partition: Partition, replicas: list[int] | None, *, free: bool
+) -> None:
+    controller = controller_of(broker)
+    if replicas is None:
+        if not controller.cancel(partition):
+            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+        return
+    kraft.check_manual(broker, replicas, None)
+    before = len([r for r in partition.replicas if r not in partition.adding])
+    if not free and len(replicas) != before:
+        message = f"The replication factor is changed from {before} to {len(replicas)}"
+        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+    controller.reassign(partition, replicas)
+
+
+# --------------------------------------------------------------------------------- ZooKeeper
+
+
+def _zookeeper(broker: Broker, topics: list[dict[str, Any]]) -> list[tuple[str, list[Row]]]:
+    asked = {
+        (topic["name"], row["partition_index"]): row["replicas"]
+        for topic in topics
+        for row in topic["partitions"]
+    }
+    found: dict[str, list[Row]] = {}
+    for (topic, index), replicas in asked.items():
+        code, message = ErrorCode.NONE, None
+        try:
+            _reassign(broker, topic, index, replicas)
+        except Refused as refused:
+            code, message = refused.code, refused.message
+        found.setdefault(topic, []).append((index, code, message))
+    return list(found.items())
+
+
+def _reassign(broker: Broker, topic: str, index: int, replicas: list[int] | None) -> None:
+    cluster, controller = broker.cluster, controller_of(broker)
+    partition = cluster.partition(topic, index)
+    if replicas is not None:
+        _check_replicas(broker, partition, replicas)
+    if replicas is None:
+        if partition is None or not controller.cancel(partition):
+            message = "No partition reassignment is in progress."
+            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, message)
+    elif partition is None:
+        message = "The partition does not exist."
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    else:
+        controller.reassign(partition, replicas)
+
+
+def _check_replicas(broker: Broker, partition: Partition | None, replicas: list[int]) -> None:
+    """A list without elements, one that says a broker twice, and ids that cannot be come first."""
+    shown = f"ArrayBuffer({', '.join(map(str, replicas))})"
+    bad = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    if not replicas:
+        raise Refused(bad, "Empty replica list specified in partition reassignment.")
+    if len(set(replicas)) != len(replicas):
+        message = f"Duplicate replica ids in partition reassignment replica list: {shown}"
+        raise Refused(bad, message)
+    if any(replica < 0 for replica in replicas):
+        raise Refused(bad, f"Invalid broker id in replica list: {shown}")
+    alive = [node.id for node in broker.cluster.alive]
+    held = [r for r in partition.replicas if r not in partition.adding] if partition else []
+    added = [replica for replica in replicas if replica not in held]
+    if not set(added) <= set(alive):
+        message = (
+            "Replica assignment has brokers that are not alive. Replica list: "
+            f"ArrayBuffer({', '.join(map(str, added))}), "
+            f"live broker list: Set({', '.join(map(str, alive))})"
+        )
+        raise Refused(bad, message)

@@ -1,0 +1,147 @@
+"""AlterClientQuotas: set and remove quotas of users, client ids, both, or addresses (KIP-546).
+
+Each entry is answered under its entity, which is why KRaft refuses a second entry for one (after it
+has done the first) and ZooKeeper's controller lets the last one count. Where a host name would be
+looked up, only addresses and localhost are known here: the core asks nobody.
+
+Sources: KIP-546, KIP-612; DYN-16; ZkAdminManager.alterClientQuotas@2.8.2,
+ClientQuotaControlManager@3.9.2, 4.3.1; observed on the three.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from reference_impl.broker.control import is_controller
+from reference_impl.broker.refused import Refused
+from reference_impl.cluster.client_settings import Entity, entity
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+LONG, INT, DOUBLE = "LONG", "INT", "DOUBLE"
+LARGEST = {LONG: 2**63 - 1, INT: 2**31 - 1}
+CLIENT_KEYS = {
+    "producer_byte_rate": LONG,
+    "consumer_byte_rate": LONG,
+    "request_percentage": DOUBLE,
+    "controller_mutation_rate": DOUBLE,
+}
+KEYS = {"user": CLIENT_KEYS, "client-id": CLIENT_KEYS, "ip": {"connection_creation_rate": INT}}
+INVALID = ErrorCode.INVALID_REQUEST
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body, kraft = request.body, broker.persona.kraft
+    if not is_controller(broker):
+        return fail(request, ErrorCode.NOT_CONTROLLER)
+    results: dict[Entity | tuple, tuple[int, str | None]] = {}
+    entries = [(_entity(row), _shown(row), row) for row in body["entries"]]
+    if not kraft:
+        entries = list({shown: (who, shown, row) for who, shown, row in entries}.values())
+    for who, shown, row in entries:
+        try:
+            changes = _changes(broker, who, row)
+            if shown in results or (kraft and len(changes) < len(row["ops"])):
+                raise Refused(INVALID, f"Ignoring duplicate entity {_java(shown)}")
+            if not body["validate_only"]:
+                broker.cluster.client_settings.set_quotas(entity(who), changes)
+            results[shown] = (ErrorCode.NONE, None)
+        except Refused as refused:
+            results[shown] = (refused.code, refused.message)
+    return {"entries": [_row(shown, code, words) for shown, (code, words) in results.items()]}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"entries": [_row(_shown(row), code, None) for row in request.body["entries"]]}
+
+
+def _row(shown: Entity, code: int, message: str | None) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": message,
+        "entity": [{"entity_type": kind, "entity_name": name} for kind, name in shown],
+    }
+
+
+def _entity(row: dict[str, Any]) -> dict[str, str | None]:
+    """A type that comes twice has its last name."""
+    return {part["entity_type"]: part["entity_name"] for part in row["entity"]}
+
+
+def _shown(row: dict[str, Any]) -> Entity:
+    parts = _entity(row)
+    known = entity(parts)
+    return known + tuple(part for part in parts.items() if part[0] not in dict(known))
+
+
+def _java(shown: Entity) -> str:
+    pairs = ", ".join(f"{kind}={'null' if name is None else name}" for kind, name in shown)
+    return f"ClientQuotaEntity(entries={{{pairs}}})"
+
+
+def _changes(
+    broker: Broker, who: dict[str, str | None], row: dict[str, Any]
+) -> dict[str, float | None]:
+    _check_entity(broker, who)
+    types = KEYS["ip" if "ip" in who else "user"]
+    changes: dict[str, float | None] = {}
+    check = _check_kraft if broker.persona.kraft else _check_zookeeper
+    for op in row["ops"]:
+        key, value = op["key"], op["value"]
+        if key not in types:
+            raise Refused(INVALID, f"Invalid configuration key {key}")
+        if not op["remove"]:
+            check(key, value, types[key])
+        if not (broker.persona.kraft and key in changes):
+            changes[key] = None if op["remove"] else value
+    return changes
+
+
+def _check_entity(broker: Broker, who: dict[str, str | None]) -> None:
+    if not who:
+        raise Refused(INVALID, "Invalid empty client quota entity")
+    for kind, name in who.items():
+        if kind not in KEYS:
+            raise Refused(INVALID, f"Unhandled client quota entity type: {kind}")
+        if name == "":
+            raise Refused(INVALID, f"Empty {kind} not supported")
+    if "ip" in who and len(who) > 1:
+        words = broker.persona.quirk("quotas.address-stands-alone")
+        raise Refused(INVALID, f"Invalid quota entity combination, {words}")
+    address = who.get("ip")
+    if address is not None and not _resolves(address):
+        shown = address if broker.persona.kraft else quote(address)
+        raise Refused(INVALID, f"{shown} is not a valid IP or resolvable host.")
+
+
+def _resolves(address: str) -> bool:
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return address == "localhost"
+    return True
+
+
+def _check_kraft(key: str, value: float, kind: str) -> None:
+    if value <= 0:
+        raise Refused(INVALID, f"Quota {key} must be greater than 0")
+    if kind == DOUBLE or math.isnan(value):
+        return
+    if value > LARGEST[kind]:
+        message = f"Proposed value for {key} is too large for a{'n' * (kind == INT)} {kind}."
+        raise Refused(INVALID, message)
+    if value != math.floor(value):
+        raise Refused(INVALID, f"{key} cannot be a fractional value.")
+
+
+def _check_zookeeper(key: str, value: float, kind: str) -> None:
+    if kind == DOUBLE or math.isnan(value):
+        return
+    if not 0 <= value <= LARGEST[kind] or value != math.floor(value):
+        raise Refused(INVALID, f"Configuration {key} must be a {kind} value")

@@ -1,0 +1,93 @@
+"""AlterUserScramCredentials: SCRAM credentials come and go (KIP-554).
+
+One answer per user. A user that comes twice is refused: for ZooKeeper's controller twice with one
+mechanism, for KRaft's twice at all. Nothing is kept that could not be asked for again.
+
+Sources: KIP-554; ZkAdminManager.alterUserScramCredentials@2.8.2, ScramControlManager@3.9.2, 4.3.1;
+observed on the three.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.control import is_controller
+from reference_impl.broker.refused import Refused
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+MECHANISMS = (1, 2)  # SCRAM-SHA-256, SCRAM-SHA-512
+FEWEST, MOST = 4096, 16384
+GONE = "Attempt to delete a user credential that does not exist"
+TWICE = "A user credential cannot be altered twice in the same request"
+BROKEN = "The server experienced an unexpected error when processing the request."
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    body = request.body
+    if not is_controller(broker):
+        return fail(request, ErrorCode.NOT_CONTROLLER)
+    rows = [*body["upsertions"], *body["deletions"]]
+    if not broker.persona.kraft:
+        rows = [*body["deletions"], *body["upsertions"]]
+    refusals = _refusals(broker, rows)
+    for row in rows:
+        if row["name"] in refusals:
+            continue
+        settings, done = broker.cluster.client_settings, True
+        if "iterations" in row:
+            settings.put_credential(row["name"], row["mechanism"], row["iterations"])
+        else:
+            done = settings.drop_credential(row["name"], row["mechanism"])
+        if not done:
+            refusals[row["name"]] = Refused(ErrorCode.RESOURCE_NOT_FOUND, GONE)
+    fine = Refused(ErrorCode.NONE, None if broker.persona.kraft else "")
+    return _answer({row["name"]: refusals.get(row["name"], fine) for row in rows})
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    rows = [*request.body["upsertions"], *request.body["deletions"]]
+    return _answer({row["name"]: Refused(code) for row in rows})
+
+
+def _answer(results: dict[str, Refused]) -> dict[str, Any]:
+    return {
+        "results": [
+            {"user": user, "error_code": each.code, "error_message": each.message}
+            for user, each in results.items()
+        ]
+    }
+
+
+def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, Refused]:
+    """By user, before anything is done; the first reason counts."""
+    kraft, found = broker.persona.kraft, {}
+    again = Counter(row["name"] if kraft else (row["name"], row["mechanism"]) for row in rows)
+    for row in rows:
+        if again[row["name"] if kraft else (row["name"], row["mechanism"])] > 1:
+            found.setdefault(row["name"], Refused(ErrorCode.DUPLICATE_RESOURCE, TWICE))
+    for row in rows:
+        refusal = _refusal(row, kraft=kraft)
+        if refusal is not None:
+            found.setdefault(row["name"], refusal)
+    return found
+
+
+def _refusal(row: dict[str, Any], *, kraft: bool) -> Refused | None:
+    if row["name"] == "":
+        return Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
+    if row["mechanism"] not in MECHANISMS:
+        return Refused(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
+    if "iterations" not in row:
+        return None
+    if row["iterations"] < FEWEST:
+        return Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
+    if row["iterations"] > MOST:
+        return Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+    if not row["salted_password"]:
+        return Refused(ErrorCode.UNKNOWN_SERVER_ERROR, None if kraft else BROKEN)
+    return None
