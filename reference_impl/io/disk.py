@@ -135,6 +135,12 @@ class Disk:
         return os.open(file.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
+    def close(self) -> None:
+        """Take every descriptor back."""
+        while self._lent:
+            self._lent.pop().close()
+
+
 class File:
     """A file that is open only while it is used."""
 

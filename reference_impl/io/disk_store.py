@@ -57,11 +57,11 @@ class DiskStore:
         marks: Marks,
         say: Callable[[str], None] = lambda sentence: None,
         expire: Callable[[int, Sequence[Path]], None] | None = None,
-        unflushed: Callable[[int], None] = lambda offset: None,
+        cut: Callable[[int], None] = lambda offset: None,
         later: Callable[[Callable[[], None], Callable[[], None]], None] | None = None,
     ) -> None:
         """`say` hears what was recovered; `expire(at, paths)` removes files when it is `at`;
-        `unflushed(offset)` must be in force before the log is written at `offset` again;
+        `cut(offset)` must be in force before the log is written at `offset` again;
         `later(job, then)` runs a job beside the loop, without it jobs are done at once."""
         self.disk = disk
         self.folder = folder
@@ -69,7 +69,7 @@ class DiskStore:
         self._marks = marks
         self._say = say
         self._expire = expire or (lambda at, paths: [disk.remove(path) for path in paths] and None)
-        self._unflushed = unflushed
+        self._cut = cut
         self._later = later
         self._trusted: int | None = None  # snapshots above it may miss what the log has
         self._segments: set[DiskSegment] = set()
@@ -225,8 +225,8 @@ class DiskStore:
         paths = [path for segment in segments for path in segment.paths()]
         self._later(partial(_sync, [*paths, self.folder]), durable)
 
-    def lower_recovery_point(self, offset: int) -> None:
-        self._unflushed(offset)
+    def cut(self, offset: int) -> None:
+        self._cut(offset)
 
     def close(self) -> None:
         for segment in self._segments:

@@ -66,7 +66,6 @@ class LogDir:
         self._failed = failed
         self.disk = make.disk(failed=self._fail)
         self._expiring: list[tuple[int, Path]] = []  # what to remove when, soonest first
-        self._written: dict[str, Mapping[Key, int]] = {}
         self.disk.make_folder(root)
         self._lock = open(root / names.LOCK, "ab")  # noqa: SIM115 - held until release
         try:
@@ -81,6 +80,11 @@ class LogDir:
         self._recovery_points = self._read(names.RECOVERY_POINTS)
         self._high_watermarks = self._read(names.HIGH_WATERMARKS)
         self._log_starts = self._read(names.LOG_STARTS)
+        self._written: dict[str, Mapping[Key, int]] = {
+            names.RECOVERY_POINTS: dict(self._recovery_points),
+            names.LOG_STARTS: dict(self._log_starts),
+        }
+        self._current: set[str] = set()  # of those, what this process wrote
 
     def _fail(self, fault: OSError) -> None:
         if not self.offline:
@@ -158,7 +162,7 @@ class LogDir:
             marks=marks,
             say=self._make.say,
             expire=self._expire,
-            unflushed=lambda offset: self._lower(key, offset),
+            cut=lambda offset: self._cut(key, offset),
             later=self._make.later,
         )
         return self._make.new_log(*key, store, now)
@@ -224,14 +228,17 @@ class LogDir:
     def write_high_watermarks(self) -> None:
         self._write(names.HIGH_WATERMARKS, {k: log.high_watermark for k, log in self.logs.items()})
 
-    def _lower(self, key: Key, offset: int) -> None:
-        points = {k: log.recovery_point for k, log in self.logs.items()}
-        self._write(names.RECOVERY_POINTS, {**points, key: offset})
+    def _cut(self, key: Key, offset: int) -> None:
+        """Let no checkpoint say that a log is durable, or begins, behind where it was cut."""
+        for name in (names.RECOVERY_POINTS, names.LOG_STARTS):
+            if self._written[name].get(key, 0) > offset:
+                self._write(name, {**self._written[name], key: offset})
 
     def _write(self, name: str, offsets: Mapping[Key, int]) -> None:
-        if self._written.get(name) != offsets:
+        if name not in self._current or self._written[name] != offsets:
             self.disk.write_whole(self.root / name, checkpoints.encode_offsets(offsets))
             self._written[name] = offsets
+            self._current.add(name)
 
     def _read(self, name: str) -> dict[Key, int]:
         try:
@@ -266,8 +273,7 @@ class LogDir:
 
     def release(self) -> None:
         """Let go of everything without a word, as the end of a killed process does."""
-        for log in self.logs.values():
-            log.store.close()
+        self.disk.close()
         self._lock.close()
 
     def space(self) -> tuple[int, int]:

@@ -186,7 +186,7 @@ class MemoryStore:
     def flush_sealed(self, segments: Sequence[Segment], durable: Callable[[], None]) -> None:
         durable()
 
-    def lower_recovery_point(self, offset: int) -> None:
+    def cut(self, offset: int) -> None:
         """Nothing outlives the log."""
 
     def close(self) -> None:

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from reference_impl.log import by_time
 from reference_impl.log import segment as segments
+from reference_impl.log.by_time import NO_OFFSET, NO_TIMESTAMP, Found
 from reference_impl.log.epochs import LeaderEpochs
-from reference_impl.log.memory_store import MemoryStore
 from reference_impl.log.files.transaction_index import Aborted
 from reference_impl.log.markers import aborted_within, marker_of
+from reference_impl.log.memory_store import MemoryStore
 from reference_impl.log.producer_state import BatchOfProducer, ProducerState
 from reference_impl.log.replicated import entries_of
 from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
@@ -28,9 +30,7 @@ from reference_impl.log.store import Store
 from reference_impl.log.validation import Entry, Validator
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records import convert
 
-NO_OFFSET = NO_TIMESTAMP = -1
 LOG_END, HIGH_WATERMARK, LAST_STABLE = "log end", "high watermark", "last stable offset"
 _MOST_OFFSETS = 2**31 - 1  # a segment's offsets are relative to its base, in 32 bits
 
@@ -52,17 +52,6 @@ class Read(NamedTuple):
     log_start_offset: int
     log_end_offset: int
     first_incomplete: bool = False  # the first entry did not fit into max_bytes
-
-
-class Found(NamedTuple):
-    """An offset found by time."""
-
-    timestamp: int
-    offset: int
-    leader_epoch: int
-
-
-NOTHING_FOUND = Found(NO_TIMESTAMP, NO_OFFSET, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,35 +358,11 @@ class PartitionLog:
 
     def first_offset_at(self, timestamp: int) -> Found:
         """The first record (by offset) that is as new as `timestamp` (META-02, META-03)."""
-        for segment in self._segments:
-            if segment.largest_timestamp >= timestamp:
-                for entry in segment.since(timestamp):
-                    found = self._first_in(entry, timestamp)
-                    if found is not None:
-                        return found
-        return NOTHING_FOUND
+        return by_time.first_as_new(self._segments, timestamp, self.log_start_offset)
 
     def newest(self) -> Found:
         """The record with the largest timestamp, the first of them (KIP-734)."""
-        best: Segment | None = None
-        for segment in self._segments:
-            if best is None or segment.largest_timestamp > best.largest_timestamp:
-                best = segment
-        if best is None or best.largest_timestamp == NO_TIMESTAMP:
-            return NOTHING_FOUND
-        found = self._first_in(best.newest(), best.largest_timestamp)
-        return found or NOTHING_FOUND
-
-    def _first_in(self, entry: segments.Stored, timestamp: int) -> Found | None:
-        data = bytes(entry)
-        magic = data[v2.MAGIC_AT]
-        epoch = -1
-        if magic == 2:
-            epoch = int.from_bytes(data[12:16], "big", signed=True)
-        for record in convert.records_of(data, 0, magic):
-            if record.timestamp >= timestamp and record.offset >= self.log_start_offset:
-                return Found(record.timestamp, record.offset, epoch)
-        return None
+        return by_time.newest(self._segments, self.log_start_offset)
 
     def segment_views(self) -> list[SegmentView]:
         return [SegmentView(s.base_offset, s.size, s.modified) for s in self._segments]
@@ -489,7 +454,7 @@ class PartitionLog:
         self.log_end_offset = offset
         self.log_start_offset = min(self.log_start_offset, offset)
         self.high_watermark = min(self.high_watermark, offset)
-        self._lower_recovery_point(offset)
+        self._cut_at(offset)
         self.store.drop_producers(above=offset)
         self._restore_producers()
         return True
@@ -501,16 +466,15 @@ class PartitionLog:
         self.store.drop_producers(above=-1)
         self._segments = [self.store.begin(offset, now)]
         self.log_start_offset = self.log_end_offset = self.high_watermark = offset
-        self._lower_recovery_point(offset)
+        self._cut_at(offset)
         self.epochs.clear()
         self.store.write_epochs(self.epochs.rows())
         self.producers.restore(())
 
-    def _lower_recovery_point(self, offset: int) -> None:
+    def _cut_at(self, offset: int) -> None:
         self._cuts += 1
-        if offset < self.recovery_point:
-            self.recovery_point = offset
-            self.store.lower_recovery_point(offset)
+        self.recovery_point = min(self.recovery_point, offset)
+        self.store.cut(offset)
 
     def _start_at(self, offset: int) -> None:
         self.log_start_offset = offset

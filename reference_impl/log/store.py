@@ -62,8 +62,9 @@ class Store(Protocol):
     def flush_sealed(self, segments: Sequence[Segment], durable: Callable[[], None]) -> None:
         """The same for closed segments, perhaps later; `durable` is called once it is so."""
 
-    def lower_recovery_point(self, offset: int) -> None:
-        """The log was cut below what was durable: from `offset` on it will be written anew."""
+    def cut(self, offset: int) -> None:
+        """The log ends at `offset` and will be written anew from there: no checkpoint that says
+        more (durable, or where the log starts) may outlive this call."""
 
     def close(self) -> None:
         """Let go of what is open; the log is not used any more."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reference_impl.log.by_time import NOTHING_FOUND
 from reference_impl.log.epochs import LeaderEpochs
-from reference_impl.log.partition_log import LAST_STABLE, LOG_END, NOTHING_FOUND
+from reference_impl.log.partition_log import LAST_STABLE, LOG_END
 from reference_impl.log.rules import LogError
 from reference_impl.tests.log.test_appending import NOW, a_batch, a_log
 from reference_impl.wire.errors import ErrorCode
