@@ -110,7 +110,7 @@ def format_node(
         cache_dir() / f"formatted-{home.name}",
         lambda folder: _format(release, java, home, folder),
     )
-    data.mkdir(parents=True)
+    data.mkdir(parents=True, exist_ok=True)  # it may be a disk of its own
     (data / CHECKPOINT).write_bytes((checkpoint / CHECKPOINT).read_bytes())
     (data / "meta.properties").write_text(
         settings.text({

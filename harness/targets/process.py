@@ -23,6 +23,7 @@ from pathlib import Path
 from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
 from harness.targets import jvm, matrix, probe, settings
 from harness.targets.child import Child, Watchdog, remove
+from harness.targets.ground import Grounds
 from harness.targets.java import find_java
 from harness.targets.maven import kafka_home
 from harness.targets.per_shape import PerShape
@@ -44,10 +45,12 @@ class KafkaProcess(PerShape):
 
     kind = "process"
 
-    def __init__(self, version: str, *, profile: str = "test") -> None:
+    def __init__(
+        self, version: str, *, profile: str = "test", ground: Callable[[], Grounds] = Grounds
+    ) -> None:
         release = matrix.release(version)
         super().__init__(f"kafka@{release.version}", release, most=MOST_PROCESSES)
-        self._profile = profile
+        self._profile, self._ground = profile, ground
 
     def available(self) -> str | None:
         try:
@@ -56,7 +59,7 @@ class KafkaProcess(PerShape):
                 kafka_home(release.version)
         except Unavailable as missing:
             return missing.reason
-        return None
+        return self._ground().unsupported()
 
     def pids(self) -> list[int]:
         """Every process of every cluster, those that keep the metadata too (for the benches)."""
@@ -69,7 +72,7 @@ class KafkaProcess(PerShape):
 
     def open(self, shape: Shape) -> KafkaCluster:
         for attempt in range(1, ATTEMPTS + 1):
-            cluster = KafkaCluster(self._release, shape, self._profile)
+            cluster = KafkaCluster(self._release, shape, self._profile, self._ground())
             try:
                 cluster.start()
                 return cluster
@@ -87,8 +90,10 @@ class KafkaProcess(PerShape):
 class KafkaCluster:
     """The processes of one shape, in one folder."""
 
-    def __init__(self, release: matrix.Release, shape: Shape, profile: str) -> None:
-        self.release, self.shape, self.profile = release, shape, profile
+    def __init__(
+        self, release: matrix.Release, shape: Shape, profile: str, ground: Grounds
+    ) -> None:
+        self.release, self.shape, self.profile, self.ground = release, shape, profile, ground
         self.java, self.home = find_java(), kafka_home(release.version)
         self.folder = Path(tempfile.mkdtemp(prefix=f"touchstone-kafka-{release.version}-"))
         self.logs = self.folder / "logs"
@@ -103,16 +108,20 @@ class KafkaCluster:
     def start(self) -> None:
         """Every process at once, then wait for the whole."""
         self.logs.mkdir()
+        self.ground.open(self.folder)
+        self.host = self.ground.host(None) or HOST  # of what keeps the metadata
         self.logging = jvm.write_logging(self.release, self.folder)
         brokers = range(self.shape.brokers)
         with free_ports(self.shape.brokers + 1) as ports:
-            addresses = {node: (HOST, port) for node, port in zip(brokers, ports, strict=False)}
+            hosts = [self.ground.host(node) or HOST for node in brokers]
+            addresses = dict(enumerate(zip(hosts, ports, strict=False)))
             keeper = self._keeper(ports[-1])
         deadline = time.monotonic() + START_SECONDS
         for child in self.keepers:
             child.start()
         if not self.release.kraft:
-            self.until(deadline, self.keepers, lambda: _listens((HOST, ports[-1])), "ZooKeeper")
+            zookeeper = (self.host, ports[-1])
+            self.until(deadline, self.keepers, lambda: _listens(zookeeper), "ZooKeeper")
         for node, address in addresses.items():
             self.nodes[node] = BrokerNode(self, node, address, self._broker(node, address, keeper))
             self.nodes[node].child.start()
@@ -149,13 +158,14 @@ class KafkaCluster:
         if keep_logs and not self.keep:
             remove(self.folder / "data")
             self.watchdog.spare_folder()
+        self.ground.close()
         self.watchdog.close()
 
     def _keeper(self, port: int) -> settings.Keeper:
-        at = (HOST, port)
+        at = (self.host, port)
         if not self.release.kraft:
             self.keepers.append(self._zookeeper(at))
-            return settings.Keeper(zookeeper=f"{HOST}:{port}/kafka")
+            return settings.Keeper(zookeeper=f"{self.host}:{port}/kafka")
         if settings.combined(self.release, self.shape):
             return settings.Keeper(controller_id=0, controller=at, bind=at)
         keeper = settings.Keeper(controller_id=settings.CONTROLLER_ID, controller=at, bind=at)
@@ -181,6 +191,7 @@ class KafkaCluster:
 
     def _broker(self, node: int, address: Address, keeper: settings.Keeper) -> Child:
         data = self._data(f"broker-{node}")
+        self.ground.disk(node, data)
         listening = settings.Listening(address, address)
         rendered = settings.broker(
             self.release, self.shape, node, data=str(data), listening=listening, keeper=keeper
@@ -190,7 +201,9 @@ class KafkaCluster:
                 self.release, self.java, self.home, data, node=node, cluster=self.cluster_id
             )
         options = self._dump.options() if node == 0 else self._sharing()
-        return self._child(data.name, jvm.KAFKA, rendered, options)
+        child = self._child(data.name, jvm.KAFKA, rendered, options)
+        child.argv = self.ground.command(node, child.argv)
+        return child
 
     def _child(
         self, name: str, main: str, rendered: dict[str, str], options: tuple[str, ...]
