@@ -25,8 +25,8 @@ from typing import Protocol
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
-from reference_impl.io.links import Links, PeerConnection
 from reference_impl.io.connection_quotas import ConnectionQuotas
+from reference_impl.io.links import Links, PeerConnection
 from reference_impl.wire.framing import KAFKA_LIMIT, FrameError, Frames
 
 LOG = logging.getLogger("touchstone.server")
