@@ -1,0 +1,93 @@
+"""`touchstone sim`: seeds of a simulated cluster under faults, as many as you have patience for.
+
+No socket, no clock: brokers, network and time are simulated, so a seed that breaks a promise breaks
+it again with `--seed N`, which prints its trace.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from os import cpu_count
+
+import click
+
+from reference_impl.broker.switches import SWITCHES
+from reference_impl.sim.mischief import FAULTS
+from reference_impl.sim.trial import Trial, trial
+
+HELD, VIOLATED = 0, 1
+_MS_PER_HOUR = 3_600_000
+
+
+@click.command("sim", epilog="Switches: " + ", ".join(sorted(SWITCHES)) + ".")
+@click.option("--seeds", default=100, type=click.IntRange(1), help="How many; default 100.")
+@click.option("--first", default=0, type=click.IntRange(0), help="The first of them.")
+@click.option("--seed", type=click.IntRange(0), help="This one alone, with its trace.")
+@click.option("--seconds", default=30, type=click.IntRange(1), help="Simulated, under faults.")
+@click.option("--brokers", default=3, type=click.IntRange(3, 9), help="And replicas.")
+@click.option("--partitions", default=2, type=click.IntRange(1, 100), help="Of the topic.")
+@click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
+@click.option("--fault", "kinds", multiple=True, type=click.Choice(sorted(FAULTS)),
+              help="Only these; default all.")  # fmt: skip
+@click.option("--switch", "switches", multiple=True, metavar="NAME", help="Plant a named defect.")
+@click.option("--jobs", default=cpu_count() or 1, type=click.IntRange(1), help="Processes.")
+def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, switches, jobs):
+    """Run a simulated cluster under faults and see whether its promises hold.
+
+    Exit 0: every invariant held for every seed. Exit 1: the seeds that broke one are named.
+    """
+    unknown = sorted(set(switches) - set(SWITCHES))
+    if unknown:
+        raise click.UsageError(f"no switch {', '.join(unknown)}")
+    one = partial(
+        trial, seconds=seconds, brokers=brokers, partitions=partitions, release=release,
+        switches=switches, kinds=kinds or None,
+    )  # fmt: skip
+    if seed is not None:
+        found = one(seed, traced=True)
+        for line in found.tail:
+            click.echo(line)
+        click.echo(_line(found))
+        sys.exit(VIOLATED if found.violation else HELD)
+    trials = _run(one, range(first, first + seeds), jobs)
+    sys.exit(VIOLATED if any(each.violation for each in trials) else HELD)
+
+
+def _run(one, seeds: range, jobs: int) -> list[Trial]:
+    began, done, simulated, violated = time.monotonic(), [], 0, 0
+    with ProcessPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(one, seed) for seed in seeds]):
+            found = future.result()
+            done.append(found)
+            simulated += found.simulated_ms
+            if found.violation:
+                violated += 1
+                click.echo(_line(found))
+            if len(done) % 20 == 0 or len(done) == len(seeds):
+                rate = simulated / _MS_PER_HOUR / (time.monotonic() - began)
+                click.echo(
+                    f"sim: {len(done)} of {len(seeds)} seeds, {violated} violated,"
+                    f" {rate:.3f} simulated hours per second",
+                    err=True,
+                )
+    hours = simulated / _MS_PER_HOUR
+    writes = sum(each.acknowledged for each in done)
+    faults = sum(sum(each.faults.values()) for each in done)
+    click.echo(
+        f"{len(done)} seeds, {hours:.1f} simulated hours, {faults:,} faults, {writes:,}"
+        f" acknowledged records: {violated} seeds broke a promise"
+    )
+    return done
+
+
+def _line(found: Trial) -> str:
+    if found.violation:
+        return f"VIOLATED {found.violation}\n  again: touchstone sim --seed {found.seed}"
+    faults = ", ".join(f"{count} {kind}" for kind, count in sorted(found.faults.items()))
+    return (
+        f"seed {found.seed}: held; {found.acknowledged:,} acknowledged, {found.unknown} unknown,"
+        f" {found.read:,} read; faults: {faults or 'none'}; trace {found.digest}"
+    )

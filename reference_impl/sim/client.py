@@ -1,0 +1,178 @@
+"""The reference client in the simulation: its flows, run by events instead of a blocking loop.
+
+`io.client` does the same with sockets. A client runs one flow at a time; a flow that asks is
+resumed when every ask has its outcome, one that pauses when its instant has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from reference_impl.client.connection import Connection, ProtocolFault, Reply, Unsupported
+from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from reference_impl.client.metadata import View
+from reference_impl.sim.host import Host, Line
+from reference_impl.sim.network import Network
+from reference_impl.sim.world import World
+from reference_impl.wire.framing import Frames
+
+
+class _Link:
+    """A connection of this client: the client's protocol end and the broker's line."""
+
+    def __init__(self, node: int, host: Host, connection: Connection, line: Line) -> None:
+        self.node = node
+        self.host = host
+        self.connection = connection
+        self.line = line
+        self.frames = Frames()
+        self.watched: int | None = None
+
+
+class SimClient:
+    """Ports name hosts: broker i "listens" on port i of the host "sim"."""
+
+    def __init__(self, name: str, world: World, network: Network, hosts: dict[int, Host]) -> None:
+        self.name = name
+        self.idle = True
+        self._world = world
+        self._network = network
+        self._hosts = hosts
+        self.view = View([("sim", port) for port in hosts], world.now)
+        self._links: dict[int, _Link] = {}
+        self._flow: Flow[Any] | None = None
+        self._done: Callable[[Any], None] = lambda result: None
+        self._asks: Sequence[Ask] = ()
+        self._outcomes: dict[int, Outcome] = {}
+        self._numbers: dict[int, int] = {}  # ticket -> place among the asks of this round
+        self._serial = 0
+
+    def run(self, flow: Flow[Any], done: Callable[[Any], None] = lambda result: None) -> None:
+        """Begin a flow; `done` gets what it returns. A flow's own exception is the caller's."""
+        self.idle, self._flow, self._done = False, flow, done
+        self._resume(None)
+
+    # --- the flow ------------------------------------------------------------------------------
+
+    def _resume(self, given: list[Outcome] | None) -> None:
+        self.view.now = self._world.now
+        try:
+            wanted = self._flow.send(given)
+        except StopIteration as end:
+            self.idle = True
+            self._done(end.value)
+            return
+        if isinstance(wanted, Pause):
+            self._world.at(max(wanted.until, self._world.now + 1), lambda: self._resume([]))
+            return
+        self._asks, self._outcomes, self._numbers = wanted, {}, {}
+        for place, ask in enumerate(wanted):
+            self._serial += 1
+            self._numbers[self._serial] = place
+            self._start(self._serial, ask)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Go on once every ask of the round has its outcome; never inside of another step."""
+        if len(self._outcomes) == len(self._asks) and self._numbers:
+            self._numbers = {}
+            outcomes = [self._outcomes[place] for place in range(len(self._asks))]
+            self._world.at(self._world.now, lambda: self._resume(outcomes))
+        elif not self._asks:
+            self._world.at(self._world.now + 1, lambda: self._resume([]))
+
+    def _start(self, ticket: int, ask: Ask) -> None:
+        place = self._numbers[ticket]
+        node = self.view.resolve(ask.node)
+        if node is None:
+            self._outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
+            return
+        link = self._links.get(node) or self._connect(node)
+        try:
+            replies = link.connection.ask(ticket, ask, now=self._world.now)
+        except Unsupported as fault:
+            self._outcomes[place] = Failed(ask, "unsupported", str(fault))
+            return
+        self._replied(replies)
+        self._write(link)
+
+    # --- connections ---------------------------------------------------------------------------
+
+    def _connect(self, node: int) -> _Link:
+        host = self._hosts[self.view.addresses[node][1]]
+        connection = Connection(self.name, now=self._world.now)
+        line = Line(
+            self._world.number(),
+            self.name,
+            lambda frame: self._arrives(link, frame),
+            lambda: self._lose(link, "closed", "the broker closed the connection"),
+        )
+        link = self._links[node] = _Link(node, host, connection, line)
+        return link
+
+    def _write(self, link: _Link) -> None:
+        for frame in link.frames.feed(link.connection.outgoing()):
+            self._network.send(
+                self.name,
+                link.host.name,
+                lambda frame=frame: link.host.arrives(link.line, frame),
+            )
+        self._watch(link)
+
+    def _watch(self, link: _Link) -> None:
+        """A broker that owes an answer for too long loses the connection."""
+        due = link.connection.deadline()
+        if due is None or (link.watched is not None and link.watched <= due):
+            return
+        link.watched = due
+        self._world.at(due, lambda: self._late(link))
+
+    def _late(self, link: _Link) -> None:
+        link.watched = None
+        if self._links.get(link.node) is not link:
+            return
+        if link.connection.expired(self._world.now):
+            self._network.send(self.name, link.host.name, lambda: link.host.hung_up(link.line))
+            self._lose(link, "timeout", "no answer in time")
+        else:
+            self._watch(link)
+
+    def _arrives(self, link: _Link, frame: bytes) -> None:
+        if self._links.get(link.node) is not link:
+            return
+        try:
+            chunk = len(frame).to_bytes(4, "big") + frame
+            replies, impossible = link.connection.receive(chunk)
+        except ProtocolFault as fault:
+            self._lose(link, "malformed", str(fault))
+            return
+        self._replied(replies)
+        for ticket, why in impossible:
+            if ticket in self._numbers:
+                place = self._numbers[ticket]
+                self._outcomes[place] = Failed(self._asks[place], "unsupported", str(why))
+        self._write(link)
+        self._settle_if_asked()
+
+    def _replied(self, replies: list[Reply]) -> None:
+        for reply in replies:
+            place = self._numbers.get(reply.ticket)
+            if place is not None:
+                ask = self._asks[place]
+                self._outcomes[place] = Answer(ask, reply.version, reply.body or {})
+
+    def _lose(self, link: _Link, kind: str, why: str) -> None:
+        if self._links.get(link.node) is not link:
+            return
+        del self._links[link.node]
+        self.view.unreachable(link.node)
+        for ticket, _ in link.connection.abandon():
+            place = self._numbers.get(ticket)
+            if place is not None:
+                self._outcomes[place] = Failed(self._asks[place], kind, why)
+        self._settle_if_asked()
+
+    def _settle_if_asked(self) -> None:
+        if self._numbers:
+            self._settle()

@@ -1,0 +1,238 @@
+"""A cluster of simulated brokers: `advance(ms)` drives every timer, equal seeds give equal traces.
+
+    simulation = Simulation(seed=7, brokers=3)
+    simulation.create_topic("t", partitions=2)
+    simulation.advance(60_000)
+
+The cores are the ones that serve sockets. The controller with its registry is a host of its own
+("ctl") that cannot die: brokers hear its decisions over wires that can be cut, and it gives up on a
+broker whose heartbeats stop for a session. A killed broker keeps its logs, but comes back with the
+high watermarks of its last checkpoint, as a process on a disk would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.config_view import topic_defaults
+from reference_impl.broker.control import controller_of
+from reference_impl.broker.log_rules import rules_of
+from reference_impl.broker.personas import persona as persona_of
+from reference_impl.broker.switches import known
+from reference_impl.cluster.topology import Change, Cluster, Node
+from reference_impl.log.memory_logs import MemoryLogs
+from reference_impl.sim.client import SimClient
+from reference_impl.sim.host import Host
+from reference_impl.sim.network import Network
+from reference_impl.sim.world import World
+
+CONTROLLER = "ctl"
+SETTINGS = {
+    "replica.lag.time.max.ms": "2000",
+    "replica.fetch.wait.max.ms": "200",
+    "replica.fetch.backoff.ms": "200",
+    "replica.socket.timeout.ms": "2000",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "unclean.leader.election.enable": "false",
+    "offsets.topic.replication.factor": "3",
+    "transaction.state.log.replication.factor": "3",
+}
+
+
+class _Registry(Cluster):
+    """The registry as brokers hear of it: over a wire."""
+
+    reach: Callable[[int, Callable[[], None]], None]
+
+    def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
+        super().subscribe(broker, lambda change: self.reach(broker, lambda: hear(change)))
+
+
+class Simulation:
+    def __init__(
+        self,
+        seed: int,
+        brokers: int = 3,
+        *,
+        release: str = "4.3",
+        racks: Sequence[str | None] = (),
+        config: Mapping[str, str] | None = None,
+        switches: Sequence[str] = (),
+        session_ms: int = 3_000,
+        checkpoint_ms: int = 5_000,
+    ) -> None:
+        self.world = World(seed)
+        self.network = Network(self.world)
+        self.persona = persona_of(release)
+        self.switches = known(switches)
+        self.config = {**SETTINGS, **(config or {})}
+        self._session_ms = session_ms
+        self._checkpoint_ms = checkpoint_ms
+        nodes = [
+            Node(number, "sim", number, racks[number] if number < len(racks) else None)
+            for number in range(brokers)
+        ]
+        self.cluster = _Registry(
+            nodes,
+            random=self.world.random,
+            topic_ids=self.persona.quirk("topics.have-ids"),
+            switches=self.switches,
+        )
+        self.cluster.reach = self._reach
+        self.hosts = {node.id: Host(node.id, self.world, self.network) for node in nodes}
+        self.clients: list[SimClient] = []
+        self._logs = {number: self._new_logs() for number in self.hosts}
+        self._checkpoints: dict[int, dict[tuple[str, int], int]] = {n: {} for n in self.hosts}
+        self._heard_of: dict[int, int] = dict.fromkeys(self.hosts, self.world.now)
+        self._incarnation = dict.fromkeys(self.hosts, 0)
+        for number, host in self.hosts.items():
+            host.hosts = self.hosts
+            core = self._new_core(number)
+            if not number:
+                self.cluster.set_topic_defaults(topic_defaults(core))
+            host.start(core)
+            controller_of(core).register(number)
+            self._beat(number, self._incarnation[number])
+        self._watch_sessions()
+
+    # --- what a user does ----------------------------------------------------------------------
+
+    def advance(self, ms: int) -> None:
+        self.world.advance(ms)
+
+    def client(self, name: str) -> SimClient:
+        client = SimClient(name, self.world, self.network, self.hosts)
+        self.clients.append(client)
+        return client
+
+    def create_topic(self, name: str, partitions: int = 1, replication: int | None = None) -> None:
+        """Placed round the brokers; live once the decision has reached them."""
+        ids = sorted(self.hosts)
+        copies = replication or len(ids)
+        seats = [
+            [ids[(first + step) % len(ids)] for step in range(copies)]
+            for first in range(partitions)
+        ]
+        self.cluster.create(name, seats)
+        self.cluster.spread()
+
+    # --- faults --------------------------------------------------------------------------------
+
+    def kill(self, broker: int) -> None:
+        host = self.hosts[broker]
+        for replica in host.core.replicas:
+            at = self._checkpoints[broker].get((replica.topic, replica.index), 0)
+            replica.log.high_watermark = max(at, replica.log.log_start_offset)
+        self.cluster.unsubscribe(broker)
+        self._incarnation[broker] += 1
+        host.kill()
+
+    def restart(self, broker: int) -> None:
+        """A new process on the old logs; the controller learns of it by its first heartbeat."""
+        host = self.hosts[broker]
+        core = self._new_core(broker)
+        host.start(core)
+        self._beat(broker, self._incarnation[broker], register=True)
+
+    def pause(self, broker: int) -> None:
+        self.hosts[broker].pause()
+
+    def resume(self, broker: int) -> None:
+        self.hosts[broker].resume()
+
+    def isolate(self, broker: int, *, inwards: bool = True, outwards: bool = True) -> None:
+        """Cut it off from brokers and controller; clients still reach it."""
+        for other in self._others(broker):
+            if inwards:
+                self.network.cut(other, f"b{broker}")
+            if outwards:
+                self.network.cut(f"b{broker}", other)
+
+    def rejoin(self, broker: int) -> None:
+        for other in self._others(broker):
+            self.network.heal(other, f"b{broker}")
+            self.network.heal(f"b{broker}", other)
+
+    def slow(self, broker: int, extra_ms: int) -> None:
+        for other in self._others(broker):
+            self.network.slow(other, f"b{broker}", extra_ms)
+            self.network.slow(f"b{broker}", other, extra_ms)
+
+    def _others(self, broker: int) -> list[str]:
+        return [CONTROLLER, *(host.name for host in self.hosts.values() if host.id != broker)]
+
+    # --- brokers -------------------------------------------------------------------------------
+
+    def _new_logs(self) -> MemoryLogs:
+        return MemoryLogs(
+            lambda topic: self.cluster.config_of(topic),
+            rules=rules_of(self.persona),
+            switches=self.switches,
+        )
+
+    def _new_core(self, broker: int) -> Broker:
+        return Broker(
+            broker,
+            cluster=self.cluster,
+            persona=self.persona,
+            config=self.config,
+            logs=self._logs[broker],
+            switches=self.switches,
+        )
+
+    def _reach(self, broker: int, hear: Callable[[], None]) -> None:
+        host = self.hosts[broker]
+        self.network.send(CONTROLLER, host.name, lambda: host.hears(hear))
+
+    # --- sessions and checkpoints --------------------------------------------------------------
+
+    def _beat(self, broker: int, incarnation: int, *, register: bool = False) -> None:
+        """A heartbeat of one process of a broker, and the next one after it."""
+        host = self.hosts[broker]
+        if self._incarnation[broker] != incarnation or not host.up:
+            return
+        if not host.paused:
+            self._checkpoint(host)
+            self.network.send(
+                host.name, CONTROLLER, lambda: self._heard(broker, incarnation, register)
+            )
+            register = False
+        self.world.after(
+            max(1, self._session_ms // 3),
+            lambda: self._beat(broker, incarnation, register=register),
+        )
+
+    def _heard(self, broker: int, incarnation: int, register: bool) -> None:
+        if self._incarnation[broker] != incarnation:
+            return
+        self._heard_of[broker] = self.world.now
+        controller, node = controller_of(self.hosts[broker].core), self.cluster.brokers[broker]
+        if register and node.alive:  # it was faster than its session: the old life is over first
+            self.world.tell(CONTROLLER, f"b{broker} is back before its session ended")
+            controller.left(broker)
+        if not node.alive:
+            self.world.tell(CONTROLLER, f"b{broker} joins")
+            controller.register(broker)
+            controller.joined(broker, clean=False)
+            self.cluster.spread()
+
+    def _watch_sessions(self) -> None:
+        for broker, last in self._heard_of.items():
+            node = self.cluster.brokers[broker]
+            if node.alive and self.world.now - last > self._session_ms:
+                self.world.tell(CONTROLLER, f"session of b{broker} ended")
+                self.cluster.controller.left(broker)
+                self.cluster.spread()
+        self.world.after(max(1, self._session_ms // 6), self._watch_sessions)
+
+    def _checkpoint(self, host: Host) -> None:
+        """High watermarks as a disk would have them."""
+        kept = self._checkpoints[host.id]
+        last = kept.get(("", -1), -self._checkpoint_ms)
+        if self.world.now - last < self._checkpoint_ms:
+            return
+        kept["", -1] = self.world.now
+        for replica in host.core.replicas:
+            kept[replica.topic, replica.index] = replica.log.high_watermark

@@ -1,0 +1,101 @@
+"""What goes wrong in a simulation, drawn by the seed: brokers that die, freeze or are cut off.
+
+A fault is begun, lasts, and is undone before the next one may take the same host; at most `most`
+hosts are harmed at once, so that with three replicas and min.insync.replicas=2 there is something
+left to promise. `Calm.all()` undoes everything, which is how every run ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reference_impl.sim.cluster import Simulation
+
+
+class Mischief:
+    def __init__(
+        self,
+        simulation: Simulation,
+        *,
+        kinds: tuple[str, ...] = ("kill", "pause", "isolate", "half-cut", "slow"),
+        most: int = 1,
+        pause_ms: tuple[int, int] = (200, 3_000),
+        lasts_ms: tuple[int, int] = (200, 20_000),
+    ) -> None:
+        self._simulation = simulation
+        self._kinds = kinds
+        self._most = most
+        self._pause_ms = pause_ms
+        self._lasts_ms = lasts_ms
+        self._harmed: dict[int, Callable[[], None]] = {}
+        self._stopped = False
+        self.done: list[str] = []
+
+    def start(self) -> None:
+        self._later(self._begin, self._pause_ms)
+
+    def stop(self) -> None:
+        """No further fault, and those that last are undone."""
+        self._stopped = True
+        for broker in list(self._harmed):
+            self._end(broker)
+
+    def _later(self, call: Callable[[], None], bounds: tuple[int, int]) -> None:
+        world = self._simulation.world
+        world.after(world.random.randint(*bounds), call)
+
+    def _begin(self) -> None:
+        if self._stopped:
+            return
+        world = self._simulation.world
+        sound = [b for b in sorted(self._simulation.hosts) if b not in self._harmed]
+        if len(self._harmed) < self._most and sound:
+            broker, kind = world.random.choice(sound), world.random.choice(self._kinds)
+            self._harmed[broker] = FAULTS[kind](self._simulation, broker)
+            self.done.append(kind)
+            self._later(lambda: self._end(broker), self._lasts_ms)
+        self._later(self._begin, self._pause_ms)
+
+    def _end(self, broker: int) -> None:
+        undo = self._harmed.pop(broker, None)
+        if undo is not None:
+            undo()
+
+
+def _kill(simulation: Simulation, broker: int) -> Callable[[], None]:
+    simulation.kill(broker)
+    return lambda: simulation.restart(broker)
+
+
+def _pause(simulation: Simulation, broker: int) -> Callable[[], None]:
+    simulation.pause(broker)
+    return lambda: simulation.resume(broker)
+
+
+def _isolate(simulation: Simulation, broker: int) -> Callable[[], None]:
+    """From the other brokers and the controller, not from clients: a leader that does not know."""
+    simulation.isolate(broker)
+    return lambda: simulation.rejoin(broker)
+
+
+def _half_cut(simulation: Simulation, broker: int) -> Callable[[], None]:
+    """Others hear it, it does not hear them."""
+    simulation.isolate(broker, outwards=False)
+    return lambda: simulation.rejoin(broker)
+
+
+def _slow(simulation: Simulation, broker: int) -> Callable[[], None]:
+    extra = simulation.world.random.choice((20, 200, 900))
+    simulation.slow(broker, extra)
+    return lambda: simulation.slow(broker, 0)
+
+
+FAULTS: dict[str, Callable[[Simulation, int], Callable[[], None]]] = {
+    "kill": _kill,
+    "pause": _pause,
+    "isolate": _isolate,
+    "half-cut": _half_cut,
+    "slow": _slow,
+}

@@ -1,0 +1,119 @@
+"""One seed, judged: a cluster, clients that write and read, faults, and whether the promises held.
+
+    trial(7) -> Trial(seed=7, violation=None, digest=...)
+
+The seed is all there is to know about a failure: the same seed, release and switches give the same
+trace, whose last lines come with the verdict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from reference_impl.sim.cluster import Simulation
+from reference_impl.sim.invariants import Invariants, Violated
+from reference_impl.sim.mischief import Mischief
+from reference_impl.sim.workload import History, Reader, Writer
+
+TOPIC = "orders"
+LOOK_MS = 100  # how often the invariants are looked at
+STALL_MS = 12_000  # with one broker of three harmed, a write may take so long and no longer
+CALM_MS = 15_000  # for everything to come back once all is healed
+START_MS, DRAIN_MS = 500, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of a seed; times in simulated ms."""
+
+    seed: int
+    violation: str | None
+    digest: str
+    simulated_ms: int
+    acknowledged: int
+    unknown: int
+    read: int
+    faults: Mapping[str, int]
+    tail: tuple[str, ...] = ()  # the last lines of the trace, where something was violated
+
+
+def trial(
+    seed: int,
+    *,
+    seconds: int = 30,
+    brokers: int = 3,
+    partitions: int = 2,
+    release: str = "4.3",
+    switches: Sequence[str] = (),
+    kinds: Sequence[str] | None = None,
+    config: Mapping[str, str] | None = None,
+    traced: bool = False,
+) -> Trial:
+    """Run one seed with faults for so many simulated seconds, then heal everything and judge.
+
+    `traced` keeps the end of the trace where nothing was violated too.
+    """
+    simulation = Simulation(seed, brokers, release=release, switches=switches, config=config)
+    simulation.create_topic(TOPIC, partitions)
+    simulation.advance(START_MS)
+    history = History()
+    places = [(TOPIC, index) for index in range(partitions)]
+    world = simulation.world
+    writers = [
+        Writer(simulation.client(f"p{number}"), world, history, places, gap_ms=150)
+        for number in range(2)
+    ]
+    readers = [Reader(simulation.client("c0"), world, history, places, gap_ms=300)]
+    mischief = Mischief(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
+    invariants = Invariants(simulation)
+    violation = None
+    try:
+        for each in (*writers, *readers, mischief):
+            each.start()
+        _pass(simulation, invariants, history, seconds * 1000, stall_ms=STALL_MS)
+        mischief.stop()
+        _pass(simulation, invariants, history, CALM_MS, stall_ms=STALL_MS)
+        for each in (*writers, *readers):
+            each.stopped = True
+        simulation.advance(DRAIN_MS)
+        invariants.settle(history)
+    except Violated as found:
+        violation = str(found)
+    acknowledged = sum(write.acknowledged for write in history.writes)
+    return Trial(
+        seed,
+        violation,
+        world.trace.digest,
+        world.now - world.start,
+        acknowledged,
+        len(history.writes) - acknowledged,
+        len(history.reads),
+        Counter(mischief.done),
+        tuple(world.trace.last) if violation or traced else (),
+    )
+
+
+def _pass(
+    simulation: Simulation,
+    invariants: Invariants,
+    history: History,
+    ms: int,
+    *,
+    stall_ms: int,
+) -> None:
+    """Let time pass, look again and again, and see that writers get somewhere."""
+    world, known, since = simulation.world, len(history.writes), simulation.world.now
+    for _ in range(ms // LOOK_MS):
+        simulation.advance(LOOK_MS)
+        invariants.look()
+        fresh = any(write.acknowledged for write in history.writes[known:])
+        known = len(history.writes)
+        if fresh:
+            since = world.now
+        elif world.now - since > stall_ms:
+            raise Violated(
+                f"seed {world.seed}, {world.now - world.start} ms: nothing was acknowledged"
+                f" for {stall_ms} ms"
+            )

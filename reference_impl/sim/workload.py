@@ -1,0 +1,150 @@
+"""What clients do in a simulation, and what they were told: the history that is judged afterwards.
+
+Producers write values that occur once ("p0-17"), one at a time or a few together; consumers read on
+from where they are. What a producer was told is one of three things: acknowledged, refused for
+certain, or nobody knows. Only an acknowledgement binds the cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reference_impl.client.consumer import Consumer
+from reference_impl.client.flow import ClientError, Flow, Pause
+from reference_impl.client.producer import Producer
+from reference_impl.sim.client import SimClient
+from reference_impl.sim.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An acknowledged record (`offset` as told, -1 where nobody told) or one of unknown fate."""
+
+    producer: str
+    value: bytes
+    topic: str
+    partition: int
+    offset: int
+    acknowledged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    consumer: str
+    topic: str
+    partition: int
+    offset: int
+    value: bytes
+
+
+@dataclass(slots=True)
+class History:
+    writes: list[Write] = field(default_factory=list)
+    reads: list[Reading] = field(default_factory=list)
+    rewinds: list[str] = field(default_factory=list)  # a consumer was told that its offset is gone
+
+
+class Writer:
+    """A producer that goes on until told to stop."""
+
+    def __init__(
+        self,
+        client: SimClient,
+        world: World,
+        history: History,
+        places: list[tuple[str, int]],
+        *,
+        acks: int = -1,
+        idempotence: bool | None = None,
+        gap_ms: int = 20,
+    ) -> None:
+        self.client = client
+        self.stopped = False
+        self._world = world
+        self._history = history
+        self._places = places
+        self._gap_ms = gap_ms
+        self._producer = Producer(
+            client.view,
+            die=world.random.randrange,
+            acks=acks,
+            idempotence=idempotence,
+            delivery_timeout_ms=8_000,
+            request_timeout_ms=2_000,
+        )
+        self._count = 0
+
+    def start(self) -> None:
+        self.client.run(self._forever())
+
+    def _forever(self) -> Flow[None]:
+        while not self.stopped:
+            sent = []
+            for _ in range(self._world.random.randint(1, 3)):
+                topic, partition = self._world.random.choice(self._places)
+                value = f"{self.client.name}-{self._count}".encode()
+                self._count += 1
+                sent.append(self._producer.send(topic, value, partition=partition))
+            yield from self._producer.flush()
+            for delivery in sent:
+                told = delivery.error is None
+                write = Write(
+                    self.client.name,
+                    delivery.value,
+                    delivery.topic,
+                    delivery.partition,
+                    delivery.offset if told else -1,
+                    told,
+                )
+                self._history.writes.append(write)
+                outcome = f"@{delivery.offset}" if told else f"{delivery.error}"
+                self._world.tell(
+                    self.client.name,
+                    f"wrote {delivery.value.decode()} to {delivery.partition} {outcome}",
+                )
+            yield Pause(self.client.view.now + self._world.random.randint(1, self._gap_ms))
+
+
+class Reader:
+    """A consumer of some partitions from their beginning, without a group."""
+
+    def __init__(
+        self,
+        client: SimClient,
+        world: World,
+        history: History,
+        places: list[tuple[str, int]],
+        *,
+        gap_ms: int = 50,
+    ) -> None:
+        self.client = client
+        self.stopped = False
+        self._world = world
+        self._history = history
+        self._gap_ms = gap_ms
+        self._consumer = Consumer(
+            client.view, reset="earliest", max_wait_ms=100, request_timeout_ms=2_000
+        )
+        self._consumer.assign(places)
+
+    def start(self) -> None:
+        self.client.run(self._forever())
+
+    def _forever(self) -> Flow[None]:
+        name = self.client.name
+        while not self.stopped:
+            try:
+                records = yield from self._consumer.poll()
+            except ClientError as error:
+                self._world.tell(name, f"poll: {error}")
+                records = []
+            for record in records:
+                self._history.reads.append(
+                    Reading(name, record.topic, record.partition, record.offset, record.value)
+                )
+            if records:
+                first, last = records[0], records[-1]
+                self._world.tell(
+                    name, f"read {len(records)}: {first.partition}@{first.offset} to {last.offset}"
+                )
+            yield Pause(self.client.view.now + self._world.random.randint(1, self._gap_ms))
