@@ -128,6 +128,7 @@ class Cluster:
         self.client_settings = ClientSettings()
         self.controller_epoch = 1
         self.next_broker_epoch = 1
+        self.without_directory: dict[int, set[tuple[str, int]]] = {}  # by broker: their dir failed
         self.unspread: dict[tuple[str, int], bool] = {}  # changed since the brokers were told: new?
         self.deleted: list[Topic] = []  # likewise
         self._resolved: dict[str, TopicConfig] = {}
@@ -196,6 +197,15 @@ class Cluster:
         self._add_partitions(topic, assignment, indexes or range(len(assignment)))
         return topic
 
+    def adopt(self, topic: Topic) -> None:
+        """A topic that was there before this process, with its id and its partitions."""
+        self.topics[topic.name] = topic
+        self._unified.setdefault(topic.name.replace(".", "_"), {})[topic.name] = None
+        if self.topic_ids:
+            self.by_id[topic.id] = topic
+        self._resolved.pop(topic.name, None)
+        self.generation += 1
+
     def grow(self, name: str, assignment: Sequence[Sequence[int]]) -> Topic:
         """Append partitions; those that exist keep their replicas and their records (TOPIC-33)."""
         topic = self.topics[name]
@@ -246,9 +256,18 @@ class Cluster:
         return first
 
     def offline(self, partition: Partition) -> list[int]:
-        """Replicas on brokers that are not there (KIP-112), in replica order."""
-        nodes = self.brokers
-        return [r for r in partition.replicas if r not in nodes or not nodes[r].alive]
+        """Replicas on brokers, or in directories, that are not there (KIP-112), in their order."""
+        nodes, place = self.brokers, (partition.topic, partition.index)
+        return [
+            r
+            for r in partition.replicas
+            if r not in nodes or not nodes[r].alive or place in self.without_directory.get(r, ())
+        ]
+
+    def directory_failed(self, broker: int, places: Iterable[tuple[str, int]]) -> None:
+        """These replicas of a broker that is otherwise well cannot be used any more (KIP-112)."""
+        self.without_directory.setdefault(broker, set()).update(places)
+        self.generation += 1
 
     # --- what brokers are told -----------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     control_path,
     controller_path,
     data_path,
+    disk_path,
     group_path,
     replica_path,
     txn_path,
@@ -17,6 +18,7 @@ from reference_impl.broker.personas import (
 QUIRKS: dict[str, str] = {
     **control_path.SENTENCES,
     **data_path.SENTENCES,
+    **disk_path.SENTENCES,
     **group_path.SENTENCES,
     **controller_path.SENTENCES,
     **replica_path.SENTENCES,

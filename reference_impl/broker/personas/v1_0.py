@@ -7,6 +7,7 @@ from reference_impl.broker.personas import (
     control_path,
     controller_path,
     data_path,
+    disk_path,
     group_path,
     replica_path,
     txn_path,
@@ -24,6 +25,7 @@ BROKER_LISTENER = ranges(
 QUIRKS = {
     **control_path.column("1.0"),
     **data_path.column("1.0"),
+    **disk_path.column("1.0"),
     **group_path.column("1.0"),
     **controller_path.column("1.0"),
     **replica_path.column("1.0"),

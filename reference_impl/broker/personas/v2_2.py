@@ -7,6 +7,7 @@ from reference_impl.broker.personas import (
     control_path,
     controller_path,
     data_path,
+    disk_path,
     group_path,
     replica_path,
     txn_path,
@@ -25,6 +26,7 @@ BROKER_LISTENER = ranges(
 QUIRKS = {
     **control_path.column("2.2"),
     **data_path.column("2.2"),
+    **disk_path.column("2.2"),
     **group_path.column("2.2"),
     **controller_path.column("2.2"),
     **replica_path.column("2.2"),

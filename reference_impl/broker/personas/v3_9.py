@@ -7,6 +7,7 @@ from reference_impl.broker.personas import (
     control_path,
     controller_path,
     data_path,
+    disk_path,
     group_path,
     replica_path,
     txn_path,
@@ -34,6 +35,7 @@ CONTROLLER_LISTENER = ranges(
 QUIRKS = {
     **control_path.column("3.9"),
     **data_path.column("3.9"),
+    **disk_path.column("3.9"),
     **group_path.column("3.9"),
     **controller_path.column("3.9"),
     **replica_path.column("3.9"),

@@ -7,6 +7,7 @@ from reference_impl.broker.personas import (
     control_path,
     controller_path,
     data_path,
+    disk_path,
     group_path,
     replica_path,
     txn_path,
@@ -35,6 +36,7 @@ CONTROLLER_LISTENER = ranges(
 QUIRKS = {
     **control_path.column("4.3"),
     **data_path.column("4.3"),
+    **disk_path.column("4.3"),
     **group_path.column("4.3"),
     **controller_path.column("4.3"),
     **replica_path.column("4.3"),

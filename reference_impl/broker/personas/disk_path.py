@@ -1,0 +1,48 @@
+"""Where releases differ in what they keep on disk, and in what they say of it: one row each.
+
+A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
+`quirks.py` takes the names, each persona takes its column.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_ON_DISK = "log directories of 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "log-dirs.meta-version": (
+        "The version of meta.properties: 0 names a broker.id, 1 a node.id.",
+        (0, 0, 0, 1, 1),
+        _ON_DISK,
+    ),
+    "log-dirs.name-their-cluster": (
+        "meta.properties names the cluster.",
+        (False, False, True, True, True),
+        _ON_DISK,
+    ),
+    "log-dirs.have-ids": (
+        "meta.properties gives the directory an id of its own (KIP-858).",
+        (False, False, False, True, True),
+        _ON_DISK,
+    ),
+    "log-dirs.folders-name-topics": (
+        "A partition's folder holds partition.metadata with the topic's id (KIP-516).",
+        (False, False, False, True, True),
+        _ON_DISK,
+    ),
+    "log-dirs.clean-end-names-the-epoch": (
+        "The marker of a clean end says with which broker epoch (KIP-966); before it is empty.",
+        (False, False, False, True, True),
+        _ON_DISK,
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """One release's quirks: name -> (value, evidence)."""
+    at = RELEASES.index(release)
+    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

@@ -1,0 +1,93 @@
+"""The registry as plain values and back: what a cluster on disk must still know after a restart.
+
+Kafka keeps this in ZooKeeper or in its metadata log; a cluster of ours keeps one JSON document
+(`io/registry_file.py`). Topics with ids, partitions and overrides, the cluster's own id, what was
+set dynamically, and the counters that may not go back. Whoever is alive and who controls is not in
+it: brokers come back one by one. A leader that comes back leads in a new epoch, as it does after
+Kafka's restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
+
+FORMAT = 1
+
+
+def image_of(cluster: Cluster) -> dict[str, Any]:
+    """Values that JSON can say."""
+    return {
+        "format": FORMAT,
+        "cluster_id": cluster.cluster_id,
+        "controller_epoch": cluster.controller_epoch,
+        "next_broker_epoch": cluster.next_broker_epoch,
+        "next_producer_id": cluster.next_producer_id,
+        "dynamic_configs": cluster.dynamic_configs,
+        "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
+    }
+
+
+def _topic(topic: Topic) -> dict[str, Any]:
+    return {
+        "id": topic.id.hex(),
+        "configs": topic.configs,
+        "partitions": [
+            {
+                "index": each.index,
+                "replicas": each.replicas,
+                "isr": each.isr,
+                "leader": each.leader,
+                "leader_epoch": each.leader_epoch,
+                "partition_epoch": each.partition_epoch,
+                "controller_epoch": each.controller_epoch,
+                "adding": each.adding,
+                "removing": each.removing,
+                "elr": each.elr,
+                "last_known_elr": each.last_known_elr,
+            }
+            for each in topic.partitions
+        ],
+    }
+
+
+def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
+    """Fill a cluster that has its brokers and no topics; KeyError or ValueError for a bad image."""
+    if image["format"] != FORMAT:
+        raise ValueError(f"format {image['format']} of a registry is unknown")
+    cluster.cluster_id = image["cluster_id"]
+    cluster.controller_epoch = image["controller_epoch"] + 1
+    cluster.next_broker_epoch = image["next_broker_epoch"]
+    cluster.next_producer_id = image["next_producer_id"]
+    cluster.dynamic_configs = {name: dict(row) for name, row in image["dynamic_configs"].items()}
+    for name, row in image["topics"].items():
+        partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
+        cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))
+
+
+def _partition(topic: str, cells: Mapping[str, Any], cluster: Cluster) -> Partition:
+    names = ("adding", "removing", "elr", "last_known_elr")
+    partition = Partition(topic, **{**cells, **{name: tuple(cells[name]) for name in names}})
+    partition.leader_epoch += 1
+    partition.partition_epoch += 1
+    if partition.leader not in cluster.brokers:
+        there = [broker for broker in partition.isr if broker in cluster.brokers]
+        partition.leader = there[0] if there else NO_LEADER
+    return partition
+
+
+def adopt_folders(cluster: Cluster, held: Mapping[tuple[str, int], bytes | None], me: int) -> None:
+    """Topics as a broker's log directory shows them, for one that no registry tells about.
+
+    Their partitions have this broker as their only replica; a topic without an id gets one.
+    """
+    by_topic: dict[str, dict[int, bytes | None]] = {}
+    for (topic, index), topic_id in held.items():
+        by_topic.setdefault(topic, {})[index] = topic_id
+    for topic, indexes in by_topic.items():
+        if topic not in cluster.topics:
+            named = next((topic_id for topic_id in indexes.values() if topic_id), None)
+            partitions = [Partition(topic, at, [me], [me], me) for at in sorted(indexes)]
+            cluster.adopt(Topic(topic, named or cluster.fresh_id(), partitions))
