@@ -216,6 +216,7 @@ def test_a_stopped_replica_is_not_waited_for(case):
         delete_records(name, 0, 1, broker=1, name="delete"),
         start_broker(2),
         until_led(case, name, 1, [1, 2], "joined"),
+        read(name, 2, name="answered", max_wait_ms=700),
         stop_broker(1),
         until_led(case, name, 2, [2], "led"),
         end(name, at=2, name="start", timestamp=EARLIEST),

@@ -8,7 +8,9 @@ ReplicationControlManager.alterPartitionReassignments (3.9.2, 4.3.1), KIP-455, K
 CTL-22.
 """
 
-from harness.claim import claim
+from dataclasses import replace
+
+from harness.claim import claim, only
 from harness.expect import all_of, answer, by_release, records
 from harness.scenario import Until
 from harness.steps import delete_topic, pause_broker, resume_broker, stop_broker, topic_gone
@@ -31,12 +33,13 @@ from suites.trio import (
     write,
 )
 
-NONE, UNKNOWN_TOPIC, NOT_LEADER, INVALID, NOTHING_TO_CANCEL = 0, 3, 6, 39, 85
+NONE, UNKNOWN_TOPIC, INVALID_FACTOR, INVALID, NOTHING_TO_CANCEL = 0, 3, 38, 39, 85
 CODE = "responses[0].partitions[0].error_code"
 ROW = f"{PART}.replica_nodes"
 LISTED = "topics[0].partitions[0]"
-MOVES = {"api": "AlterPartitionReassignments", **CALM}
-HALF_WAY = {"api": "AlterPartitionReassignments", **DEATH}
+API = "AlterPartitionReassignments"
+MOVES = {"api": API, "versions": only(API, 0), **CALM}
+HALF_WAY = {"api": API, "versions": only(API, 0), **DEATH}
 
 
 def done(case, topic, row, *, leader=None, name="done"):
@@ -173,6 +176,22 @@ def test_impossible_rows_are_refused(case):
         reassign(name, {0: case.row}),
         look(case, name),
         expect=all_of(answer("reassign", CODE).is_(INVALID), answer("look", ROW).is_([1, 2])),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-factor-may-be-held", evidence=("KIP-860",), api=API, versions=only(API, 1),
+       row=((2,), (1, 2), (0, 2)), **CALM)  # fmt: skip
+def test_a_factor_may_be_held(case):
+    """Who says that the replication factor must not change is refused a row of another length."""
+    name = case.topic()
+    asked = reassign(name, {0: case.row})
+    asked = replace(asked, version=1)
+    asked.body["allow_replication_factor_change"] = False
+    verdict = case.judge(
+        a_log(name, (1,)),
+        asked,
+        expect=answer("reassign", CODE).is_(NONE if len(case.row) == 1 else INVALID_FACTOR),
     )
     assert verdict.conforms, verdict
 

@@ -1,0 +1,130 @@
+"""Consumers that say where they are, and the replica they are sent to (KIP-392).
+
+Brokers 0, 1 and 2 are in racks a, b and c, and choose by rack; rows are (1, 2, 0), so rack b is the
+leader's. 1.0 and 2.2 know nothing of it.
+
+Sources: ReplicaManager.findPreferredReadReplica, RackAwareReplicaSelector (2.8.2 to 4.3.1);
+KIP-392; clauses FETCH-14, META-08.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, records
+from harness.scenario import Until
+from harness.steps import pause_broker, resume_broker, stop_broker
+from suites.scene import among
+from suites.trio import (
+    LAG,
+    MARK,
+    ONE,
+    READ,
+    STILL,
+    TWO,
+    a_log,
+    marked,
+    read,
+    until_led,
+    write,
+)
+
+PREFERRED = f"{READ}.preferred_read_replica"
+NOBODY, FROM = -1, 11
+BY_RACK = {"api": "Fetch", "versions": range_("Fetch", FROM), "where": among(11, 12, 13, 17)}
+ONCE = {"api": "Fetch", "versions": range_("Fetch", FROM, FROM)}
+
+
+def sent_to(topic, broker, rack, version, name="sent"):
+    """Ask the leader until it sends this rack to that broker: followers must have told it first
+    what they have.
+    """
+    asked = read(topic, 1, name=name, rack=rack, version=version)
+    return Until(asked, PREFERRED, "==", broker)
+
+
+@claim("racks.consumers-are-sent-to-their-rack", evidence=("KIP-392",), **BY_RACK, **STILL)
+def test_consumers_are_sent_to_their_rack(case):
+    """A leader sends a consumer to the follower in its rack, with no records; that one serves it.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE, TWO),
+        sent_to(name, 2, "c", case.version),
+        sent_to(name, 0, "a", case.version, "sent elsewhere"),
+        Until(
+            read(name, 1, at=2, name="served", rack="c", version=case.version), MARK, "==", 2
+        ),
+        expect=all_of(
+            records("sent").has_length(0),
+            answer("sent", MARK).is_(2),
+            records("served", "[0].value").is_(TWO),
+            answer("served", PREFERRED).is_(NOBODY),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("racks.the-leader-serves-its-own", evidence=("KIP-392",), **ONCE, rack=("b", "z", ""),
+       **STILL)  # fmt: skip
+def test_the_leader_serves_its_own(case):
+    """The leader serves who is in its own rack, in one that no replica has, or says nothing."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE, TWO),
+        sent_to(name, 2, "c", case.version, "ready"),
+        read(name, 1, name="read", rack=case.rack, version=case.version),
+        expect=all_of(
+            answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("racks.a-follower-sends-nobody-away", evidence=("KIP-392",), **ONCE, **STILL)
+def test_a_follower_sends_nobody_away(case):
+    """A follower serves whoever asks it, from whatever rack."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE, TWO),
+        Until(read(name, 1, at=2, name="read", rack="a", version=case.version), MARK, "==", 2),
+        expect=all_of(
+            answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("racks.nobody-is-sent-to-the-absent", evidence=("KIP-392",), **ONCE, **LAG)
+def test_nobody_is_sent_to_the_absent(case):
+    """When the replica in a consumer's rack is gone the leader serves it."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE, TWO),
+        sent_to(name, 2, "c", case.version, "ready"),
+        stop_broker(2),
+        until_led(case, name, 1, [1, 0]),
+        read(name, 1, name="read", rack="c", version=case.version),
+        expect=all_of(
+            answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("racks.nobody-is-sent-behind", evidence=("KIP-392",), **ONCE, **LAG)
+def test_nobody_is_sent_behind(case):
+    """A follower that has not got what is asked for is not preferred, though it is nearest."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        pause_broker(2),
+        read(name, 1, name="drained", max_wait_ms=700),
+        write(name, TWO, acks=1),
+        until_led(case, name, 1, [1, 0]),
+        write(name, TWO, acks=1, name="next"),
+        marked(name, 3),
+        read(name, 2, name="behind", rack="c", version=case.version),
+        resume_broker(2),
+        expect=all_of(
+            answer("behind", PREFERRED).is_(NOBODY), records("behind", "[0].value").is_(TWO)
+        ),
+    )
+    assert verdict.conforms, verdict

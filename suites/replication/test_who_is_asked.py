@@ -1,0 +1,215 @@
+"""The wrong broker is asked: a follower, or one that has no replica; and strangers who follow.
+
+Nothing is harmed. Rows are (1, 2), so broker 0 has no replica.
+
+Sources: ReplicaManager.appendToLocalLog, fetchMessages, getPartitionOrError (1.0.2 to 4.3.1),
+KIP-392 (consumers may read from followers); clauses APPEND-02, APPEND-21, REPL-06, REPL-20.
+"""
+
+from harness.claim import claim, every, only, range_
+from harness.expect import all_of, answer, by_release, outcome, records
+from harness.steps import delete_records
+from suites.replication.test_epochs import epoch_end
+from suites.scene import among
+from suites.trio import (
+    CALM,
+    OFFSET_CODE,
+    ONE,
+    READ,
+    STILL,
+    TWO,
+    WRITTEN,
+    a_log,
+    end,
+    follow,
+    marked,
+    read,
+    write,
+)
+
+NONE, OUT_OF_RANGE, UNKNOWN_TOPIC, NOT_LEADER = 0, 1, 3, 6
+UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE = 75, 78
+FROM_FOLLOWERS = 11
+ASKED = {"broker": (0, 2), **CALM}
+
+
+@claim("replication.only-the-leader-appends", evidence=("APPEND-02",), api="Produce",
+       versions=only("Produce", 3), acks=(-1, 1), **CALM)  # fmt: skip
+def test_only_the_leader_appends(case):
+    """A follower answers NOT_LEADER_OR_FOLLOWER, and so does a broker without a replica; before
+    2.8 that one says UNKNOWN_TOPIC_OR_PARTITION.
+    """
+    name = case.topic()
+    codes = [answer(step, f"{WRITTEN}.error_code") for step in ("follower", "stranger")]
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        write(name, TWO, to=2, acks=case.acks, name="follower"),
+        write(name, TWO, to=0, acks=case.acks, name="stranger"),
+        marked(name, 1),
+        expect=all_of(codes[0].is_(NOT_LEADER), codes[1].is_one_of(NOT_LEADER, UNKNOWN_TOPIC)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.acks-none-tells-by-closing", evidence=("APPEND-21",), api="Produce",
+       versions=only("Produce", 3), **CALM)  # fmt: skip
+def test_acks_none_tells_by_closing(case):
+    """A follower that gets acks=0 ends the connection, so that the producer asks who leads."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        write(name, TWO, to=2, acks=0, name="told", connection="producer", answer=True),
+        marked(name, 1),
+        expect=outcome("told").is_one_of("closed", "reset"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.only-the-leader-tells-offsets", evidence=("REPL-20", "META-04"),
+       api="ListOffsets", versions=every("ListOffsets"), where=among(1, 4), **CALM)  # fmt: skip
+def test_only_the_leader_tells_offsets(case):
+    """ListOffsets at a follower is NOT_LEADER_OR_FOLLOWER."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        end(name, at=2, name="follower", version=case.version),
+        end(name, at=0, name="stranger", version=case.version),
+        expect=all_of(
+            answer("follower", OFFSET_CODE).is_(NOT_LEADER),
+            answer("stranger", OFFSET_CODE).is_one_of(UNKNOWN_TOPIC, NOT_LEADER),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.only-the-leader-deletes-records", evidence=("KIP-107",),
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **CALM)  # fmt: skip
+def test_only_the_leader_deletes_records(case):
+    """DeleteRecords at a follower is NOT_LEADER_OR_FOLLOWER."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        delete_records(name, 0, 1, broker=2, name="follower"),
+        delete_records(name, 0, 1, broker=0, name="stranger"),
+        expect=answer("follower", OFFSET_CODE).is_(NOT_LEADER),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.only-the-leader-knows-epochs", evidence=("KIP-101", "KIP-320"), **CALM)
+def test_only_the_leader_knows_epochs(case):
+    """OffsetForLeaderEpoch at a follower is NOT_LEADER_OR_FOLLOWER."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        epoch_end(case, name, 0, at=1, name="leader"),
+        epoch_end(case, name, 0, at=2, name="follower"),
+        epoch_end(case, name, 0, at=0, name="stranger"),
+        expect=all_of(
+            answer("leader", OFFSET_CODE).is_(NONE), answer("follower", OFFSET_CODE).is_(NOT_LEADER)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.consumers-of-old-versions-need-the-leader", evidence=("KIP-392", "REPL-06"),
+       api="Fetch", versions=range_("Fetch", 4, 10), where=among(4, 9, 10), **CALM)  # fmt: skip
+def test_consumers_of_old_versions_need_the_leader(case):
+    """A consumer that cannot say its rack is served by the leader alone."""
+    name = case.topic()
+    codes = [answer(step, f"{READ}.error_code") for step in ("leader", "follower", "stranger")]
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        read(name, name="leader", version=case.version),
+        read(name, at=2, name="follower", version=case.version),
+        read(name, at=0, name="stranger", version=case.version),
+        expect=all_of(
+            codes[0].is_(NONE),
+            codes[1].is_(NOT_LEADER),
+            codes[2].is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.consumers-may-read-followers", evidence=("KIP-392",),
+       api="Fetch", versions=range_("Fetch", FROM_FOLLOWERS), where=among(11, 12, 13, 16),
+       **CALM)  # fmt: skip
+def test_consumers_may_read_followers(case):
+    """From version 11 on a follower serves consumers what it knows to be in sync; a broker without
+    a replica does not.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE, TWO),
+        marked(name, 2, at=2, name="follower", version=case.version),
+        read(name, at=0, name="stranger", version=case.version),
+        expect=all_of(
+            records("follower", "[1].value").is_(TWO),
+            answer("stranger", f"{READ}.error_code").is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.strangers-are-no-followers", evidence=("REPL-06",), by=(0, 9), **CALM)
+def test_strangers_are_no_followers(case):
+    """A fetch of a broker that has no replica is refused, whether it exists or not."""
+    name = case.topic()
+    code = answer("fetch", f"{READ}.error_code")
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        follow(name, 0, by=case.by, name="fetch"),
+        marked(name, 1),
+        expect=by_release(
+            {
+                "1.0-2.2": code.is_one_of(UNKNOWN_TOPIC, 9, NOT_LEADER),
+                "2.8": code.is_one_of(UNKNOWN_TOPIC, 9, NOT_LEADER),
+                "3.9+": code.is_one_of(UNKNOWN_TOPIC, 9, NOT_LEADER, UNKNOWN_LEADER_EPOCH),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.followers-follow-leaders", evidence=("REPL-06", "REPL-20"), **CALM)
+def test_followers_follow_leaders(case):
+    """A follower that asks another follower is told NOT_LEADER_OR_FOLLOWER."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        follow(name, 0, of=2, by=0, name="fetch"),
+        expect=answer("fetch", f"{READ}.error_code").is_(NOT_LEADER),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-follower-beyond-the-end", evidence=("REPL-23",), **CALM)
+def test_a_follower_beyond_the_end(case):
+    """A fetch beyond the leader's end is OFFSET_OUT_OF_RANGE, for followers as for consumers."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        follow(name, 5, name="follower"),
+        read(name, 5, name="consumer"),
+        marked(name, 1),
+        expect=all_of(
+            answer("follower", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            answer("consumer", f"{READ}.error_code").is_(OUT_OF_RANGE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-consumer-beyond-a-followers-end", evidence=("KIP-392",),
+       api="Fetch", versions=only("Fetch", 11), releases="2.8+", **STILL)  # fmt: skip
+def test_a_consumer_beyond_a_followers_end(case):
+    """A follower does not know what it has not got: beyond its end it says so."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        marked(name, 1, at=2, name="known", version=11),
+        read(name, 7, at=2, name="beyond", version=11),
+        expect=answer("beyond", f"{READ}.error_code").is_one_of(OUT_OF_RANGE, OFFSET_NOT_AVAILABLE),
+    )
+    assert verdict.conforms, verdict
