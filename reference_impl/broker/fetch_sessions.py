@@ -4,8 +4,8 @@ A request of epoch 0 opens a session when there is room and gets its id; later e
 changed and are answered only with partitions that have news: records, an error, a moved high
 watermark or log start (FETCH-19). Epoch -1 closes. An id that is not there is
 FETCH_SESSION_ID_NOT_FOUND, an epoch out of turn INVALID_FETCH_SESSION_EPOCH (FETCH-20). Ids are
-drawn from the cluster's chance and are never 0, which means no session. A full cache makes room by
-evicting a session idle for two minutes, else it answers without one.
+drawn from the cluster's chance and are never 0, which means no session. Who may have one when the
+cache is full stands in `session_cache`.
 
 Source: FetchManager, FetchSessionCache and the contexts in kafka.server.FetchSession at 2.2.1, 3.9.
 """
@@ -17,11 +17,11 @@ from typing import Any
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
+from reference_impl.broker.session_cache import SessionCache
 from reference_impl.wire.errors import ErrorCode
 
 NO_SESSION = INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
-EVICTION_MS = 120_000
 DEFAULT_SLOTS = 1000
 _LAST_EPOCH = 2**31 - 1
 Key = tuple[bytes, str, int]
@@ -57,11 +57,17 @@ class _Known:
 
 @dataclass(slots=True)
 class Session:
-    id: int
+    created: int
     last_used: int
+    privileged: bool  # a follower's
+    id: int = NO_SESSION  # the cache's to give
     next_epoch: int = 1
     partitions: dict[Key, _Known] = field(default_factory=dict)
     by_ids: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.partitions)
 
 
 @dataclass(slots=True)
@@ -115,24 +121,24 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
     wanted = _wanted(request, broker)
     if request.header.version < 7:
         return Context(wanted=wanted)
-    sessions = broker.state.setdefault("fetch sessions", {})
+    sessions = _cache(broker)
     number, epoch = body["session_id"], body["session_epoch"]
     if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-        sessions.pop(number, None)
+        sessions.remove(number)
         if epoch == FINAL_EPOCH:
             return Context(wanted=wanted)
-        session = _new(sessions, broker, now)
-        if session is None:
-            return Context(wanted=wanted)
+        session = Session(now, now, _replica(request) >= 0)
         session.by_ids = request.header.version >= 13
         session.partitions = {want.key: _Known(want) for want in wanted}
+        if not sessions.admit(session):
+            return Context(wanted=wanted)
         wanted = [known.want for known in session.partitions.values()]
         return Context(session.id, wanted, session=session)
     return _continue(sessions, request, wanted, now)
 
 
 def _continue(
-    sessions: dict[int, Session], request: Request, wanted: list[Wanted], now: int
+    sessions: SessionCache[Session], request: Request, wanted: list[Wanted], now: int
 ) -> Context:
     session = sessions.get(request.body["session_id"])
     if session is None:
@@ -151,7 +157,7 @@ def _continue(
         for index in topic["partitions"]:
             session.partitions.pop((topic["topic_id"], topic["topic"], index), None)
     if not session.partitions:
-        del sessions[session.id]
+        sessions.remove(session.id)
         return Context()
     session.next_epoch = 1 if session.next_epoch == _LAST_EPOCH else session.next_epoch + 1
     session.last_used = now
@@ -159,19 +165,22 @@ def _continue(
     return Context(session.id, everything, session=session, incremental=True)
 
 
-def _new(sessions: dict[int, Session], broker: Broker, now: int) -> Session | None:
-    slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
-    if len(sessions) >= slots:
-        oldest = min(sessions.values(), key=lambda session: session.last_used, default=None)
-        if oldest is None or now - oldest.last_used <= EVICTION_MS:
-            return None
-        del sessions[oldest.id]
-    while True:
-        number = 1 + broker.cluster.random.randrange(2**31 - 2)
-        if number not in sessions:
-            break
-    session = sessions[number] = Session(number, now)
-    return session
+def _cache(broker: Broker) -> SessionCache[Session]:
+    found = broker.state.get("fetch sessions")
+    if found is None:
+        slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
+        shards = broker.persona.quirk("fetch.session-shards")
+        found = SessionCache[Session](slots, shards, broker.cluster.random)
+        broker.state["fetch sessions"] = found
+    return found
+
+
+def _replica(request: Request) -> int:
+    """Who asks: a broker's id, or a negative number for consumers (KIP-903 moved it)."""
+    body = request.body
+    if request.header.version >= 15:
+        return body["replica_state"]["replica_id"]
+    return body["replica_id"]
 
 
 def _wanted(request: Request, broker: Broker) -> list[Wanted]:

@@ -1,0 +1,112 @@
+"""How many connections, for how long: limits, resets of peers that wait, connections never used.
+
+The suite `connections` proves the same on real Kafka; here stands what its scenarios cannot see: a
+broker's own table, and peers that break a connection instead of ending it.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+
+import pytest
+
+from reference_impl.io.connection_quotas import ConnectionQuotas
+from reference_impl.io.server import serve
+from reference_impl.tests.broker.one_broker import OneBroker
+from reference_impl.tests.io.test_serving import API_VERSIONS, FETCH, Peer, reading
+
+HOST, OTHER = "10.0.0.1", "10.0.0.2"
+
+
+def quotas(release="4.3", **config):
+    settings = {name.replace("_", "."): value for name, value in config.items()}
+    return ConnectionQuotas(OneBroker(release, **settings).brokers[0])
+
+
+def test_an_address_has_its_own_limit_or_everybodys():
+    limits = {
+        "max_connections_per_ip": "1",
+        "max_connections_per_ip_overrides": f"{OTHER}:2, 10.0.0.3:9",
+    }
+    made = quotas(**limits)
+    for host, most in ((HOST, 1), (OTHER, 2)):
+        for _ in range(most):
+            assert made.admits(host)
+            made.taken(host)
+        assert not made.admits(host)
+    made.given_back(HOST)
+    assert made.admits(HOST)
+
+
+@pytest.mark.parametrize("name", ["max_connections", "listener_name_plaintext_max_connections"])
+def test_all_together_have_room_by_release(name):
+    for release, room in (("1.0", True), ("2.2", True), ("2.8", False), ("4.3", False)):
+        made = quotas(release, **{name: "1"})
+        assert made.has_room()
+        made.taken(HOST)
+        assert made.has_room() is room, release
+        made.given_back(HOST)
+        assert made.has_room()
+
+
+def test_brokers_of_one_process_count_for_themselves():
+    limit = {"max.connections.per.ip": "1"}
+    with serve(brokers=2, config=limit) as running:
+        for bootstrap in running.bootstrap:
+            with Peer(bootstrap) as peer:
+                assert peer.ask(API_VERSIONS, 0, {})["error_code"] == 0
+
+
+def gone(running, *, monkeypatch):
+    """An event that is set when the server closes a channel for a broken peer."""
+    seen = threading.Event()
+    close = running.server._close
+
+    def closing(channel, reason):
+        close(channel, reason)
+        if reason == "the peer broke the connection":
+            seen.set()
+
+    monkeypatch.setattr(running.server, "_close", closing)
+    return seen
+
+
+def test_a_peer_that_breaks_its_connection_while_it_waits_is_let_go(monkeypatch):
+    """Its request would wait ten minutes; the bytes behind it would never be read."""
+    with serve() as running:
+        running.cluster.create("t", [[0]])
+        seen = gone(running, monkeypatch=monkeypatch)
+        peer = Peer(running.bootstrap[0])
+        peer.send(FETCH, 4, 1, reading("t", wait=600_000))
+        peer.send(API_VERSIONS, 0, 2, {})
+        peer.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.sock.close()
+        assert seen.wait(20)
+        assert len(running.brokers[0].purgatory) == 0
+
+
+def test_a_peer_that_only_ends_its_direction_is_still_answered():
+    with serve() as running, Peer(running.bootstrap[0]) as peer:
+        running.cluster.create("t", [[0]])
+        peer.send(FETCH, 4, 1, reading("t", wait=1300))  # longer than one look at muted peers
+        peer.sock.shutdown(socket.SHUT_WR)
+        assert peer.frame()[:4] == struct.pack(">i", 1)
+        assert peer.frame() is None
+
+
+def test_connections_never_used_end_with_the_broker_at_least():
+    config = {"connections.max.idle.ms": "40"}
+    with serve(release="1.0", config=config) as running, Peer(running.bootstrap[0]) as unused:
+        with Peer(running.bootstrap[0]) as used:
+            used.ask(API_VERSIONS, 0, {})
+            assert used.frame() is None
+        assert unused.ask(API_VERSIONS, 0, {})["error_code"] == 0
+    with serve(release="1.0") as running:
+        unused = Peer(running.bootstrap[0])
+        with Peer(running.bootstrap[0]) as used:  # when it is served, the other was accepted
+            used.ask(API_VERSIONS, 0, {})
+        running.stop()
+        assert unused.frame() is None
+        unused.sock.close()
