@@ -191,7 +191,12 @@ class Disks(Ground):
         _try("umount", "-l", str(self.mounts[node]))
 
     def fail(self, node: int) -> None:
-        """From now on every access is an I/O error, until it is mounted again."""
+        """From now on every access is an I/O error, until it is mounted again.
+
+        What was written before is on the disk: a cable that is pulled takes the last moments, not
+        the files that a broker cannot start without.
+        """
+        _try("sync", "-f", str(self.mounts[node]))
         door = os.open(self.mounts[node], os.O_RDONLY)
         try:
             fcntl.ioctl(door, _SHUTDOWN, _DO_NOT_FLUSH)

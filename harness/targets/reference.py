@@ -71,22 +71,22 @@ class ReferenceNode:
     """One of our brokers in the hands of the nemesis (the Node of harness/target.py)."""
 
     def __init__(self, running: RunningCluster, number: int) -> None:
-        self._running, self._number = running, number
+        self.running, self._number = running, number
 
     def start(self) -> None:
-        self._running.start_broker(self._number)
+        self.running.start_broker(self._number)
 
     def stop(self) -> None:
-        self._running.stop_broker(self._number)
+        self.running.stop_broker(self._number)
 
     def kill(self) -> None:
-        self._running.kill(self._number)
+        self.running.kill(self._number)
 
     def pause(self) -> None:
-        self._running.pause(self._number)
+        self.running.pause(self._number)
 
     def resume(self) -> None:
-        self._running.resume(self._number)
+        self.running.resume(self._number)
 
 
 def _address(word: str) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -57,6 +57,8 @@ class Links:
         self._cut: set[tuple[int, int]] = set()
         self._delay: dict[tuple[int, int], int] = {}
         self._held: dict[int, deque[_Frame]] = {}
+        self.refused: Counter[tuple[int, int]] = Counter()  # requests that met a cut link
+        self.delayed: Counter[tuple[int, int]] = Counter()  # frames that a link held back
         self._lock = threading.RLock()  # knobs are turned from other threads
         self.wake: Callable[[], None] = lambda: None
 
@@ -148,6 +150,7 @@ class Links:
     def _post(self, frame: _Frame, source: int) -> None:
         ms = self._delay.get((source, frame.target), 0) if self._delay else 0
         if ms:
+            self.delayed[source, frame.target] += 1
             self._numbers += 1
             heapq.heappush(self._later, (self._clock() + ms, self._numbers, frame))
         else:
@@ -155,7 +158,10 @@ class Links:
 
     def _arrive(self, ask: Ask, now: int) -> None:
         peer = self._brokers.get(ask.peer)
-        if peer is None or (ask.sender, ask.peer) in self._cut:
+        if (ask.sender, ask.peer) in self._cut:
+            self.refused[ask.sender, ask.peer] += 1
+            peer = None
+        if peer is None:
             self._queue.append(_Frame(ask.sender, ask, None, True))
             return
         place = ask.sender, ask.peer, ask.channel

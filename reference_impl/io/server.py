@@ -18,13 +18,14 @@ from reference_impl.broker.control import membership_rules, new_controller
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas import persona as persona_of
 from reference_impl.broker.personas.persona import Persona
-from reference_impl.broker.switches import known
 from reference_impl.broker.replicas import Logs
+from reference_impl.broker.switches import known
 from reference_impl.cluster.membership import Membership
 from reference_impl.cluster.topology import Cluster, Node
 from reference_impl.io.event_loop import Server
 from reference_impl.io.lifecycle import Lifecycle
 from reference_impl.io.links import Links
+from reference_impl.io.wall_clock import WallClock
 from reference_impl.log.memory_logs import MemoryLogs
 
 LIFE_SECONDS = 120.0  # how long a verb on a broker may take
@@ -33,8 +34,11 @@ LIFE_SECONDS = 120.0  # how long a verb on a broker may take
 class RunningCluster:
     """Some brokers and the loop that serves them."""
 
-    def __init__(self, server: Server, cluster: Cluster, life: Lifecycle) -> None:
+    def __init__(
+        self, server: Server, cluster: Cluster, life: Lifecycle, clock: WallClock
+    ) -> None:
         self.server = server
+        self.clock = clock
         self.cluster = cluster
         self.life = life
         nodes = [cluster.brokers[number] for number in sorted(cluster.brokers)]
@@ -72,6 +76,11 @@ class RunningCluster:
 
     def resume(self, broker: int) -> None:
         self.server.call(lambda now: self.life.resume(broker)).result(LIFE_SECONDS)
+
+    def jump(self, ms: int) -> None:
+        """The wall clock of all brokers is so many milliseconds ahead of the machine's."""
+        self.clock.ahead = ms
+        self.server.wake()  # what is due by the new time is due now
 
     def _until(self, begin: Callable[[int, Callable[[], None]], None]) -> None:
         over = threading.Event()
@@ -118,7 +127,8 @@ def build(
 ) -> RunningCluster:
     """A cluster whose listeners are bound and whose loop does not run yet."""
     persona, planted = persona_of(release), known(switches)
-    server, config = Server(), dict(config or {})
+    clock, config = WallClock(), dict(config or {})
+    server = Server(clock=clock)
     listeners, nodes = [], []
     for number in range(brokers):
         listener = server.bind(host, port + number if port else 0)
@@ -144,7 +154,7 @@ def build(
         server.add(listener, broker)
         life.adopt(broker)
     server.keeper = life
-    return RunningCluster(server, cluster, life)
+    return RunningCluster(server, cluster, life, clock)
 
 
 class _Cores:
