@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "coverage": ("harness.cli.coverage:command", "Which clauses and API versions have claims."),
     "record": ("harness.cli.record:command", "Keep real Kafka's answers, for `recorded@V`."),
     "history": ("harness.cli.history:command", "Hold a history of many clients against promises."),
+    "nemesis": ("harness.cli.nemesis:command", "Harm a cluster under load and judge what it kept."),
     "sim": ("harness.cli.sim:command", "Simulate a cluster under faults, seed by seed."),
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
     "report": ("harness.cli.report:command", "Aggregate result files with Spark into a dashboard."),

@@ -61,6 +61,10 @@ class KafkaProcess(PerShape):
             return missing.reason
         return self._ground().unsupported()
 
+    def stand_on(self, ground: Callable[[], Grounds]) -> None:
+        """What clusters that are started from now on stand on (harness/targets/ground.py)."""
+        self._ground = ground
+
     def pids(self) -> list[int]:
         """Every process of every cluster, those that keep the metadata too (for the benches)."""
         children = [

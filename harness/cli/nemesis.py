@@ -1,0 +1,162 @@
+"""`touchstone nemesis`: many clients use a cluster while its brokers are harmed; what was kept?
+
+One cluster serves all runs; each run has its topic, its seed and its history in the output folder,
+which `touchstone history` judges again at any time. The exit code is a run's: 0 every promise was
+kept, 1 one was broken, 2 the harness broke, 3 nothing could be concluded (a fault that cannot be
+inflicted here, or did not bite).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
+from harness.cli.history import anomalies, row, summary
+from harness.driver.crowd import Broken, Plan
+from harness.nemesis import campaign, faults
+from harness.nemesis.patient import Patient
+from harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
+from harness.targets import parse
+from harness.targets.ground import GROUNDS, Grounds
+
+BROKE = 2
+_TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
+# What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
+_LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2"}
+_KRAFT = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}
+_ZOOKEEPER = {"zookeeper.session.timeout.ms": "4000"}
+
+
+def _faults(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name != campaign.NONE and name not in faults():
+            known = ", ".join((*sorted(faults()), campaign.NONE))
+            raise click.BadParameter(f"no fault {name!r}; there are {known}")
+    return names
+
+
+@click.command(
+    epilog="Faults: " + "  ".join(f"{name}: {f.SENTENCE}" for name, f in sorted(faults().items()))
+)
+@click.option("--target", "word", required=True, metavar="T", help="As pytest's --target.")
+@click.option("--fault", "names", default="kill", callback=_faults, help="One, or several: a,b,c.")
+@click.option("--seconds", default=8.0, help="Of one run, without its reading to the end.")
+@click.option("--runs", default=1, type=click.IntRange(1), help="Seeds seed, seed+1 ...")
+@click.option("--seed", default=0, help="Of the first run.")
+@click.option("--brokers", default=3, type=click.IntRange(1), help="Of the cluster.")
+@click.option("--partitions", default=3, type=click.IntRange(1), help="Of each run's topic.")
+@click.option("--producers", default=3, type=click.IntRange(0), help="Without transactions.")
+@click.option("--acks", default="-1", help="The producers' in turn, as in -1,1.")
+@click.option("--config", multiple=True, metavar="K=V", help="Broker setting.")
+@click.option("--out", default="nemesis", type=click.Path(path_type=Path), help="For histories.")
+def command(word, names, config, **options) -> None:
+    """Run clients against a target while its brokers are harmed, and judge what they were told.
+
+    Exit code 0: every promise was kept, 1: one was broken, 2: the harness broke, 3: nothing could
+    be concluded.
+    """
+    settings = dict(pair.split("=", 1) for pair in config)
+    try:
+        target = grounded(word, names)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        sys.exit(main(target, names, settings, **options))
+    finally:
+        target.stop()
+
+
+def grounded(word: str, names: tuple[str, ...]) -> Target:
+    """The target, started on what the faults need where it has brokers to be started."""
+    target = parse(word)
+    needed = {faults()[name].GROUND for name in names if name != campaign.NONE} - {None}
+    if target.kind == "process" and needed:
+        target.stand_on(lambda: Grounds([GROUNDS[name]() for name in sorted(needed)]))
+    return target
+
+
+def main(
+    target: Target, names: tuple[str, ...], settings: dict[str, str], *, seconds: float, runs: int,
+    seed: int, brokers: int, partitions: int, producers: int, acks: str, out: Path,
+) -> int:  # fmt: skip
+    try:
+        reason = target.available()
+        endpoint = None if reason else target.start(_shape(target, brokers, settings))
+    except (Unavailable, StartFailed) as error:
+        reason, endpoint = str(error), None
+    if endpoint is None:
+        click.echo(f"not run: {target.name}: {reason}")
+        return 3
+    patient = Patient(target.kind, endpoint)
+    refused = campaign.unsupported(names, patient)
+    for name, why in refused.items():
+        click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
+    wanted = [name for name in names if name not in refused]
+    if not wanted:
+        return 3
+    out.mkdir(parents=True, exist_ok=True)
+    verdicts: Counter = Counter()
+    for number in range(seed, seed + runs):
+        name = f"{target.name.replace(':', '-')}-{'-'.join(wanted)}-{number}"
+        topic = "".join(c if c.isalnum() else "-" for c in f"nemesis-{name}")
+        plan = Plan(
+            _bootstrap(endpoint), (topic,), target.name, number, partitions=partitions,
+            replication=min(3, brokers), producers=producers,
+            transactional=int(all(key in target.advertised() for key in _TRANSACTIONS)),
+            acks=tuple(int(each) for each in acks.split(",")),
+        )  # fmt: skip
+        path = out / f"{name}.history.jsonl"
+        try:
+            outcome = campaign.run(patient, plan, wanted, seconds, path, _progress)
+        except Broken as fault:
+            click.echo(f"BROKEN  {name}: {fault}: {fault.__cause__!r}", err=True)
+            return BROKE
+        verdicts[outcome.verdict] += 1
+        _show(number, outcome)
+        _keep(out, outcome)
+    total = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    click.echo(f"{target.name}: {runs} runs under {', '.join(wanted)}: {total}; {out}")
+    if verdicts[DIVERGES]:
+        return 1
+    return 3 if verdicts[INCONCLUSIVE] or refused else 0
+
+
+def _bootstrap(endpoint: Endpoint) -> tuple[str, ...]:
+    return tuple(f"{host}:{port}" for host, port in endpoint.bootstrap)
+
+
+def _shape(target: Target, brokers: int, settings: dict[str, str]) -> Shape:
+    if target.kind == "external":
+        return Shape(brokers=brokers)
+    lively = dict(_LIVELY) if brokers > 2 else {}
+    kraft = target.release is None or tuple(map(int, target.release.split("."))) >= (3, 3)
+    lively |= _KRAFT if kraft else _ZOOKEEPER
+    return Shape(brokers=brokers, config={**lively, **settings})
+
+
+def _progress(word: str) -> None:
+    click.echo(f"    {word}", err=True)
+
+
+def _show(number: int, outcome: campaign.Outcome) -> None:
+    word = f"{outcome.verdict}  seed {number}: {summary(outcome.report).split(': ', 1)[1]}"
+    click.echo(f"{word}; {len(outcome.bites)} faults")
+    if outcome.verdict != CONFORMS:
+        for reason in (*outcome.why_not, *anomalies(outcome.report, 5)):
+            click.echo(f"  {reason}")
+
+
+def _keep(out: Path, outcome: campaign.Outcome) -> None:
+    """One line a run, for whoever counts nights."""
+    line = {
+        "history": outcome.path.name, **row(outcome.report), "verdict": outcome.verdict,
+        "bites": [str(bite) for bite in outcome.bites],
+    }  # fmt: skip
+    with (out / "runs.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")

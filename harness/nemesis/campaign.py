@@ -1,0 +1,100 @@
+"""One fault after another while a crowd works, and what is to be said of the whole.
+
+A run is: calm, then faults of the wanted kinds at brokers of the seed's choosing, each held for a
+while and undone, until the time is up; then everything is read to the end and judged. Its verdict
+is the history's, except that silence needs reasons: a fault that did not bite, a cluster that did
+not recover, a partition that could not be read to its end make it INCONCLUSIVE, not good.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from harness import history as histories
+from harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
+from harness.driver.crowd import Crowd, Plan
+from harness.nemesis import faults
+from harness.nemesis.patient import Patient
+
+CALM_S = 0.8  # before each fault
+HOLD_S = (1.0, 3.0)  # how long a fault lasts, drawn between these
+DRAIN_S = 120.0
+NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Bite:
+    """A fault that was inflicted; `proof` is None when nobody could see it bite."""
+
+    fault: str
+    broker: int
+    proof: str | None
+
+    def __str__(self) -> str:
+        return f"{self.fault} of broker {self.broker}: {self.proof or 'it did not bite'}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one run came to."""
+
+    path: Path
+    report: Report
+    bites: list[Bite] = field(default_factory=list)
+    whole: bool = True  # every partition was read to its end, in sync again
+
+    @property
+    def why_not(self) -> list[str]:
+        """Reasons why a run without anomalies proves nothing."""
+        reasons = [str(bite) for bite in self.bites if bite.proof is None]
+        if not self.whole:
+            reasons.append("not every partition came to be in sync and read to its end")
+        return reasons
+
+    @property
+    def verdict(self) -> str:
+        found = self.report.verdict
+        return INCONCLUSIVE if found == CONFORMS and self.why_not else found
+
+
+def unsupported(names: Sequence[str], patient: Patient) -> dict[str, str]:
+    """Which of these faults cannot befall this cluster, and why."""
+    found = {name: faults()[name].unsupported(patient) for name in names if name != NONE}
+    return {name: why for name, why in found.items() if why}
+
+
+def run(
+    patient: Patient, plan: Plan, names: Sequence[str], seconds: float, path: Path,
+    say: Callable[[str], None] = lambda word: None,
+) -> Outcome:  # fmt: skip
+    """One run; its history is at `path` afterwards. Raises crowd.Broken for a mistake of ours."""
+    random = Random(plan.seed)
+    bites: list[Bite] = []
+    with Crowd(plan, path) as crowd:
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            crowd.over.wait(CALM_S)
+            name = random.choice(list(names))
+            if name != NONE:
+                bites.append(_bite(patient, crowd, name, random))
+                say(f"{bites[-1]}; {crowd.recorder.counts['send ok']} sends acknowledged")
+        whole = crowd.finish(DRAIN_S)
+    with path.open(encoding="utf-8") as lines:
+        report = judge(histories.read(lines, str(path)))
+    return Outcome(path, report, bites, whole)
+
+
+def _bite(patient: Patient, crowd: Crowd, name: str, random: Random) -> Bite:
+    """One fault, looked at, held, and undone."""
+    broker = random.choice(patient.brokers)
+    hold = random.uniform(*HOLD_S)
+    crowd.note(f"{name} of broker {broker}")
+    with faults()[name].inflicted(patient, broker, random) as evidence:
+        proof = evidence()
+        crowd.over.wait(hold)
+    crowd.note(f"{name} of broker {broker} is over")
+    return Bite(name, broker, proof)

@@ -1,0 +1,53 @@
+"""A broker hears nothing from the other brokers, while they still hear it.
+
+The half-open case that connection-based reasoning forgets: requests arrive, answers do not, so a
+follower has been served by a leader that thinks it was not. Packets from the others are dropped in
+the broker's namespace; in a reference cluster the links towards it are cut. Evidence: the rules
+count the packets that they dropped; what the broker sends is not hindered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from random import Random
+
+from harness.nemesis import evidence
+from harness.nemesis.partition import NO_WAY, cut_links, dropped
+from harness.nemesis.patient import Network, Patient
+
+SENTENCE = "A broker hears nothing from the other brokers, while they still hear it."
+GROUND = "namespaces"
+
+
+def unsupported(patient: Patient) -> str | None:
+    if len(patient.brokers) < 2:
+        return "a broker that is alone has nobody to be cut off from"
+    return None if patient.running or patient.network else NO_WAY
+
+
+@contextmanager
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+    others = patient.others(broker)
+    if patient.running:
+        with cut_links(patient, [(other, broker) for other in others]) as look:
+            yield look
+        return
+    network = patient.network
+    with ExitStack() as rules:
+        for other in others:
+            rules.enter_context(dropped(network, broker, "INPUT", other))
+        yield lambda: evidence.until(lambda: _dropped(network, broker))
+
+
+def _dropped(network: Network, broker: int) -> str | None:
+    """What the rules have counted so far, and that the other direction has none."""
+    rows = network.inside(broker, "iptables", "-w", "-nvxL").stdout.splitlines()
+    counted = sum(int(row.split()[0]) for row in rows if " DROP " in row)
+    free = all("DROP" not in row for row in rows[next_chain(rows) :])
+    return f"{counted} packets to broker {broker} were dropped" if counted and free else None
+
+
+def next_chain(rows: list[str]) -> int:
+    """Where the chain after INPUT begins."""
+    return next(at for at, row in enumerate(rows) if row.startswith("Chain") and at > 0)

@@ -1,0 +1,107 @@
+"""A cluster as the nemesis holds it: its brokers, and what each of them stands on.
+
+Three kinds of target can be harmed. Brokers of this process (`reference`) have links and a clock
+that can be turned; processes (`kafka@V`) have what their ground gave them; containers (`docker@V`)
+have a network namespace of their own anyway. `Patient` hides which, as far as that is possible: a
+fault asks for what it needs and says "unsupported" where there is None.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.target import Address, Endpoint
+from harness.targets.ground import Clocks, Disks, Namespaces
+
+ENTER = ("nsenter", "--net", "--target")
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """`endpoint` of a target of this `kind`; made once per cluster."""
+
+    kind: str
+    endpoint: Endpoint
+
+    @property
+    def brokers(self) -> list[int]:
+        return sorted(self.endpoint.nodes)
+
+    def address(self, broker: int) -> Address:
+        return self.endpoint.brokers[broker]
+
+    def node(self, broker: int) -> Any:
+        return self.endpoint.nodes[broker]
+
+    def others(self, broker: int) -> list[int]:
+        return [each for each in self.brokers if each != broker]
+
+    @property
+    def running(self) -> Any | None:
+        """The reference cluster, where it is one."""
+        return getattr(next(iter(self.endpoint.nodes.values()), None), "running", None)
+
+    @property
+    def network(self) -> Network | None:
+        """The brokers' own network namespaces."""
+        if self.kind == "container":
+            return Network({each: self.node(each).ip for each in self.brokers}, self)
+        ground = self._ground("namespaces")
+        if not isinstance(ground, Namespaces):
+            return None
+        return Network({each: self.address(each)[0] for each in self.brokers}, self, ground)
+
+    @property
+    def clocks(self) -> Clocks | None:
+        ground = self._ground("clocks")
+        return ground if isinstance(ground, Clocks) else None
+
+    @property
+    def disks(self) -> Disks | None:
+        ground = self._ground("disks")
+        return ground if isinstance(ground, Disks) else None
+
+    def log(self, broker: int) -> Path | None:
+        """What this broker's process writes to."""
+        child = getattr(self.node(broker), "child", None)
+        return None if child is None else child.log
+
+    def _ground(self, name: str) -> Any | None:
+        cluster = getattr(next(iter(self.endpoint.nodes.values()), None), "cluster", None)
+        grounds = getattr(cluster, "ground", None)
+        return None if grounds is None else grounds.part(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Brokers with addresses of their own: `inside` runs a command where a broker's packets are."""
+
+    addresses: dict[int, str]
+    patient: Patient
+    ground: Namespaces | None = None
+
+    def inside(self, broker: int, *argv: str) -> subprocess.CompletedProcess:
+        """Run it there; raises CalledProcessError when it fails."""
+        return subprocess.run(
+            self._entered(broker, argv), capture_output=True, text=True, check=True, timeout=30
+        )
+
+    def refused(self, broker: int, *argv: str) -> bool:
+        """Whether it fails there."""
+        words = self._entered(broker, argv)
+        return subprocess.run(words, capture_output=True, check=False, timeout=30).returncode != 0
+
+    def port(self, broker: int) -> int:
+        """What brokers reach this broker by."""
+        if self.ground is None:
+            return self.patient.node(broker).internal_port
+        return self.patient.address(broker)[1]
+
+    def _entered(self, broker: int, argv: Sequence[str]) -> list[str]:
+        if self.ground is not None:
+            return self.ground.inside(broker, argv)
+        return [*ENTER, str(self.patient.node(broker).pid), *argv]
