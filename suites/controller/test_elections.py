@@ -10,6 +10,7 @@ from harness.expect import all_of, answer, records
 from harness.scenario import Until
 from harness.steps import kill_broker, start_broker, stop_broker
 from suites.controller.asks import UNCLEAN, describe, elect
+from suites.scene import among
 from suites.trio import (
     CALM,
     DEATH,
@@ -35,7 +36,9 @@ from suites.trio import (
 NONE, UNKNOWN_TOPIC, LEADERLESS = 0, 3, 5
 NOT_AVAILABLE, ELIGIBLE_NOT_AVAILABLE, NOT_NEEDED = 80, 83, 84
 RESULT = "replica_election_results[0].partition_result[0].error_code"
+RESULTS = "replica_election_results[0].partition_result[*].error_code"
 ELECTIONS = range_("ElectLeaders", 0)
+CHEAP = among(0, 2)  # a case that stops brokers is not worth a version that says the same
 
 
 def after_a_return(case, topic, row=(1, 2, 0)):
@@ -101,7 +104,7 @@ def test_who_left_the_isr_is_passed_over(case):
 
 
 @claim("controller.the-preferred-leader-is-elected-on-request", evidence=("CTL-23", "KIP-183"),
-       api="ElectLeaders", versions=ELECTIONS, **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
 def test_the_preferred_leader_is_elected_on_request(case):
     """ElectLeaders gives a partition back to the first of its assignment, in a new epoch."""
     name = case.topic()
@@ -117,7 +120,7 @@ def test_the_preferred_leader_is_elected_on_request(case):
 
 
 @claim("controller.a-preferred-leader-must-be-there", evidence=("CTL-23", "KIP-183"),
-       api="ElectLeaders", versions=ELECTIONS, **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
 def test_a_preferred_leader_must_be_there(case):
     """While the first of the assignment is away the leader stays."""
     name = case.topic()
@@ -166,7 +169,7 @@ def test_elections_know_their_partitions(case):
 
 
 @claim("controller.an-unclean-election-on-request", evidence=("CTL-17", "KIP-460"),
-       api="ElectLeaders", versions=range_("ElectLeaders", 1), **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=range_("ElectLeaders", 1), where=CHEAP, **DEATH)  # fmt: skip
 def test_an_unclean_election_on_request(case):
     """ElectLeaders can give a leaderless partition to a replica outside the ISR, with its loss."""
     name = case.topic()
@@ -207,7 +210,7 @@ def test_no_unclean_election_without_need(case):
 
 
 @claim("controller.an-unclean-election-needs-a-replica", evidence=("KIP-460",),
-       api="ElectLeaders", versions=range_("ElectLeaders", 1), **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=range_("ElectLeaders", 1), where=CHEAP, **DEATH)  # fmt: skip
 def test_an_unclean_election_needs_a_replica(case):
     """Where no replica is alive even an unclean election finds nobody."""
     name = case.topic()
@@ -280,7 +283,7 @@ def test_an_eligible_replica_leads(case):
 
 
 @claim("controller.elections-for-every-partition", evidence=("KIP-183",),
-       api="ElectLeaders", versions=ELECTIONS, **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
 def test_elections_for_every_partition(case):
     """ElectLeaders for several partitions answers each: led again, or in no need of it."""
     name, rows = case.topic(), {0: [1, 2], 1: [0, 2], 2: [2, 1]}
@@ -293,7 +296,7 @@ def test_elections_for_every_partition(case):
         elect(name, 0, 1, 2, version=case.version),
         until_led(case, name, 1, [1, 2]),
         expect=all_of(
-            answer("elect", RESULT).is_(NONE), led("look", 1, [2, 1], 2, joined=True)
+            answer("elect", RESULTS).contains(NONE), led("look", 1, [2, 1], 2, joined=True)
         ),
     )
     assert verdict.conforms, verdict
