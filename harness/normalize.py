@@ -41,6 +41,7 @@ DEPLOYMENT = frozenset(
     }
 )  # fmt: skip
 
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One step as it may be compared: how it ended and what was answered."""
