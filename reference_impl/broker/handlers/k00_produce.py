@@ -80,44 +80,45 @@ def _append_all(
 ) -> dict[str, Any] | NoReply | Hangup | Wait:
     """Every partition, but those that their transaction's coordinator refused."""
     body, version = request.body, request.header.version
-    responses, failed, written = [], False, []
+    responses, failed, open_rows = [], False, []
     for topic, partitions in _by_topic(body):
         name = name_of(broker, topic, by_id=version >= 13)
         rows = []
         for partition in partitions:
             refusal = refusals.get((name, partition["index"]))
             row = _append(request, broker, name, partition, refusal, now)
-            failed = failed or row["error_code"] != ErrorCode.NONE
-            written.append(_Written(row, name, partition["index"], row.pop("required", None)))
+            required = row.pop("required", None)
+            if required is not None or row["error_code"]:
+                failed = failed or bool(row["error_code"])
+                open_rows.append(_Open(row, name, partition["index"], required))
             rows.append(row)
         responses.append(
             {"name": topic["name"], "topic_id": topic["topic_id"], "partition_responses": rows}
         )
     if body["acks"] == 0 and "acks-zero-answered" not in broker.switches:
         return Hangup("an error with acks=0") if failed else NoReply()
-    if body["acks"] == -1:
-        left = [each for each in written if not _replicated(broker, each)]
-        if left:
-            return _later(request, broker, responses, written, left, now)
-    return _answer(request, broker, responses, written)
+    left = [each for each in open_rows if not _replicated(broker, each)]
+    if left:
+        return _later(request, broker, responses, open_rows, left, now)
+    return _answer(request, broker, responses, open_rows)
 
 
-class _Written(NamedTuple):
-    """A partition's row of the answer, and the offset that its high watermark has to reach."""
+class _Open(NamedTuple):
+    """A row of the answer that failed, or whose high watermark has to reach an offset yet."""
 
     row: dict[str, Any]
     topic: str | None
     index: int
-    required: int | None  # None where nothing was appended
+    required: int | None  # None where there is nothing to wait for
 
 
 def _answer(
-    request: Request, broker: Broker, responses: list[dict[str, Any]], written: list[_Written]
+    request: Request, broker: Broker, responses: list[dict[str, Any]], open_rows: list[_Open]
 ) -> dict[str, Any]:
     """The rows, with the new leader where this broker is none any more (KIP-951)."""
     endpoints = {}
     if request.header.version >= 10:
-        for row, topic, index, _ in written:
+        for row, topic, index, _ in open_rows:
             if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 row["current_leader"], node = leader_of(broker, topic, index)
                 if node:
@@ -125,9 +126,9 @@ def _answer(
     return {"responses": responses, "node_endpoints": list(endpoints.values())}
 
 
-def _replicated(broker: Broker, written: _Written) -> bool:
+def _replicated(broker: Broker, open_row: _Open) -> bool:
     """Whether nothing is left to wait for; the row gets the error if that is one (APPEND-23)."""
-    row, topic, index, required = written
+    row, topic, index, required = open_row
     if required is None:
         return True
     located = locate(broker, topic, index)
@@ -145,20 +146,20 @@ def _later(
     request: Request,
     broker: Broker,
     responses: list[dict[str, Any]],
-    written: list[_Written],
-    left: list[_Written],
+    open_rows: list[_Open],
+    left: list[_Open],
     now: int,
 ) -> Wait:
     """Until all followers that count have it, or time is up (DelayedProduce; APPEND-22)."""
 
     def attempt(at: int) -> dict[str, Any] | None:
         left[:] = [each for each in left if not _replicated(broker, each)]
-        return None if left else _answer(request, broker, responses, written)
+        return None if left else _answer(request, broker, responses, open_rows)
 
     def expire(at: int) -> dict[str, Any]:
         for each in left:
             each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT  # what was written stays
-        return _answer(request, broker, responses, written)
+        return _answer(request, broker, responses, open_rows)
 
     keys = [log_key(each.topic, each.index) for each in left]
     return Wait(now + request.body["timeout_ms"], keys, attempt, expire)
@@ -263,14 +264,16 @@ def _append_here(
     offset = result.base_offset
     if "offset-off-by-one" in broker.switches:
         offset += 1
-    return {
+    row = {
         "index": index,
         "error_code": ErrorCode.NONE,
         "base_offset": offset,
         "log_append_time_ms": result.log_append_time,
         "log_start_offset": result.log_start_offset,
-        "required": result.last_offset + 1,
     }
+    if acks == -1 and replica.log.high_watermark <= result.last_offset:
+        row["required"] = result.last_offset + 1
+    return row
 
 
 def _refused(broker: Broker, replica: Replica, refusal: LogError) -> dict[str, Any]:
