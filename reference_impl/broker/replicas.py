@@ -11,9 +11,10 @@ REPL-16, REPL-20, REPL-21, REPL-24.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from reference_impl.broker import isr_reports
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.follower import Fetcher, FetchSettings
 from reference_impl.broker.partitions import log_key
@@ -21,6 +22,7 @@ from reference_impl.cluster.replica import NO_LEADER, LeaderState, Replica, Repl
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
+    from reference_impl.log.directories import Directory
     from reference_impl.log.partition_log import PartitionLog
 
 Key = tuple[str, int]
@@ -34,6 +36,15 @@ class Logs(Protocol):
 
     def remove(self, topic: str, index: int, now: int) -> None:
         """The partition is no more here; its records need not be kept (REPL-24)."""
+
+    def offline(self, topic: str, index: int) -> bool:
+        """Whether its log lies in a directory that failed, and cannot be used."""
+
+    def directories(self) -> list[Directory]:
+        """All log directories, also those that are offline (KIP-113)."""
+
+    def move(self, topic: str, index: int, path: str, now: int) -> None:
+        """Its log goes to the directory with this path; LogError when that cannot be done."""
 
 
 class Replicas:
@@ -66,6 +77,17 @@ class Replicas:
     def get(self, topic: str, index: int) -> Replica | None:
         return self._replicas.get((topic, index))
 
+    def directory_failed(self, keys: Iterable[Key]) -> None:
+        """These replicas lay in a log directory that is offline now (KIP-112)."""
+        gone = [replica for key in keys if (replica := self._replicas.get(key)) is not None]
+        for replica in gone:
+            replica.offline = True
+            self._unfollow((replica.topic, replica.index))
+            self._touch(replica)
+        self._broker.cluster.directory_failed(
+            self._broker.id, [(replica.topic, replica.index) for replica in gone]
+        )
+
     def __iter__(self) -> Iterator[Replica]:
         return iter(self._replicas.values())
 
@@ -87,6 +109,8 @@ class Replicas:
             replica.leader_epoch,
             replica.partition_epoch,
         ):
+            return
+        if replica.offline:
             return
         if state.leader == me:
             self._lead(replica, state, now)
@@ -122,6 +146,7 @@ class Replicas:
             alive=self._alive,
             switches=broker.switches,
         )
+        replica.offline = self.logs.offline(topic, state.index)
         return replica
 
     def _alive(self, broker: int) -> bool:
@@ -208,14 +233,7 @@ class Replicas:
     def isr_wanted(self, replica: Replica, isr: tuple[int, ...], now: int) -> None:
         """The one way to another ISR: ask whoever keeps it, and live with the answer."""
         replica.propose(isr)
-        partition = self._broker.cluster.partition(replica.topic, replica.index)
-        if partition is None or partition.leader_epoch != replica.leader_epoch:
-            replica.withdraw()
-            return
-        partition.isr = list(isr)
-        partition.partition_epoch += 1
-        self._broker.cluster.generation += 1
-        self.isr_is(replica, isr, partition.partition_epoch, now)
+        isr_reports.report(self._broker, replica, isr, now)
 
     def isr_is(self, replica: Replica, isr: Any, partition_epoch: int, now: int) -> None:
         """The ISR was changed as wished: the high watermark may move now (REPL-14)."""

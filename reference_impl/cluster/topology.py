@@ -125,6 +125,7 @@ class Cluster:
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it
+        self.reachable: Callable[[int], bool] = lambda broker: True  # registry and controller
         self.client_settings = ClientSettings()
         self.controller_epoch = 1
         self.next_broker_epoch = 1

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from reference_impl.broker.effects import Request
 
 FIRST_BY_ID = 12
+FIRST_TO_NAME_LISTENERS = 6  # KIP-226
+NO_EPOCH = -1
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -132,8 +134,10 @@ def _partition(broker: Broker, partition: Partition, version: int) -> dict[str, 
     cluster = broker.cluster
     offline = cluster.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
-    code = ErrorCode.LEADER_NOT_AVAILABLE if leaderless else ErrorCode.NONE
-    replicas, isr = partition.replicas, partition.isr
+    code = _leaderless_code(broker, version) if leaderless else ErrorCode.NONE
+    replicas, isr, epoch = partition.replicas, partition.isr, partition.leader_epoch
+    if leaderless and broker.persona.quirk("metadata.leaderless-is-blank"):
+        isr, epoch = [], NO_EPOCH
     if version == 0 and offline:
         replicas = [r for r in replicas if r not in offline]
         isr = [r for r in isr if r not in offline]
@@ -143,8 +147,14 @@ def _partition(broker: Broker, partition: Partition, version: int) -> dict[str, 
         "error_code": code,
         "partition_index": partition.index,
         "leader_id": NO_LEADER if leaderless else partition.leader,
-        "leader_epoch": partition.leader_epoch,
+        "leader_epoch": epoch,
         "replica_nodes": replicas,
         "isr_nodes": isr,
         "offline_replicas": offline,
     }
+
+
+def _leaderless_code(broker: Broker, version: int) -> int:
+    if version < FIRST_TO_NAME_LISTENERS:
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    return broker.persona.quirk("metadata.leaderless-code")

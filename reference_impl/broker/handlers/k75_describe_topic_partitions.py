@@ -84,14 +84,14 @@ def _partition(broker: Broker, partition: Partition) -> dict[str, Any]:
     offline = broker.cluster.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
     return {
-        "error_code": ErrorCode.LEADER_NOT_AVAILABLE if leaderless else ErrorCode.NONE,
+        "error_code": ErrorCode.NONE,
         "partition_index": partition.index,
         "leader_id": NO_LEADER if leaderless else partition.leader,
         "leader_epoch": partition.leader_epoch,
         "replica_nodes": partition.replicas,
         "isr_nodes": partition.isr,
-        "eligible_leader_replicas": [],
-        "last_known_elr": [],
+        "eligible_leader_replicas": list(partition.elr),
+        "last_known_elr": list(partition.last_known_elr),
         "offline_replicas": offline,
     }
 

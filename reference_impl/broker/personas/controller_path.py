@@ -59,6 +59,12 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, False, False),
         "observed on three nodes of 2.8.2",
     ),
+    "isr.report-version": (
+        "The version of AlterPartition in which a leader reports its ISR to the controller; None "
+        "where it writes the state znode itself.",
+        (None, None, 0, 3, 3),
+        "AlterIsrManager@2.8.2, AlterPartitionManager@3.9.2",
+    ),
     "quotas.address-stands-alone": (
         "What AlterClientQuotas says of an address that is combined with another entity.",
         (
