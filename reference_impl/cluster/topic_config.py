@@ -81,6 +81,13 @@ class TopicConfig:
         return "compact" in self.cleanup_policy
 
     @property
+    def max_segment_ms(self) -> int:
+        """How old a segment may get: compaction may not wait for it too long (KIP-354)."""
+        if self.compact and self.max_compaction_lag_ms > 0:
+            return min(self.max_compaction_lag_ms, self.segment_ms)
+        return self.segment_ms
+
+    @property
     def delete(self) -> bool:
         return "delete" in self.cleanup_policy
 

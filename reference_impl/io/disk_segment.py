@@ -156,6 +156,10 @@ class DiskSegment:
     def index_entries(self) -> int:
         return self._offsets.count
 
+    @property
+    def time_entries(self) -> int:
+        return self._times.count
+
     def add_aborted(self, aborted: Aborted) -> None:
         if self._aborted and self._aborted[-1].last_offset >= aborted.last_offset:
             return
@@ -373,6 +377,12 @@ class DiskSegment:
         """The folder has another name now."""
         for file in self._files.values():
             file.path = folder / file.path.name
+
+    def rehome(self, disk: Disk, folder: Path) -> None:
+        """All files were copied there."""
+        self._disk = disk
+        for file in self._files.values():
+            file.rehome(disk, folder / file.path.name)
 
     def close(self) -> None:
         for file in self._files.values():

@@ -26,11 +26,13 @@ class MemorySegment:
         "_last_offsets",
         "_positions",
         "_since_index",
+        "_stamped",
         "base_offset",
         "first_timestamp",
         "index_entries",
         "modified",
         "size",
+        "time_entries",
     )
 
     def __init__(self, base_offset: int, now: int, interval: int) -> None:
@@ -38,7 +40,8 @@ class MemorySegment:
         self.size = 0
         self.modified = now
         self.first_timestamp = -1
-        self.index_entries = 0  # as many as a file would have
+        self.index_entries = self.time_entries = 0  # as many as files would have
+        self._stamped = -1  # what the last entry of a time index would say
         self._interval = interval
         self._since_index = 0
         self._entries: list[Stored] = []
@@ -57,10 +60,16 @@ class MemorySegment:
         self._entries.append(entry)
         if self._since_index > self._interval:
             self.index_entries += 1
+            self._stamp(highest[-1])
             self._since_index = 0
         self.size += len(entry)
         self._since_index += len(entry)
         self.modified = now
+
+    def _stamp(self, timestamp: int) -> None:
+        if timestamp > self._stamped:
+            self.time_entries += 1
+            self._stamped = timestamp
 
     @property
     def next_offset(self) -> int:
@@ -116,18 +125,19 @@ class MemorySegment:
         for kept in (self._entries, self._positions, self._last_offsets, self._highest):
             del kept[at:]
         self._aborted = [each for each in self._aborted if each.last_offset < offset]
-        self.index_entries, self._since_index = self._reindexed()
+        self._reindex()
         self.modified = now
         return before - self.size
 
-    def _reindexed(self) -> tuple[int, int]:
-        """(index entries, bytes since the last) of what is here now."""
-        entries = since = 0
-        for entry in self._entries:
-            if since > self._interval:
-                entries, since = entries + 1, 0
-            since += len(entry)
-        return entries, since
+    def _reindex(self) -> None:
+        self.index_entries = self.time_entries = self._since_index = 0
+        self._stamped = -1
+        for entry, highest in zip(self._entries, self._highest, strict=True):
+            if self._since_index > self._interval:
+                self.index_entries += 1
+                self._stamp(highest)
+                self._since_index = 0
+            self._since_index += len(entry)
 
     def add_aborted(self, aborted: Aborted) -> None:
         if not self._aborted or self._aborted[-1].last_offset < aborted.last_offset:
@@ -137,7 +147,8 @@ class MemorySegment:
         return self._aborted
 
     def seal(self) -> None:
-        """Nothing to close."""
+        """The last time is indexed, whatever came since the entry before."""
+        self._stamp(self.largest_timestamp)
 
     def flush(self) -> None:
         """Memory survives no power cut."""
@@ -160,6 +171,8 @@ class MemoryStore:
     def replace(
         self, old: Sequence[Segment], cleaned: Sequence[Segment], now: int
     ) -> Sequence[Segment]:
+        for segment in cleaned:
+            segment.seal()
         return cleaned
 
     def remove(self, segments: Sequence[Segment], now: int) -> None:

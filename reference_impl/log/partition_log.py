@@ -252,8 +252,9 @@ class PartitionLog:
         age = (newest if newest > -1 and first > -1 else now) - (first if first > -1 else now)
         if (
             active.size > config.segment_bytes - size
-            or age > config.segment_ms
-            or active.index_entries >= config.segment_index_bytes // 12 - 1
+            or age > config.max_segment_ms
+            or active.index_entries >= config.segment_index_bytes // 8
+            or active.time_entries >= config.segment_index_bytes // 12 - 1
             or entries[-1].last_offset - active.base_offset > _MOST_OFFSETS
         ):
             active = self.roll(now)
@@ -409,7 +410,8 @@ class PartitionLog:
         """A clean end: all of it durable, with the producers as of the log end (LOG-26)."""
         self._segments[-1].seal()
         self.flush(now)
-        self.store.write_producers(self.log_end_offset, self.producers.snapshot())
+        if self.log_end_offset:
+            self.store.write_producers(self.log_end_offset, self.producers.snapshot())
         self.store.close()
 
     # --- what an opened store brings ---------------------------------------------------------

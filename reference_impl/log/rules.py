@@ -33,6 +33,7 @@ class Rules:
     old_formats: bool = False  # message.format.version still chooses what is stored (until 3.0)
     epochs_begin_with_leaders: bool = True  # a leader notes its epoch before it appends
     older_epochs_end_with_first: bool = True  # asked for an epoch older than all it knows
+    indexes_empty_aborts: bool = False  # an abort marker of nothing counts as one of itself
     unknown_producer: int | None = None  # code for a first sequence other than 0, or accepted
     unknown_sequence: int | None = None  # the same after a marker told only the epoch
 
@@ -53,10 +54,12 @@ class LogConfig(Protocol):
     segment_bytes: int
     segment_index_bytes: int
     segment_jitter_ms: int
-    segment_ms: int
 
     @property
     def compact(self) -> bool: ...
+
+    @property
+    def max_segment_ms(self) -> int: ...
 
     @property
     def log_append_time(self) -> bool: ...

@@ -26,7 +26,8 @@ class Segment(Protocol):
     modified: int  # ms: when its file was written last (META-04)
     first_timestamp: int  # ms, of the first entry: what segment.ms counts from; -1 without
     largest_timestamp: int  # ms; -1 without
-    index_entries: int  # of its offset index, which rolls the segment when full (LOG-10)
+    index_entries: int  # of its offset index; either index, when full, rolls the segment (LOG-10)
+    time_entries: int  # of its time index, which holds every time once
 
     def append(self, entry: Stored, last_offset: int, timestamp: int, now: int) -> None:
         """One entry at the end; `timestamp` is the largest of its records."""
