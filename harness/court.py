@@ -9,8 +9,8 @@ wrong in here is BROKEN, with the stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from harness import advertised, driver
 from harness.advertised import Table
@@ -19,7 +19,7 @@ from harness.claim import CaseId, Claim
 from harness.expect import Expectation
 from harness.oracles import Live, Nobody, Oracle, Recorded
 from harness.recordings import Missing, Store
-from harness.scenario import Ask, Scenario
+from harness.scenario import Ask, Scenario, Send, Until
 from harness.target import Endpoint, StartFailed, Target, Unavailable
 from harness.targets import parse, probe
 from harness.targets.recorded import RecordedTarget
@@ -56,7 +56,7 @@ class StandingTarget:
             return False
         return True
 
-    def after_a_loss(self, endpoint: Endpoint) -> None:
+    def after_a_loss(self, endpoint: Endpoint, case: str) -> None:
         """Nobody answered: is it the case or the target? Ours are started again, twice."""
         if self.sane(endpoint):
             return
@@ -64,7 +64,7 @@ class StandingTarget:
             self.restarts += 1
             self.target.stop()
             return
-        self.gone = "the target stopped answering ApiVersions"
+        self.gone = f"the target stopped answering ApiVersions in {case}"
 
 
 class Court:
@@ -88,6 +88,7 @@ class Court:
         self.standing = StandingTarget(target, target.release)
         self._probes: dict[tuple[int, int], Verdict | None] = {}
         self._opened = False
+        self._last: str | None = None  # the case that was driven last
 
     @property
     def name(self) -> str:
@@ -127,7 +128,7 @@ class Court:
         if reason:
             return without(inconclusive(f"not run: {reason}"))
         try:
-            found = self._unsupported(case)
+            found = self._unsupported(case) or self._lacking(scenario)
             if found is not None:
                 return without(found)
             if scenario.harms and self.target.kind != "recorded" and not self._nodes(scenario):
@@ -136,7 +137,7 @@ class Court:
             seen = self._run(case, scenario)
             kafkas = self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
         except Unavailable as missing:
-            return without(inconclusive(f"not run: {missing.reason}"))
+            return without(inconclusive(f"not run: {self._lost(missing.reason)}"))
         except (StartFailed, probe.NotReady) as failed:
             return without(inconclusive(f"not run: it did not start: {failed}"))
         except Missing as missing:
@@ -153,9 +154,10 @@ class Court:
             self.oracle.transcript(case, scenario, "")
         endpoint = self.target.start(scenario.shape)
         _capable(case.claim, endpoint)
+        self._last = case.id
         seen = self._drive(scenario, endpoint, f"{self.nonce}/{case.id}")
         if not reached(seen) or "hung" in seen.connections.values():
-            self.standing.after_a_loss(endpoint)
+            self.standing.after_a_loss(endpoint, case.id)
         return seen
 
     def _drive(self, scenario: Scenario, endpoint: Endpoint, nonce: str) -> Transcript:
@@ -164,6 +166,13 @@ class Court:
             release=self.standing.release, seed=self.seed,
         )  # fmt: skip
 
+    def _lost(self, reason: str) -> str:
+        """Why a case could not be run; of a target that is gone, with the case that it met last."""
+        if self._last is not None and self.target.available() is not None:
+            self.standing.gone = f"the target is gone since {self._last} ({reason})"
+            return self.standing.gone
+        return reason
+
     def _nodes(self, scenario: Scenario) -> bool:
         return bool(self.target.start(scenario.shape).nodes)
 
@@ -171,9 +180,26 @@ class Court:
         """UNSUPPORTED, proved once per API and version; None when the case must be run."""
         if case.claim.api is None or case.version is None or self.target.kind == "recorded":
             return None
-        asked = by_name(case.claim.api).key, case.version
+        return self._proved(case.claim.api, case.version)
+
+    def _lacking(self, scenario: Scenario) -> Verdict | None:
+        """UNSUPPORTED when the target proves to lack what Kafka has and the case's steps need.
+
+        Without this a target that cannot create topics would cost each case a deadline.
+        """
+        if self.target.kind == "recorded":
+            return None
+        for api, version in _needs(scenario):
+            low, high = self.table.get(by_name(api).key, (0, -1))
+            found = self._proved(api, version) if low <= version <= high else None
+            if found is not None:
+                return replace(found, reason=f"a step needs {api}: {found.reason}")
+        return None
+
+    def _proved(self, api: str, version: int) -> Verdict | None:
+        asked = by_name(api).key, version
         if asked not in self._probes:
-            self._probes[asked] = self._probe(case.claim.api, *asked)
+            self._probes[asked] = self._probe(api, *asked)
         return self._probes[asked]
 
     def _probe(self, api: str, key: int, version: int) -> Verdict | None:
@@ -192,6 +218,14 @@ class Court:
     def close(self) -> None:
         self.target.stop()
         self.oracle.stop()
+
+
+def _needs(scenario: Scenario) -> Iterator[tuple[str, int]]:
+    """The API versions that a scenario's steps ask for, in their order."""
+    for step in scenario.steps:
+        asked = step.ask if isinstance(step, Until) else step
+        if isinstance(asked, Ask | Send):
+            yield asked.api, asked.version
 
 
 CAPABILITIES: dict[str, Callable[[Endpoint], bool]] = {
