@@ -12,6 +12,7 @@ import sys
 import click
 
 from reference_impl.broker.switches import SWITCHES
+from reference_impl.io.log_dir import LogDirError
 from reference_impl.io.server import build
 
 
@@ -31,15 +32,13 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")
 @click.option("--racks", default="", help="Rack of each broker, comma separated.")
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
-@click.option("--data", metavar="DIR", help="Not yet: logs are kept in memory.")
+@click.option("--data", metavar="DIR", help="Keep logs and topics there; else in memory.")
 @click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--seed", default=0, help="Where ids and placements are drawn from.")
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(brokers, host, port, racks, release, data, config, switch, seed, verbose) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
-    if data:
-        raise click.UsageError("--data is not there yet: this broker keeps its logs in memory only")
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.DEBUG if verbose else logging.WARNING,
@@ -47,7 +46,9 @@ def command(brokers, host, port, racks, release, data, config, switch, seed, ver
     )
     names = [rack.strip() or None for rack in racks.split(",")] if racks else []
     try:
-        cluster = build(brokers, host, port, names, release, config, switch, seed)
+        cluster = build(brokers, host, port, names, release, config, switch, seed, data)
+    except LogDirError as fault:
+        raise click.ClickException(str(fault)) from None
     except (KeyError, ValueError) as fault:
         raise click.UsageError(str(fault.args[0])) from None
     except OSError as fault:

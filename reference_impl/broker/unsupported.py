@@ -26,7 +26,6 @@ MISSING: tuple[Missing, ...] = (
         LOG_AND_CLUSTER,
     ),
     Missing((73,), "A broker's replicas have no directories to choose between.", LOG_AND_CLUSTER),
-    Missing((34, 35), "There are no log directories: logs are kept in memory.", LOG_AND_CLUSTER),
     Missing((57,), "Features stay at the level a fresh cluster has.", LOG_AND_CLUSTER),
     Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
     Missing((68,), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),

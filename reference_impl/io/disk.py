@@ -119,6 +119,19 @@ class Disk:
         self.replace(temporary.path, path)
         self.sync_folder(path.parent)
 
+    def copy(self, source: Path, target: Path) -> None:
+        """All of a file, durable; from any other disk."""
+        with self.watched(), open(source, "rb") as original:
+            fresh, at = self.file(target), 0
+            try:
+                fresh.truncate(0)
+                while data := original.read(1 << 20):
+                    fresh.write(data, at)
+                    at += len(data)
+                fresh.sync()
+            finally:
+                fresh.close()
+
     # --- descriptors -------------------------------------------------------------------------
 
     def lend(self, file: File) -> int:
@@ -133,7 +146,6 @@ class Disk:
                 other.close()
         lent.append(file)
         return os.open(file.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-
 
     def close(self) -> None:
         """Take every descriptor back."""
@@ -190,6 +202,11 @@ class File:
         """Readers that hold it read on."""
         self._disk.replace(self.path, path)
         self.path = path
+
+    def rehome(self, disk: Disk, path: Path) -> None:
+        """The same bytes lie there now."""
+        self.close()
+        self._disk, self.path = disk, path
 
     def close(self) -> None:
         if self.number >= 0:

@@ -239,6 +239,18 @@ class DiskStore:
         for segment in self._segments:
             segment.move_to(folder)
 
+    def rehome(
+        self,
+        disk: Disk,
+        folder: Path,
+        expire: Callable[[int, Sequence[Path]], None],
+        cut: Callable[[int], None],
+    ) -> None:
+        """The folder was copied to another log directory, and belongs to it from now on."""
+        self.disk, self.folder, self._expire, self._cut = disk, folder, expire, cut
+        for segment in self._segments:
+            segment.rehome(disk, folder)
+
     def delete(self, now: int) -> None:
         self.close()
         self.disk.remove_tree(self.folder)

@@ -113,6 +113,7 @@ class Server:
         self._frozen: set[Broker] = set()
         self._calls: deque[tuple[Callable[[int], object], Future]] = deque()
         self.keeper: Keeper | None = None
+        self.before_answers: Callable[[], None] | None = None  # what they tell of must last
 
     # --- set-up ------------------------------------------------------------------------------
 
@@ -336,6 +337,8 @@ class Server:
     # --- effects -----------------------------------------------------------------------------
 
     def _perform(self, effects: list[Effect]) -> None:
+        if self.before_answers is not None:
+            self.before_answers()
         for effect in effects:
             if type(effect) is Ask:
                 self.links.send(effect)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from reference_impl.cluster.membership import Event, Membership
 
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("touchstone.lifecycle")
 Done = Callable[[], None]
+
+
+class Ended(Protocol):
+    def __call__(self, broker: int, now: int, /, *, clean: bool) -> None: ...
+
+
 Replica = tuple[str, int]
 
 
@@ -46,6 +52,7 @@ class Lifecycle:
         self._frozen: set[int] = set()
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
+        self.ended: Ended = lambda broker, now, *, clean: None  # its logs are let go of
         self.trace: Callable[[str, int], None] = lambda step, broker: None
 
     def adopt(self, broker: Broker) -> None:
@@ -59,7 +66,7 @@ class Lifecycle:
 
     def kill(self, number: int, now: int) -> None:
         if number in self._running:
-            self._end(number)
+            self._end(number, now, clean=False)
             self._membership.killed(number, now)
 
     def stop(self, number: int, now: int, done: Done) -> None:
@@ -103,7 +110,7 @@ class Lifecycle:
         for event, number in self._membership.tick(now):
             if event is Event.MAY_GO:
                 self._server.settle(self._running[number], now)
-                self._end(number)
+                self._end(number, now, clean=True)
                 self._membership.ended(number)
             else:
                 self._begin(number, now)
@@ -113,12 +120,13 @@ class Lifecycle:
 
     # --- ends and beginnings ----------------------------------------------------------------
 
-    def _end(self, number: int) -> None:
+    def _end(self, number: int, now: int, *, clean: bool) -> None:
         broker = self._running.pop(number)
         self._frozen.discard(number)
         self._held[number] = {(r.topic, r.index): r.topic_id for r in broker.replicas}
         self._cluster.unsubscribe(number)
         self._server.remove(broker)
+        self.ended(number, now, clean=clean)
         self.trace("ended", number)
 
     def _begin(self, number: int, now: int) -> None:

@@ -148,6 +148,33 @@ class LogDir:
             if folder and folder.topic != METADATA_TOPIC:
                 yield path, folder
 
+    def take(self, key: Key, source: LogDir, now: int) -> None:
+        """A partition moves here with all its files; its log goes on as if nothing was (KIP-113).
+
+        The copy bears the mark of a future replica until it is complete and durable, and only then
+        does the original go. A crash between the two renames leaves both, and a start that refuses
+        them, as Kafka's does.
+        """
+        log = source.logs[key]
+        log.flush(now)
+        for segment in log.segments:
+            segment.seal()
+        future = self.root / str(names.PartitionFolder(*key, uuid4().hex, names.FUTURE_MARK))
+        self.disk.make_folder(future)
+        for path in sorted(log.store.folder.iterdir()):
+            if not path.name.endswith("." + names.DELETED):
+                self.disk.copy(path, future / path.name)
+        self.disk.sync_folder(future)
+        home = self.root / str(names.PartitionFolder(*key))
+        self.disk.replace(future, home)
+        left = source.root / str(names.PartitionFolder(*key, uuid4().hex, names.DELETE_MARK))
+        source.disk.replace(log.store.folder, left)
+        self.disk.sync_folder(self.root)
+        log.store.rehome(self.disk, home, self._expire, lambda offset: self._cut(key, offset))
+        self.logs[key] = source.logs.pop(key)
+        self.write_recovery_points()
+        source._expire(now, [left])
+
     def _open(self, key: Key, path: Path, now: int) -> PartitionLog:
         marks = Marks(
             self.clean,

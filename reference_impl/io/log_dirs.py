@@ -26,7 +26,6 @@ from reference_impl.log.directories import Directory
 from reference_impl.log.files.meta_properties import MetaProperties
 from reference_impl.log.partition_log import PartitionLog
 from reference_impl.log.rules import LogConfig, LogError, Rules
-from reference_impl.wire.errors import ErrorCode
 
 NEVER = 2**63 - 1
 _TASKS = {
@@ -74,6 +73,8 @@ class LogDirs:
         self._say, self.failed = say, failed
         self._background = background
         self._alarms: Alarms | None = None
+        self._config_of = config_of
+        self._homeless: set[Key] = set()  # their directory is offline
         self._wakes_at = NEVER  # when files are to be removed next
         make = Maker(
             config_of,
@@ -144,6 +145,10 @@ class LogDirs:
         """Every partition that has a folder, with its topic's id where that is known."""
         return {key: each.topic_id(key) for each in self._live() for key in each.logs}
 
+    def logs(self) -> dict[Key, PartitionLog]:
+        """All that can be used."""
+        return {key: log for each in self._live() for key, log in each.logs.items()}
+
     def _live(self) -> Iterator[LogDir]:
         return (each for each in self.dirs if not each.offline)
 
@@ -155,7 +160,8 @@ class LogDirs:
     def open(self, state: LeaderState, now: int) -> PartitionLog:
         """The log of this partition, a new one if there is none, or it was another topic's.
 
-        LogError (KAFKA_STORAGE_ERROR) when it may lie in a directory that is offline (LOG-08).
+        One that may lie in a directory that is offline is not begun anew elsewhere (LOG-08): what
+        comes back then is a log that nobody may use, and `offline` says so.
         """
         key = state.topic, state.index
         home = self._home(key)
@@ -168,18 +174,29 @@ class LogDirs:
         missing = self.lost or any(each.offline for each in self.dirs)
         live = list(self._live())
         if not live or (missing and not state.is_new):
-            raise LogError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
+            gone = ", ".join(each.path for each in self.directories() if each.offline)
+            self._say(
                 f"Can not create log for {state.topic}-{state.index} because log directories"
-                f" {', '.join(str(each.path) for each in self.directories() if each.offline)}"
-                " are offline",
+                f" {gone} are offline"
             )
+            self._homeless.add(key)
+            return PartitionLog(*key, partial(self._config_of, state.topic), now=now)
         return min(live, key=lambda each: len(each.logs)).add(key, state.topic_id, now)
 
     def remove(self, topic: str, index: int, now: int) -> None:
         home = self._home((topic, index))
         if home is not None:
             home.remove((topic, index), now)
+
+    def offline(self, topic: str, index: int) -> bool:
+        return (topic, index) in self._homeless
+
+    def move(self, topic: str, index: int, path: str, now: int) -> None:
+        """Copy a log to another directory and go on there; LogError when a disk fails."""
+        home = self._home((topic, index))
+        target = next(each for each in self.dirs if str(each.root) == path)
+        if home is not None and home is not target:
+            target.take((topic, index), home, now)
 
     def directories(self) -> list[Directory]:
         """Each with its logs; an offline one has none that can be used (KIP-113)."""
@@ -192,6 +209,7 @@ class LogDirs:
     # --- failures ----------------------------------------------------------------------------
 
     def _went_offline(self, gone: LogDir, fault: OSError) -> None:
+        self._homeless.update(gone.logs)
         self.failed(str(gone.root), list(gone.logs))
 
     # --- the clock ---------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import random
 import signal
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
@@ -22,11 +23,13 @@ from reference_impl.broker.replicas import Logs
 from reference_impl.broker.switches import known
 from reference_impl.cluster.membership import Membership
 from reference_impl.cluster.topology import Cluster, Node
+from reference_impl.io.data import Data
 from reference_impl.io.event_loop import Server
 from reference_impl.io.lifecycle import Lifecycle
 from reference_impl.io.links import Links
+from reference_impl.io.log_dirs import LogDirs
 from reference_impl.io.wall_clock import WallClock
-from reference_impl.log.memory_logs import MemoryLogs
+from reference_impl.log.memory_logs import MemoryLogs, log_paths
 
 LIFE_SECONDS = 120.0  # how long a verb on a broker may take
 
@@ -35,10 +38,16 @@ class RunningCluster:
     """Some brokers and the loop that serves them."""
 
     def __init__(
-        self, server: Server, cluster: Cluster, life: Lifecycle, clock: WallClock
+        self,
+        server: Server,
+        cluster: Cluster,
+        life: Lifecycle,
+        clock: WallClock,
+        data: Data | None = None,
     ) -> None:
         self.server = server
         self.clock = clock
+        self._data = data
         self.cluster = cluster
         self.life = life
         nodes = [cluster.brokers[number] for number in sorted(cluster.brokers)]
@@ -100,6 +109,12 @@ class RunningCluster:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+            self._close_data()
+
+    def _close_data(self) -> None:
+        """After the loop's end: what is on disk is closed in order (LOG-26)."""
+        if self._data is not None:
+            self._data.close(self.clock())
 
     def __enter__(self) -> RunningCluster:
         return self
@@ -113,6 +128,7 @@ class RunningCluster:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.server.stop())
         self.server.run()
+        self._close_data()
 
 
 def build(
@@ -124,16 +140,22 @@ def build(
     config: Mapping[str, str] | None = None,
     switches: Sequence[str] = (),
     seed: int = 0,
+    data: str | Path | None = None,
 ) -> RunningCluster:
-    """A cluster whose listeners are bound and whose loop does not run yet."""
+    """A cluster whose listeners are bound and whose loop does not run yet.
+
+    With `data`, a directory, it goes on with what it was there (`io.data`); LogDirError for one
+    that cannot be used.
+    """
     persona, planted = persona_of(release), known(switches)
     clock, config = WallClock(), dict(config or {})
     server = Server(clock=clock)
+    disk = Data(Path(data), persona, config) if data else None
     listeners, nodes = [], []
-    for number in range(brokers):
-        listener = server.bind(host, port + number if port else 0)
+    for at, number in enumerate(disk.node_ids(brokers) if disk else range(brokers)):
+        listener = server.bind(host, port + at if port else 0)
         listeners.append(listener)
-        rack = racks[number] if number < len(racks) else None
+        rack = racks[at] if at < len(racks) else None
         nodes.append(Node(number, host, listener.getsockname()[1], rack))
     cluster = Cluster(
         nodes,
@@ -143,18 +165,22 @@ def build(
     )
     rules = membership_rules(persona, config)
     membership = Membership(new_controller(cluster, persona), rules)
-    cores = _Cores(cluster, persona, config, planted)
+    cores = _Cores(cluster, persona, config, planted, disk)
     life = Lifecycle(server, cluster, membership, cores.make)
     cores.strays = life.strays
+    if disk is not None:
+        disk.restore(cluster, planted)
+        life.ended = disk.ended
+        server.before_answers = disk.keep
     for node, listener in zip(nodes, listeners, strict=True):
         cluster.controller.register(node.id)
-        broker = cores.make(node.id, 0)
+        broker = cores.make(node.id, clock())
         if node is nodes[0]:
             cluster.set_topic_defaults(topic_defaults(broker))
         server.add(listener, broker)
         life.adopt(broker)
     server.keeper = life
-    return RunningCluster(server, cluster, life, clock)
+    return RunningCluster(server, cluster, life, clock, disk)
 
 
 class _Cores:
@@ -166,7 +192,9 @@ class _Cores:
         persona: Persona,
         config: Mapping[str, str],
         switches: frozenset[str],
+        data: Data | None,
     ) -> None:
+        self._data = data
         self._cluster = cluster
         self._persona = persona
         self._config = config
@@ -177,13 +205,10 @@ class _Cores:
     def make(self, number: int, now: int) -> Broker:
         """Partitions that are not this broker's any more are dropped from its logs."""
         cluster, switches = self._cluster, self._switches
-        if number not in self._logs:
-            rules = rules_of(self._persona)
-            self._logs[number] = MemoryLogs(cluster.config_of, rules=rules, switches=switches)
-        logs = self._logs[number]
+        logs = self._logs_of(number, now)
         for topic, index in self.strays(number):
             logs.remove(topic, index, now)
-        return Broker(
+        broker = Broker(
             number,
             cluster=cluster,
             persona=self._persona,
@@ -191,6 +216,23 @@ class _Cores:
             logs=logs,
             switches=switches,
         )
+        if isinstance(logs, LogDirs) and self._data is not None:
+            logs.failed = lambda path, keys: broker.replicas.directory_failed(keys)
+            logs.schedule(broker.purgatory, self._data.number, now)
+        return broker
+
+    def _logs_of(self, number: int, now: int) -> Logs:
+        """On disk they are opened anew; in memory they are what disk and page cache would keep."""
+        if self._data is not None:
+            return self._data.logs(number, now)
+        if number not in self._logs:
+            self._logs[number] = MemoryLogs(
+                self._cluster.config_of,
+                rules=rules_of(self._persona),
+                switches=self._switches,
+                paths=log_paths(self._config),
+            )
+        return self._logs[number]
 
 
 def serve(
@@ -202,6 +244,7 @@ def serve(
     config: Mapping[str, str] | None = None,
     switches: Sequence[str] = (),
     seed: int = 0,
+    data: str | Path | None = None,
 ) -> RunningCluster:
     """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`."""
-    return build(brokers, host, port, racks, release, config, switches, seed).start()
+    return build(brokers, host, port, racks, release, config, switches, seed, data).start()

@@ -6,12 +6,21 @@ the broker that wrote it, as a disk would, until `remove`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from reference_impl.log.directories import Directory
 from reference_impl.log.partition_log import PartitionLog
 from reference_impl.log.rules import LogConfig, Rules
+
+DEFAULT_PATH = "/tmp/kafka-logs"  # log.dir where nobody sets one
+
+
+def log_paths(config: Mapping[str, str]) -> list[str]:
+    """What `log.dirs`, or else `log.dir`, names."""
+    listed = config.get("log.dirs") or config.get("log.dir") or DEFAULT_PATH
+    return [path.strip() for path in listed.split(",") if path.strip()]
 
 
 class MemoryLogs:
@@ -21,17 +30,21 @@ class MemoryLogs:
         *,
         rules: Rules | None = None,
         switches: frozenset[str] = frozenset(),
+        paths: Sequence[str] = (DEFAULT_PATH,),
     ) -> None:
+        """`paths` are the log directories it tells of, though nothing is written there."""
         self._config_of = config_of
         self._rules = rules or Rules()
         self._switches = switches
         self._logs: dict[tuple[str, int], PartitionLog] = {}
+        self._homes: dict[str, dict[tuple[str, int], PartitionLog]] = {path: {} for path in paths}
 
     def open(self, state: Any, now: int) -> PartitionLog:
         """The log of `state.topic` and `state.index` (`cluster.replica.LeaderState`)."""
         key = state.topic, state.index
         log = self._logs.get(key)
         if log is None or state.is_new:
+            self.remove(*key, now)
             log = self._logs[key] = PartitionLog(
                 *key,
                 partial(self._config_of, state.topic),
@@ -39,7 +52,24 @@ class MemoryLogs:
                 switches=self._switches,
                 now=now,
             )
+            home = min(self._homes.values(), key=len)  # LOG-01
+            home[key] = log
         return log
 
     def remove(self, topic: str, index: int, now: int) -> None:
         self._logs.pop((topic, index), None)
+        for home in self._homes.values():
+            home.pop((topic, index), None)
+
+    def offline(self, topic: str, index: int) -> bool:
+        """Memory does not fail."""
+        return False
+
+    def directories(self) -> list[Directory]:
+        return [Directory(path, home) for path, home in self._homes.items()]
+
+    def move(self, topic: str, index: int, path: str, now: int) -> None:
+        log = self._logs[topic, index]
+        for home in self._homes.values():
+            home.pop((topic, index), None)
+        self._homes[path][topic, index] = log

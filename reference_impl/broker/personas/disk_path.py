@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.wire.errors import ErrorCode as E
+
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 _ON_DISK = "log directories of 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 
 ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
@@ -36,6 +39,17 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "The marker of a clean end says with which broker epoch (KIP-966); before it is empty.",
         (False, False, False, True, True),
         _ON_DISK,
+    ),
+    "log-dirs.every-topic-is-named": (
+        "DescribeLogDirs names every topic of a directory, also those that were not asked for, "
+        "without partitions.",
+        (False, False, True, False, False),
+        _SEEN,
+    ),
+    "log-dirs.replica-elsewhere": (
+        "The code of AlterReplicaLogDirs for a partition that this broker has no replica of.",
+        (E.REPLICA_NOT_AVAILABLE, *[E.UNKNOWN_TOPIC_OR_PARTITION] * 4),
+        _SEEN,
     ),
 }
 

@@ -1,0 +1,70 @@
+"""AlterReplicaLogDirs (key 34): replicas of this broker move to another directory (KIP-113).
+
+v0-v1 the first; v2 flexible.
+
+The directory is looked at first: LOG_DIR_NOT_FOUND for one that this broker has not, and
+KAFKA_STORAGE_ERROR for one that is offline, whatever should move there. A replica that is not here
+has its own code by release. Who is there already has nothing to do. Kafka copies beside the loop
+and shows a future replica meanwhile; here the move is done when the answer leaves.
+
+Source: ReplicaManager.alterReplicaLogDirs at 1.0.2 to 4.3.1; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.log.rules import LogError
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    by_topic: dict[str, list[dict[str, Any]]] = {}
+    for row in request.body["dirs"]:
+        for topic in row["topics"]:
+            results = by_topic.setdefault(topic["name"], [])
+            for index in topic["partitions"]:
+                code = _move(broker, topic["name"], index, row["path"], now)
+                results.append({"partition_index": index, "error_code": code})
+    return {
+        "results": [{"topic_name": name, "partitions": rows} for name, rows in by_topic.items()]
+    }
+
+
+def _move(broker: Broker, topic: str, index: int, path: str, now: int) -> int:
+    logs = broker.replicas.logs
+    target = next((each for each in logs.directories() if each.path == path), None)
+    if target is None:
+        return ErrorCode.LOG_DIR_NOT_FOUND
+    if target.offline:
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    replica = broker.replicas.get(topic, index)
+    if replica is None:
+        return broker.persona.quirk("log-dirs.replica-elsewhere")
+    if replica.offline:
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    try:
+        logs.move(topic, index, path, now)
+    except LogError as fault:
+        return fault.code
+    return ErrorCode.NONE
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "results": [
+            {
+                "topic_name": topic["name"],
+                "partitions": [
+                    {"partition_index": index, "error_code": code}
+                    for index in topic["partitions"]
+                ],
+            }
+            for row in request.body["dirs"]
+            for topic in row["topics"]
+        ]
+    }

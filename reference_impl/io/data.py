@@ -1,0 +1,153 @@
+"""What a cluster keeps under `--data DIR`: the registry, and the log directories of each broker.
+
+`DIR/touchstone.json` is the registry, `DIR/broker-N` the log directory of broker N (or, with
+`log.dirs`, the named folders in it; absolute names stand as they are). Where DIR is itself a log
+directory, a real Kafka's for example, a single broker uses it as it is, under the node and cluster
+id that its `meta.properties` says, and learns its topics from the folders.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from reference_impl.broker.config_view import broker_definitions
+from reference_impl.broker.log_rules import rules_of
+from reference_impl.broker.personas.persona import Persona
+from reference_impl.cluster.image import adopt_folders, restore
+from reference_impl.cluster.topology import Cluster
+from reference_impl.io.background import Background
+from reference_impl.io.log_dir import LogDirError
+from reference_impl.io.log_dirs import Habits, LogDirs
+from reference_impl.io.registry_file import RegistryFile
+from reference_impl.log.files import FileFormatError, meta_properties, names
+from reference_impl.log.files.meta_properties import MetaProperties
+from reference_impl.log.files.partition_metadata import uuid_text
+
+LOG = logging.getLogger("touchstone.log")
+
+
+class Data:
+    """Opened once for a process; brokers come and go over it."""
+
+    def __init__(self, root: Path, persona: Persona, config: Mapping[str, str]) -> None:
+        self.root = root
+        self._persona, self._config = persona, config
+        self._foreign = (root / names.META_PROPERTIES).exists()
+        self._registry = RegistryFile(root)
+        self._open: dict[int, LogDirs] = {}
+        self._switches: frozenset[str] = frozenset()
+        self._known = False  # a registry was there
+        self._cluster: Cluster | None = None
+
+    def node_ids(self, brokers: int) -> list[int]:
+        """0, 1, 2 ..., or the one that a directory of Kafka's belongs to."""
+        if not self._foreign:
+            return list(range(brokers))
+        if brokers > 1:
+            raise LogDirError(f"{self.root} is the log directory of one broker, not of {brokers}")
+        return [self._owner().node_id or 0]
+
+    def _owner(self) -> MetaProperties:
+        path = self.root / names.META_PROPERTIES
+        try:
+            return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
+        except FileFormatError as fault:
+            raise LogDirError(f"{path}: {fault}") from None
+
+    def _roots(self, number: int) -> list[Path]:
+        if self._foreign:
+            return [self.root]
+        home = self.root / f"broker-{number}"
+        listed = self._config.get("log.dirs") or self._config.get("log.dir") or ""
+        found = [home / name.strip() for name in listed.split(",") if name.strip()]
+        return found or [home]
+
+    def restore(self, cluster: Cluster, switches: frozenset[str]) -> None:
+        """Tell the cluster what it was; LogDirError when the registry cannot be read."""
+        self._cluster, self._switches = cluster, switches
+        try:
+            image = self._registry.read()
+            if image is not None:
+                restore(cluster, image)
+                self._known = True
+        except (ValueError, KeyError, TypeError) as fault:
+            raise LogDirError(f"{self._registry.path} cannot be read: {fault!r}") from None
+        if image is None and self._foreign:
+            cluster.cluster_id = self._owner().cluster_id or cluster.cluster_id
+
+    def logs(self, number: int, now: int) -> LogDirs:
+        """The log directories of a broker that starts: recovered where its last end was rough."""
+        cluster, quirk = self._cluster, self._persona.quirk
+        assert cluster is not None
+        dirs = LogDirs(
+            self._roots(number),
+            cluster.config_of,
+            rules=rules_of(self._persona),
+            switches=self._switches,
+            habits=Habits(
+                quirk("log-dirs.folders-name-topics"), quirk("log-dirs.clean-end-names-the-epoch")
+            ),
+            say=LOG.warning,
+            background=Background(),
+        )
+        try:
+            self._identify(dirs, number, cluster)
+            dirs.load(now)
+        except BaseException:
+            dirs.release()
+            raise
+        if self._foreign or not self._known:
+            adopt_folders(cluster, dirs.held(), number)
+        _catch_up(cluster, dirs)
+        self._open[number] = dirs
+        return dirs
+
+    def _identify(self, dirs: LogDirs, number: int, cluster: Cluster) -> None:
+        quirk = self._persona.quirk
+        named = cluster.cluster_id if quirk("log-dirs.name-their-cluster") else None
+        ids = []
+        if quirk("log-dirs.have-ids"):
+            ids = [uuid_text(cluster.fresh_id()) for _ in dirs.dirs]
+        written = time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime())
+        dirs.identify(MetaProperties(quirk("log-dirs.meta-version"), number, named), ids, written)
+
+    def number(self, name: str) -> int:
+        """A broker setting that is a whole number, by this release's default."""
+        definition = broker_definitions(self._persona.release).get(name)
+        text = self._config.get(name) or (definition.default if definition else None)
+        return int(text or 60_000)
+
+    def keep(self) -> None:
+        """Called before answers leave."""
+        if self._cluster is not None:
+            self._registry.keep(self._cluster)
+
+    def ended(self, number: int, now: int, *, clean: bool) -> None:
+        """A broker is gone: closed in order, or as a kill leaves things."""
+        dirs = self._open.pop(number, None)
+        if dirs is None:
+            return
+        if clean:
+            node = self._cluster.brokers.get(number) if self._cluster else None
+            dirs.close(now, node.epoch if node else -1)
+        else:
+            dirs.release()
+
+    def close(self, now: int) -> None:
+        """The process ends in order."""
+        for number in list(self._open):
+            self.ended(number, now, clean=True)
+        self.keep()
+
+
+def _catch_up(cluster: Cluster, dirs: LogDirs) -> None:
+    """No leader epoch, and no producer id, may be given out that the logs have seen already."""
+    for (topic, index), log in dirs.logs().items():
+        partition = cluster.partition(topic, index)
+        if partition is not None:
+            partition.leader_epoch = max(partition.leader_epoch, log.epochs.latest)
+        newest = max(log.producers.producers, default=-1)
+        cluster.next_producer_id = max(cluster.next_producer_id, newest + 1)

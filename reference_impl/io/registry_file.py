@@ -1,0 +1,43 @@
+"""`touchstone.json` in the data directory: the registry's home on disk.
+
+One JSON document, replaced whole (`Disk.write_whole`) before any answer leaves that a change of the
+registry caused, so a client that was told of a topic finds it after any end. Kafka keeps these
+values in ZooKeeper or in `__cluster_metadata`, and ignores the file in a log directory of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from reference_impl.cluster.image import image_of
+from reference_impl.cluster.topology import Cluster
+from reference_impl.io.disk import Disk
+
+NAME = "touchstone.json"
+
+
+class RegistryFile:
+    def __init__(self, folder: Path, disk: Disk | None = None) -> None:
+        self.path = folder / NAME
+        self._disk = disk or Disk()
+        self._written: object = None
+
+    def read(self) -> dict[str, Any] | None:
+        """The image that was written last; ValueError for a file that is no JSON."""
+        return json.loads(self.path.read_bytes()) if self.path.exists() else None
+
+    def keep(self, cluster: Cluster) -> None:
+        """Write the registry down if it changed since the last call."""
+        standing = (
+            cluster.generation,
+            cluster.next_producer_id,
+            cluster.next_broker_epoch,
+            repr(cluster.dynamic_configs),
+        )
+        if standing != self._written:
+            self._disk.make_folder(self.path.parent)
+            image = json.dumps(image_of(cluster), indent=1)
+            self._disk.write_whole(self.path, image.encode() + b"\n")
+            self._written = standing
