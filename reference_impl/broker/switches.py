@@ -128,6 +128,31 @@ _ALL = (
         "Replicas are placed as if no broker had a rack.",
         "racks.replicas-spread-over-racks",
     ),
+    Switch(
+        "hw-too-early",
+        "The high watermark follows the leader's log end, whatever followers have.",
+        "acks.all-waits-for-a-follower-in-sync",
+    ),
+    Switch(
+        "isr-never-shrunk",
+        "A follower stays in the in-sync set however far it falls behind.",
+        "isr.a-stalled-follower-leaves",
+    ),
+    Switch(
+        "truncation-skipped",
+        "A follower keeps what its leader never had.",
+        "replication.an-old-leader-truncates",
+    ),
+    Switch(
+        "lost-write",
+        "Every other batch is acknowledged and not stored.",
+        "produce.base-offsets-count-up",
+    ),
+    Switch(
+        "follower-reads-past-hw",
+        "Consumers that read from a follower read to the end of its log.",
+        "replication.consumers-may-read-followers",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

@@ -256,6 +256,9 @@ def _append_here(
     if acks == -1 and replica.too_few and "min-isr-ignored" not in broker.switches:
         return _error(index, ErrorCode.NOT_ENOUGH_REPLICAS, replica)
     try:
+        if "lost-write" in broker.switches and _lost(broker):
+            row = _error(index, ErrorCode.NONE, replica)
+            return {**row, "base_offset": replica.log.log_end_offset}
         result = replica.log.append(records, now=now, leader_epoch=replica.leader_epoch)
     except LogError as refusal:
         return _refused(broker, replica, refusal)
@@ -274,6 +277,12 @@ def _append_here(
     if acks == -1 and replica.log.high_watermark <= result.last_offset:
         row["required"] = result.last_offset + 1
     return row
+
+
+def _lost(broker: Broker) -> bool:
+    """Every other time."""
+    broker.state["lost write"] = lost = not broker.state.get("lost write", True)
+    return lost
 
 
 def _refused(broker: Broker, replica: Replica, refusal: LogError) -> dict[str, Any]:

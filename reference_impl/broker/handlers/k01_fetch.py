@@ -193,7 +193,10 @@ def _read(
         diverging = _diverging(replica, want)
         if diverging is not None:
             return {**_row(query, want, log.marks(), b""), "diverging_epoch": diverging}
-        read = log.read(offset, max_bytes, min_one=min_one, isolation=query.isolation)
+        isolation = query.isolation
+        if not replica.is_leader and "follower-reads-past-hw" in broker.switches:
+            isolation = LOG_END
+        read = log.read(offset, max_bytes, min_one=min_one, isolation=isolation)
     except LogError as refusal:
         return _error(want.index, refusal.code)
     records = read.records
