@@ -9,6 +9,7 @@ inflicted here, or did not bite).
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
@@ -24,7 +25,7 @@ from harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
 from harness.targets import parse
 from harness.targets.ground import GROUNDS, Grounds
 
-BROKE = 2
+BROKE, INTERRUPTED = 2, 143
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
 # What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
 _LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2"}
@@ -61,6 +62,7 @@ def command(word, names, config, **options) -> None:
     Exit code 0: every promise was kept, 1: one was broken, 2: the harness broke, 3: nothing could
     be concluded.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))  # faults undo themselves
     settings = dict(pair.split("=", 1) for pair in config)
     try:
         target = grounded(word, names)

@@ -72,7 +72,7 @@ def run(
     say: Callable[[str], None] = lambda word: None,
 ) -> Outcome:  # fmt: skip
     """One run; its history is at `path` afterwards. Raises crowd.Broken for a mistake of ours."""
-    random = Random(plan.seed)
+    random = Random(f"{plan.seed}/nemesis")  # small seeds alone begin much alike
     bites: list[Bite] = []
     with Crowd(plan, path) as crowd:
         until = time.perf_counter() + seconds
