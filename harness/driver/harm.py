@@ -65,6 +65,6 @@ class Harm:
                     return str(failed)
         for broker, address in self.endpoint.brokers.items():
             left = deadline - time.perf_counter()
-            if not brokers.whole(address, self.endpoint.brokers, max(left, 1.0)):
+            if not brokers.whole(address, self.endpoint.brokers, max(left, 0.0)):
                 return f"broker {broker} does not see the whole cluster again"
         return None
