@@ -178,7 +178,9 @@ class ProducerState:
         producer.coordinator_epoch = marker.coordinator_epoch
         producer.last_timestamp = timestamp
         if start is None:
-            return None
+            if not (marker.aborts and self._rules.indexes_empty_aborts):
+                return None
+            start = offset
         ended = Ended(producer.id, start, offset, marker.aborts)
         self._unreplicated.append(ended)
         return ended

@@ -89,7 +89,13 @@ def _one(
 ) -> Ticket:
     """A ticket whose answer is {"codes": {(topic, partition): code}}."""
     named = _named(topics)
-    unknown = {key for key in named if broker.cluster.partition(*key) is None}
+    topics_alone = broker.persona.quirk("transactions.topics-alone-are-checked")
+    cluster = broker.cluster
+    unknown = {
+        key
+        for key in named
+        if key[0] not in cluster.topics or not (topics_alone or cluster.partition(*key))
+    }
     if unknown:
         missing, rest = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
         return Ticket({"codes": {key: missing if key in unknown else rest for key in named}})

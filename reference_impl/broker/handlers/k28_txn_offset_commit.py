@@ -50,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     else:
         group_id = request.body["group_id"]
         code = refusal(broker, group_id, member=False)
-        if not group_id and broker.persona.quirk("groups.empty-ids-are-refused"):
+        if not group_id and not broker.persona.quirk("transactions.offsets-of-no-group"):
             code = ErrorCode.INVALID_GROUP_ID
         if code:
             whole.give(codes | dict.fromkeys(waits, code))

@@ -46,7 +46,8 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
     refused = topic_names.refusal(topic, "invalid" if broker.persona.kraft else "illegal")
-    if refused is not None:
+    looked_at = not broker.persona.quirk("transactions.producers-of-any-name")
+    if refused is not None and looked_at:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, refused)
     if topic not in broker.cluster.topics:
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)

@@ -17,6 +17,26 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, True, True),
         "TransactionCoordinator.endTransaction at 2.2.1, 2.8.2",
     ),
+    "append.indexes-empty-aborts": (
+        "An abort marker of a producer that had nothing open is an aborted transaction of itself.",
+        (True, True, False, False, False),
+        _SEEN,
+    ),
+    "transactions.topics-alone-are-checked": (
+        "A partition that its topic does not have may be added to a transaction.",
+        (True, False, False, False, False),
+        _SEEN,
+    ),
+    "transactions.offsets-of-no-group": (
+        "TxnOffsetCommit takes the empty group.",
+        (True, False, False, False, False),
+        _SEEN,
+    ),
+    "transactions.producers-of-any-name": (
+        "DescribeProducers does not look at a topic's name before it looks for the topic.",
+        (True, True, True, False, False),
+        "observed on 2.8.2, 3.9.2, 4.3.1",
+    ),
     "transactions.beginnings-are-remembered": (
         "A transactional id without a transaction is described with the time its last one began.",
         (True, True, True, True, False),

@@ -1,0 +1,236 @@
+"""What administrators see: transactions of a coordinator, producers of a partition (KIP-664).
+
+Sources: KIP-664, KIP-994 (duration), KIP-1152 (pattern); TransactionStateManager.listTransaction
+States on trunk of 2024-10; observed on 2.8.2, 3.9.2 and 4.3.1.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
+from harness.steps import a_topic, ask, produce, producer_ready
+from suites.scene import ONE, batch
+from suites.sending import from_producer
+from suites.transactions.acts import (
+    CLUSTER,
+    COMMIT,
+    PRODUCER,
+    a_producer,
+    add_partitions,
+    describe,
+    describe_producers,
+    ended,
+    list_transactions,
+    record,
+    send,
+)
+
+INVALID_REQUEST, UNKNOWN_TOPIC, INVALID_TOPIC, NOT_FOUND = 42, 3, 17, 105
+INVALID_REGULAR_EXPRESSION = 128
+STATES = "transaction_states"
+LIST = {"api": "ListTransactions", "versions": range_("ListTransactions", 0), "config": CLUSTER}
+DESCRIBE = {
+    "api": "DescribeTransactions",
+    "versions": range_("DescribeTransactions", 0),
+    "config": CLUSTER,
+}
+PRODUCERS = {
+    "api": "DescribeProducers",
+    "versions": range_("DescribeProducers", 0),
+    "config": CLUSTER,
+}
+
+
+def an_open_transaction(case):
+    topic, transaction = case.topic(), case.transactional_id()
+    steps = [
+        a_topic(topic, 2),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, 1, name="begun"),
+        send(transaction, topic, record(ONE), name="sent"),
+    ]
+    return topic, transaction, steps
+
+
+@claim("transactions.descriptions-tell-all", evidence=("KIP-664",), **DESCRIBE)
+def test_descriptions_tell_all(case):
+    """A description has the state, timeout, producer and partitions of an open transaction."""
+    topic, transaction, steps = an_open_transaction(case)
+    verdict = case.judge(
+        steps,
+        describe(transaction, name="ask"),
+        expect=all_of(
+            answer("ask", f"{STATES}[0].transaction_state").is_("Ongoing"),
+            answer("ask", f"{STATES}[0].transaction_timeout_ms").is_(60_000),
+            answer("ask", f"{STATES}[0].producer_id").is_(PRODUCER),
+            answer("ask", f"{STATES}[0].topics[0].topic").is_(topic),
+            answer("ask", f"{STATES}[0].topics[0].partitions").has_length(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.each-is-described-by-itself", evidence=("KIP-664",), **DESCRIBE)
+def test_each_is_described_by_itself(case):
+    """Unknown and empty transactional ids are refused beside others that are described."""
+    _, transaction, steps = an_open_transaction(case)
+    body = {"transactional_ids": [transaction, case.transactional_id("none"), ""]}
+    verdict = case.judge(
+        steps,
+        ask("DescribeTransactions", 0, body, name="ask"),
+        expect=all_of(
+            answer("ask", f"{STATES}[*].error_code").is_([0, NOT_FOUND, INVALID_REQUEST]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.lists-can-be-narrowed-by-state", evidence=("KIP-664",), **LIST)
+def test_lists_can_be_narrowed_by_state(case):
+    """Only transactions in the states named are listed; names of no state are told back."""
+    _, _, steps = an_open_transaction(case)
+    verdict = case.judge(
+        steps,
+        list_transactions(PRODUCER, "Ongoing", version=case.version, name="ongoing"),
+        list_transactions(PRODUCER, "Empty", "CompleteCommit", version=case.version, name="others"),
+        list_transactions(PRODUCER, "Sleeping", "ongoing", version=case.version, name="strange"),
+        list_transactions(PRODUCER, "Ongoing", "Sleeping", version=case.version, name="both"),
+        expect=all_of(
+            answer("ongoing", STATES).has_length(1),
+            answer("others", STATES).has_length(0),
+            answer("strange", STATES).has_length(0),
+            answer("strange", "unknown_state_filters").has_length(2),
+            answer("both", STATES).has_length(1),
+            answer("both", "unknown_state_filters").is_(["Sleeping"]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.lists-can-be-narrowed-by-producer", evidence=("KIP-664",), **LIST)
+def test_lists_can_be_narrowed_by_producer(case):
+    """Only transactions of the producer ids named are listed."""
+    _, transaction, steps = an_open_transaction(case)
+    verdict = case.judge(
+        steps,
+        list_transactions(PRODUCER, version=case.version, name="own"),
+        list_transactions(2**62, version=case.version, name="nobody's"),
+        expect=all_of(
+            answer("own", f"{STATES}[*].transactional_id").is_([transaction]),
+            answer("nobody's", STATES).has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.lists-can-be-narrowed-by-duration",
+    evidence=("KIP-994",),
+    **LIST | {"versions": range_("ListTransactions", 1)},
+)
+def test_lists_can_be_narrowed_by_duration(case):
+    """Only transactions open for longer than so many milliseconds are listed."""
+    _, _, steps = an_open_transaction(case)
+    verdict = case.judge(
+        steps,
+        list_transactions(PRODUCER, version=case.version, longer_than=3_600_000, name="an hour"),
+        list_transactions(PRODUCER, version=case.version, longer_than=-1, name="any"),
+        expect=all_of(
+            answer("an hour", STATES).has_length(0), answer("any", STATES).has_length(1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.lists-can-be-narrowed-by-pattern",
+    evidence=("KIP-1152",),
+    **LIST | {"versions": range_("ListTransactions", 2)},
+)
+def test_lists_can_be_narrowed_by_pattern(case):
+    """Only transactional ids that match the regular expression as a whole are listed."""
+    _, _, steps = an_open_transaction(case)
+
+    def listed(pattern, name):
+        return list_transactions(PRODUCER, version=case.version, pattern=pattern, name=name)
+
+    verdict = case.judge(
+        steps,
+        listed("transaction-.*", "whole"),
+        listed("transaction", "part"),
+        listed("", "empty"),
+        listed("transaction-[", "broken"),
+        expect=all_of(
+            answer("whole", STATES).has_length(1),
+            answer("part", STATES).has_length(0),
+            answer("empty", STATES).has_length(1),
+            answer("broken", "error_code").is_(INVALID_REGULAR_EXPRESSION),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.partitions-tell-their-producers", evidence=("KIP-664",), **PRODUCERS)
+def test_partitions_tell_their_producers(case):
+    """A partition tells each producer's epoch, last sequence, and where its open one begins."""
+    topic, _, steps = an_open_transaction(case)
+    plain = Ref("producer ids", "producer_id")
+    producers = "topics[0].partitions[0].active_producers"
+    verdict = case.judge(
+        steps,
+        producer_ready(),
+        produce(topic, 0, batch(ONE), name="from nobody"),
+        produce(topic, 0, from_producer(plain, 0, 0, b"a", b"b"), name="from a plain one"),
+        describe_producers(topic, 0, 1, name="ask"),
+        expect=all_of(
+            answer("ask", producers).has_length(2),
+            answer("ask", f"{producers}[*].last_sequence").contains(1),
+            answer("ask", f"{producers}[*].current_txn_start_offset").contains(0),
+            answer("ask", f"{producers}[*].coordinator_epoch").each_is(-1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.ended-ones-leave-the-producer", evidence=("KIP-664",), **PRODUCERS)
+def test_ended_ones_leave_the_producer(case):
+    """After the end the producer stays, with its coordinator's epoch and nothing open."""
+    topic, transaction, steps = an_open_transaction(case)
+    producer = "topics[0].partitions[0].active_producers[0]"
+    verdict = case.judge(
+        steps,
+        ended(transaction, COMMIT),
+        describe_producers(topic, 0, name="ask"),
+        expect=all_of(
+            answer("ask", f"{producer}.coordinator_epoch").is_(0),
+            answer("ask", f"{producer}.current_txn_start_offset").is_(-1),
+            answer("ask", f"{producer}.last_sequence").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.strange-partitions-have-no-producers", evidence=("KIP-664",), **PRODUCERS)
+def test_strange_partitions_have_no_producers(case):
+    """Unknown topics and partitions, and impossible names, are refused one by one; 2.8 does not
+    look at names.
+    """
+    topic = case.topic()
+    codes = answer("ask", "topics[*].partitions[*].error_code")
+    body = {
+        "topics": [
+            {"name": topic, "partition_indexes": [0, 7]},
+            {"name": case.topic("none"), "partition_indexes": [0]},
+            {"name": "no/topic", "partition_indexes": [0]},
+        ]
+    }
+    verdict = case.judge(
+        a_topic(topic),
+        ask("DescribeProducers", 0, body, name="ask"),
+        expect=by_release(
+            {
+                "2.8": codes.is_([[0, UNKNOWN_TOPIC], [UNKNOWN_TOPIC], [UNKNOWN_TOPIC]]),
+                "3.9+": codes.is_([[0, UNKNOWN_TOPIC], [UNKNOWN_TOPIC], [INVALID_TOPIC]]),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict

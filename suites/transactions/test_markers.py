@@ -1,0 +1,242 @@
+"""Control batches: what a coordinator has written into partitions, and which of it they refuse.
+
+WriteTxnMarkers is asked here as a coordinator would; a broker without an authorizer takes it from
+anybody.
+
+Sources: KafkaApis.handleWriteTxnMarkersRequest, ProducerAppendInfo at 1.0.2, 2.8.2;
+EndTransactionMarker; KIP-98; all five releases were asked.
+"""
+
+from harness.claim import claim, every, range_
+from harness.expect import all_of, answer, batches, by_release, records
+from harness.placeholders import Ref
+from harness.steps import a_topic, fetch, list_offsets, produce, producer_ready
+from suites.scene import ONE, TWO
+from suites.sending import from_producer
+from suites.transactions.acts import (
+    ABORT,
+    CLUSTER,
+    COMMIT,
+    PRODUCED,
+    READ_COMMITTED,
+    a_producer,
+    add_partitions,
+    end,
+    markers,
+    record,
+    send,
+    stable,
+)
+
+ROW = "responses[0].partitions[0]"
+WRITTEN = "markers[0].topics[0].partitions[0].error_code"
+END = "topics[0].partitions[0].offset"
+SOMEBODY = Ref("producer ids", "producer_id")
+UNKNOWN_TOPIC, MESSAGE_FORMAT, INVALID_EPOCH, COORDINATOR_FENCED = 3, 43, 47, 52
+MARKERS = {"api": "WriteTxnMarkers", "versions": every("WriteTxnMarkers"), "config": CLUSTER}
+TRANSACTIONAL, CONTROL = 0x10, 0x20
+
+
+def at_end(topic, partition=0, name="end"):
+    return list_offsets(topic, partition, name=name)
+
+
+@claim(
+    "transactions.markers-are-control-batches",
+    evidence=("APPEND-04", "KIP-98"),
+    api="EndTxn",
+    versions=range_("EndTxn", 0),
+    config=CLUSTER,
+    commit=(COMMIT, ABORT),
+    switches=("marker-not-written",),
+)
+def test_markers_are_control_batches(case):
+    """A marker is a batch of its own: control and transactional bits, no sequence, the producer's
+    id, one record whose key is the version and kind and whose value is the coordinator's epoch.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    kind = b"\0\0\0\1" if case.commit else b"\0\0\0\0"
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, name="begun"),
+        send(transaction, topic, record(ONE), name="sent"),
+        end(transaction, case.commit, version=case.version, name="end"),
+        stable(topic, 2),
+        fetch(topic, 0, 1, version=4, max_wait_ms=0, name="read"),
+        expect=all_of(
+            batches("read", "[0].attributes").is_(TRANSACTIONAL | CONTROL),
+            batches("read", "[0].base_offset").is_(1),
+            batches("read", "[0].base_sequence").is_(-1),
+            batches("read", "[0].producer_id").is_(Ref("producer", "producer_id")),
+            batches("read", "[0].records_count").is_(1),
+            records("read", "[0].key").is_(kind),
+            records("read", "[0].value").is_(b"\0\0\0\0\0\0"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.markers-can-be-written-by-request",
+    evidence=("KIP-98",),
+    commit=(COMMIT, ABORT),
+    **MARKERS,
+)
+def test_markers_can_be_written_by_request(case):
+    """WriteTxnMarkers ends what a producer has open in a partition, whoever asks."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic, 2),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, name="begun"),
+        send(transaction, topic, record(ONE), name="sent"),
+        markers(Ref("producer", "producer_id"), Ref("producer", "producer_epoch"), case.commit,
+                topic, 0, version=case.version, name="ask"),
+        fetch(topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, name="read"),
+        end(transaction, case.commit, name="end"),
+        expect=all_of(
+            answer("ask", WRITTEN).is_(0),
+            answer("read", f"{ROW}.last_stable_offset").is_(2),
+            answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.markers-need-no-transaction",
+    evidence=("KIP-98",),
+    commit=(COMMIT, ABORT),
+    **MARKERS,
+)
+def test_markers_need_no_transaction(case):
+    """A marker for a producer that has nothing open is written and means nothing to readers; until
+    2.2 an abort of nothing is listed as if it had begun with its marker.
+    """
+    topic = case.topic()
+    aborted = answer("read", f"{ROW}.aborted_transactions")
+    verdict = case.judge(
+        a_topic(topic),
+        producer_ready(),
+        markers(SOMEBODY, 0, case.commit, topic, version=case.version, name="ask"),
+        at_end(topic),
+        fetch(topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, name="read"),
+        expect=all_of(
+            answer("ask", WRITTEN).is_(0),
+            answer("end", END).is_(1),
+            answer("read", f"{ROW}.last_stable_offset").is_(1),
+            by_release(
+                {
+                    "1.0-2.2": aborted.has_length(0 if case.commit else 1),
+                    "2.8+": aborted.has_length(0),
+                }
+            ),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.markers-of-older-epochs-are-refused", evidence=("KIP-98",), **MARKERS)
+def test_markers_of_older_epochs_are_refused(case):
+    """A marker under a producer epoch that is over answers INVALID_PRODUCER_EPOCH."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        producer_ready(),
+        markers(SOMEBODY, 3, COMMIT, topic, version=case.version, name="newer"),
+        markers(SOMEBODY, 2, COMMIT, topic, version=case.version, name="older"),
+        at_end(topic),
+        expect=all_of(
+            answer("newer", WRITTEN).is_(0),
+            answer("older", WRITTEN).is_(INVALID_EPOCH),
+            answer("end", END).is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.markers-fence-their-producers",
+    evidence=("MISC-06", "KIP-98"),
+    switches=("fencing-skipped",),
+    **MARKERS,
+)
+def test_markers_fence_their_producers(case):
+    """Once a marker carried a higher epoch, batches of the lower one are refused."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        producer_ready(),
+        produce(topic, 0, from_producer(SOMEBODY, 0, 0, ONE), name="before"),
+        markers(SOMEBODY, 1, ABORT, topic, version=case.version, name="ask"),
+        produce(topic, 0, from_producer(SOMEBODY, 0, 1, TWO), name="after"),
+        at_end(topic),
+        expect=all_of(
+            answer("before", PRODUCED).is_(0),
+            answer("ask", WRITTEN).is_(0),
+            answer("after", PRODUCED).is_(INVALID_EPOCH),
+            answer("end", END).is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.markers-of-former-coordinators-are-refused", evidence=("KIP-98",), **MARKERS
+)
+def test_markers_of_former_coordinators_are_refused(case):
+    """A marker of an older coordinator epoch answers TRANSACTION_COORDINATOR_FENCED."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        producer_ready(),
+        markers(SOMEBODY, 0, COMMIT, topic, coordinator_epoch=5, version=case.version,
+                name="newer"),
+        markers(SOMEBODY, 0, COMMIT, topic, coordinator_epoch=4, version=case.version,
+                name="older"),
+        at_end(topic),
+        expect=all_of(
+            answer("newer", WRITTEN).is_(0),
+            answer("older", WRITTEN).is_(COORDINATOR_FENCED),
+            answer("end", END).is_(1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.markers-for-unknown-partitions-are-refused", evidence=("KIP-98",), **MARKERS)
+def test_markers_for_unknown_partitions_are_refused(case):
+    """A partition that is not there is refused by itself; the others get their markers."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        producer_ready(),
+        markers(SOMEBODY, 0, COMMIT, topic, 0, 7, version=case.version, name="ask"),
+        at_end(topic),
+        expect=all_of(
+            answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(0),
+            answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("end", END).is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.old-formats-take-no-markers",
+    evidence=("KIP-98",),
+    releases="1.0-2.8",
+    **MARKERS,
+)
+def test_old_formats_take_no_markers(case):
+    """A topic of an older message format answers UNSUPPORTED_FOR_MESSAGE_FORMAT."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic, configs={"message.format.version": "0.10.0"}),
+        producer_ready(),
+        markers(SOMEBODY, 0, COMMIT, topic, version=case.version, name="ask"),
+        at_end(topic),
+        expect=all_of(answer("ask", WRITTEN).is_(MESSAGE_FORMAT), answer("end", END).is_(0)),
+    )
+    assert verdict.conforms, verdict

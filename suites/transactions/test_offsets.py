@@ -1,0 +1,297 @@
+"""Offsets within transactions: kept back until the end, then all or none.
+
+Sources: GroupCoordinator.handleTxnCommitOffsets and GroupMetadata at 1.0.2, 2.8.2; KIP-98, KIP-447,
+KIP-890; all five releases were asked.
+"""
+
+from harness.claim import OBSERVED, claim, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
+from harness.scenario import Await, Send, Until
+from harness.steps import a_topic, ask, coordinator_ready
+from suites.transactions.acts import (
+    ABORT,
+    CLUSTER,
+    COMMIT,
+    COMMITTED_OFFSET,
+    a_producer,
+    add_offsets,
+    commit_offset,
+    end,
+    ended,
+    offset_fetch,
+    settled,
+)
+
+FETCHED = "topics[0].partitions[0].committed_offset"
+FETCHED_CODE = "topics[0].partitions[0].error_code"
+INVALID_GROUP_ID, UNKNOWN_TOPIC, TOO_LARGE = 24, 3, 12
+ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTANCE, UNSTABLE = 22, 25, 82, 88
+COMMITS = {
+    "api": "TxnOffsetCommit",
+    "versions": range_("TxnOffsetCommit", 0),
+    "config": CLUSTER,
+}
+CHECKED = COMMITS | {"versions": range_("TxnOffsetCommit", 3)}
+MEMBER = Ref("member", "member_id")
+
+
+def prepared(case):
+    """A topic, a group's coordinator and a producer whose transaction has the group's offsets."""
+    topic, group, transaction = case.topic(), case.group(), case.transactional_id()
+    steps = [
+        a_topic(topic, 2),
+        coordinator_ready(group),
+        a_producer(transaction),
+        Until(offset_fetch(group, topic, name="group ready"), FETCHED_CODE, "==", 0),
+        add_offsets(transaction, group, name="group added"),
+    ]
+    return topic, group, transaction, steps
+
+
+def visible(group, topic, offset, name, partition=0):
+    """The coordinator takes up committed offsets a moment after the marker."""
+    return Until(offset_fetch(group, topic, partition, name=name), FETCHED, "==", offset)
+
+
+def a_member(group):
+    """A group of one: JoinGroup 1 takes a member at once, whatever KIP-394 says of later ones."""
+    body = {
+        "group_id": group,
+        "session_timeout_ms": 30000,
+        "rebalance_timeout_ms": 30000,
+        "member_id": "",
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b""}],
+    }
+    assignment = [{"member_id": MEMBER, "assignment": b""}]
+    synced = {"group_id": group, "generation_id": 1, "member_id": MEMBER, "assignments": assignment}
+    return [ask("JoinGroup", 2, body, name="member"), ask("SyncGroup", 0, synced, name="assigned")]
+
+
+@claim(
+    "transactions.offsets-count-from-the-commit-on",
+    evidence=("OFFS-21", "KIP-98"),
+    switches=("pending-offsets-visible",),
+    **COMMITS,
+)
+def test_offsets_count_from_the_commit_on(case):
+    """Offsets of an open transaction are not fetched; once it is committed they are."""
+    topic, group, transaction, steps = prepared(case)
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
+        offset_fetch(group, topic, name="open"),
+        ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
+        visible(group, topic, 7, "committed"),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("open", FETCHED).is_(-1),
+            answer("committed", FETCHED).is_(7),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.aborted-offsets-are-forgotten", evidence=("OFFS-21", "KIP-98"), **COMMITS)
+def test_aborted_offsets_are_forgotten(case):
+    """Offsets of an aborted transaction never count; those that were there before still do."""
+    topic, group, transaction, steps = prepared(case)
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, 5, name="before"),
+        ended(transaction, COMMIT, "kept"),
+        visible(group, topic, 5, "kept offset"),
+        add_offsets(transaction, group, name="added again"),
+        commit_offset(transaction, group, topic, 9, version=case.version, name="ask"),
+        ended(transaction, ABORT, "dropped"),
+        offset_fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("after", FETCHED).is_(5),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.unstable-offsets-are-not-fetched",
+    evidence=("KIP-447",),
+    api="OffsetFetch",
+    versions=range_("OffsetFetch", 7, 7),
+    config=CLUSTER,
+    stable=(True, False),
+)
+def test_unstable_offsets_are_not_fetched(case):
+    """Who asks for stable offsets only is told UNSTABLE_OFFSET_COMMIT while some are pending."""
+    topic, group, transaction, steps = prepared(case)
+    fetch = offset_fetch(group, topic, version=case.version, stable=case.stable, name="open")
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, 7, name="sent"),
+        fetch,
+        ended(transaction, COMMIT),
+        visible(group, topic, 7, "committed"),
+        expect=all_of(
+            answer("open", FETCHED_CODE).is_(UNSTABLE if case.stable else 0),
+            answer("open", FETCHED).is_(-1),
+            answer("committed", FETCHED).is_(7),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.unknown-partitions-have-no-offsets", evidence=("OFFS-03", "KIP-98"), **COMMITS)
+def test_unknown_partitions_have_no_offsets(case):
+    """An offset for a partition that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    topic, group, transaction, steps = prepared(case)
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, 7, partition=9, version=case.version, name="ask"),
+        commit_offset(transaction, group, case.topic("none"), 7, version=case.version, name="none"),
+        expect=answer("none", COMMITTED_OFFSET).is_(UNKNOWN_TOPIC),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.metadata-of-offsets-has-a-limit", evidence=("OFFS-16", "KIP-98"), **COMMITS)
+def test_metadata_of_offsets_has_a_limit(case):
+    """Metadata above offset.metadata.max.bytes (4096) answers OFFSET_METADATA_TOO_LARGE."""
+    topic, group, transaction, steps = prepared(case)
+    verdict = case.judge(
+        steps,
+        commit_offset(
+            transaction, group, topic, 7, metadata="m" * 4097, version=case.version, name="ask"
+        ),
+        commit_offset(
+            transaction, group, topic, 7, metadata="m" * 4096, version=case.version, name="most"
+        ),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_(TOO_LARGE), answer("most", COMMITTED_OFFSET).is_(0)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.strange-generations-commit-nothing",
+    evidence=("KIP-447",),
+    generation=(0, 5),
+    **CHECKED,
+)
+def test_strange_generations_commit_nothing(case):
+    """A generation of a group that has no members is no generation: ILLEGAL_GENERATION."""
+    topic, group, transaction, steps = prepared(case)
+    member = {"generation_id": case.generation, "member_id": "nobody"}
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, version=case.version, member=member, name="ask"),
+        offset_fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_one_of(ILLEGAL_GENERATION, UNKNOWN_MEMBER),
+            answer("after", FETCHED).is_(-1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.members-commit-in-their-generation", evidence=("KIP-447",), **CHECKED)
+def test_members_commit_in_their_generation(case):
+    """A member of the group may commit in its generation, in no other, and no stranger may."""
+    topic, group, transaction, steps = prepared(case)
+
+    def commits(name, **member):
+        return commit_offset(
+            transaction, group, topic, version=case.version, member=member, name=name
+        )
+
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        commits("own", generation_id=1, member_id=MEMBER),
+        commits("older", generation_id=0, member_id=MEMBER),
+        commits("stranger", generation_id=1, member_id="nobody"),
+        commits("outside"),
+        commits("unnamed", member_id="nobody"),
+        ended(transaction, COMMIT),
+        visible(group, topic, 7, "committed"),
+        expect=all_of(
+            answer("own", COMMITTED_OFFSET).is_(0),
+            answer("older", COMMITTED_OFFSET).is_(ILLEGAL_GENERATION),
+            answer("stranger", COMMITTED_OFFSET).is_(UNKNOWN_MEMBER),
+            answer("outside", COMMITTED_OFFSET).is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.groups-need-a-name", evidence=("KIP-98",), level=OBSERVED, **COMMITS
+)
+def test_groups_need_a_name(case):
+    """An offset for the empty group is refused, but for 1.0, which keeps it."""
+    topic, _, transaction, steps = prepared(case)
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, "", topic, version=case.version, name="ask"),
+        expect=by_release(
+            {
+                "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
+                "2.2+": answer("ask", COMMITTED_OFFSET).is_(INVALID_GROUP_ID),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.later-commits-outlast-earlier-ones",
+    evidence=("OFFS-17", "KIP-98"),
+    **COMMITS,
+)
+def test_later_commits_outlast_earlier_ones(case):
+    """A plain commit during the transaction is newer than the transaction's own, and stays."""
+    topic, group, transaction, steps = prepared(case)
+    row = {"partition_index": 0, "committed_offset": 20, "committed_metadata": ""}
+    plain = {
+        "group_id": group,
+        "generation_id_or_member_epoch": -1,
+        "member_id": "",
+        "topics": [{"name": topic, "partitions": [row]}],
+    }
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
+        ask("OffsetCommit", 2, plain, name="plain"),
+        offset_fetch(group, topic, name="open"),
+        commit_offset(transaction, group, topic, 8, partition=1, name="another"),
+        ended(transaction, COMMIT),
+        visible(group, topic, 8, "all taken up", 1),
+        offset_fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("plain", COMMITTED_OFFSET).is_(0), answer("open", FETCHED).is_(20)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.groups-with-pending-offsets-stay",
+    evidence=("KIP-98",),
+    api="DeleteGroups",
+    versions=range_("DeleteGroups", 0),
+    config=CLUSTER,
+)
+def test_groups_with_pending_offsets_stay(case):
+    """What DeleteGroups says of a group that only has offsets of an open transaction."""
+    topic, group, transaction, steps = prepared(case)
+    verdict = case.judge(
+        steps,
+        commit_offset(transaction, group, topic, 7, name="sent"),
+        ask("DeleteGroups", case.version, {"groups_names": [group]}, name="ask"),
+        end(transaction, COMMIT, name="end"),
+        settled(end(transaction, COMMIT, name="ended")),
+        Send("OffsetFetch", 1, offset_fetch(group, topic).body, name="after"),
+        Await("after"),
+    )
+    assert verdict.conforms, verdict

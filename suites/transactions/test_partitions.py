@@ -1,0 +1,173 @@
+"""AddPartitionsToTxn: all partitions or none, and the form that brokers send (KIP-890).
+
+Sources: KafkaApis.handleAddPartitionsToTxnRequest at 1.0.2, 2.8.2 and trunk of 2024-10; KIP-98,
+KIP-890; all five releases were asked.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
+from harness.steps import a_topic, ask
+from suites.transactions.acts import (
+    CLUSTER,
+    COMMIT,
+    a_producer,
+    add_partitions,
+    added_code,
+    end,
+    one_of_many,
+)
+
+INVALID_REQUEST, UNKNOWN_TOPIC, NOT_ATTEMPTED, INVALID_TXN_STATE = 42, 3, 55, 48
+INVALID_MAPPING, ABORTABLE = 49, 120
+ADD = {
+    "api": "AddPartitionsToTxn",
+    "versions": range_("AddPartitionsToTxn", 0),
+    "config": CLUSTER,
+}
+BATCHED = ADD | {"versions": range_("AddPartitionsToTxn", 4)}
+OTHER = {"producer_id": Ref("other", "producer_id"), "epoch": Ref("other", "producer_epoch")}
+
+
+def each(version):
+    """The codes of all partitions of one topic."""
+    return added_code(version).replace("results_by_partition[0]", "results_by_partition[*]")
+
+
+@claim("transactions.unknown-partitions-add-nothing", evidence=("KIP-98",), **ADD)
+def test_unknown_partitions_add_nothing(case):
+    """One partition that is not there refuses the request: UNKNOWN_TOPIC_OR_PARTITION for it,
+    OPERATION_NOT_ATTEMPTED for the others, and no transaction has begun. 1.0 asks for topics only.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, 7, version=case.version, name="ask"),
+        end(transaction, COMMIT, name="end"),
+        expect=by_release(
+            {
+                "1.0": all_of(
+                    answer("ask", each(case.version)).each_is(0),
+                    answer("end", "error_code").is_(0),
+                ),
+                "2.2+": all_of(
+                    answer("ask", each(case.version)).contains(UNKNOWN_TOPIC),
+                    answer("ask", each(case.version)).contains(NOT_ATTEMPTED),
+                    answer("end", "error_code").is_(INVALID_TXN_STATE),
+                ),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.unknown-topics-add-nothing", evidence=("KIP-98",), **ADD)
+def test_unknown_topics_add_nothing(case):
+    """A topic that is not there is not made by being added to a transaction."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, version=case.version, name="ask"),
+        add_partitions(transaction, topic, 0, version=case.version, name="again"),
+        expect=answer("again", added_code(case.version)).is_(UNKNOWN_TOPIC),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.empty-ids-add-nothing", evidence=("KIP-98",), **ADD)
+def test_empty_ids_add_nothing(case):
+    """The empty transactional id answers INVALID_REQUEST."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions("", topic, 0, version=case.version, name="ask"),
+        expect=answer("ask", added_code(case.version)).is_(INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.many-can-be-added-to-at-once", evidence=("KIP-890",), **BATCHED)
+def test_many_can_be_added_to_at_once(case):
+    """Brokers ask for many transactional ids in one request; each has an answer of its own."""
+    topic = case.topic()
+    one, two, none = (case.transactional_id(word) for word in ("one", "two", "none"))
+    topics = [{"name": topic, "partitions": [0]}]
+    body = {
+        "transactions": [
+            one_of_many(one, topics),
+            one_of_many(two, topics, OTHER["producer_id"], OTHER["epoch"]),
+            one_of_many(none, topics),
+        ]
+    }
+    code = "results_by_transaction[*].topic_results[*].results_by_partition[*].partition_error_code"
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(one),
+        a_producer(two, name="other"),
+        ask("AddPartitionsToTxn", case.version, body, name="ask"),
+        end(one, COMMIT, name="end one"),
+        end(two, COMMIT, name="end two", **OTHER),
+        expect=all_of(
+            answer("ask", code).contains([[INVALID_MAPPING]]),
+            answer("ask", code).contains([[0]]),
+            answer("end one", "error_code").is_(0),
+            answer("end two", "error_code").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.asking-about-partitions-begins-nothing", evidence=("KIP-890",), **BATCHED)
+def test_asking_about_partitions_begins_nothing(case):
+    """To verify a partition that was not added answers TRANSACTION_ABORTABLE and adds nothing."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, version=case.version, verify=True, name="ask"),
+        end(transaction, COMMIT, name="end"),
+        expect=all_of(
+            answer("ask", added_code(case.version)).is_one_of(INVALID_TXN_STATE, ABORTABLE),
+            answer("end", "error_code").is_(INVALID_TXN_STATE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.asking-about-unknown-partitions-is-refused", evidence=("KIP-890",), **BATCHED)
+def test_asking_about_unknown_partitions_is_refused(case):
+    """To verify a partition that is not there fails the others with it."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, name="begun"),
+        add_partitions(transaction, topic, 0, 9, version=case.version, verify=True, name="ask"),
+        expect=all_of(
+            answer("ask", each(case.version)).contains(UNKNOWN_TOPIC),
+            answer("ask", each(case.version)).contains(NOT_ATTEMPTED),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.adding-twice-is-adding-once", evidence=("KIP-98",), **ADD)
+def test_adding_twice_is_adding_once(case):
+    """A partition that is in the transaction already is added again without complaint."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic, 2),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, version=case.version, name="once"),
+        add_partitions(transaction, topic, 0, 1, version=case.version, name="more"),
+        add_partitions(transaction, topic, 0, 1, version=case.version, name="again"),
+        expect=all_of(
+            *(
+                answer(word, each(case.version)).each_is(0)
+                for word in ("once", "more", "again")
+            ),
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,170 @@
+"""InitProducerId with a transactional id: timeouts, epochs, and who may go on (KIP-360).
+
+Sources: TransactionCoordinator.handleInitProducerId and TransactionMetadata at 1.0.2, 2.2.1, 2.8.2;
+KIP-98, KIP-360, KIP-588; all five releases were asked.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.steps import coordinator_ready, init_producer_id
+from suites.transactions.acts import CLUSTER, EPOCH, PRODUCER, TRANSACTION, a_producer, initialised
+
+CODE = "error_code"
+INVALID_TIMEOUT, INVALID_EPOCH, FENCED = 50, 47, 90
+MOST_MS = 15 * 60 * 1000  # transaction.max.timeout.ms by default
+INIT = {"api": "InitProducerId", "versions": range_("InitProducerId", 0), "config": CLUSTER}
+KNOWN = INIT | {"versions": range_("InitProducerId", 3)}
+
+
+def fenced(version):
+    """PRODUCER_FENCED where the version knows it (KIP-588)."""
+    return FENCED if version >= 4 else INVALID_EPOCH
+
+
+@claim(
+    "transactions.impossible-timeouts-are-refused",
+    evidence=("KIP-98",),
+    switches=("transaction-timeout-not-validated",),
+    timeout_ms=(-1, 0, MOST_MS + 1, 2**31 - 1),
+    **INIT,
+)
+def test_impossible_timeouts_are_refused(case):
+    """A transaction timeout that is not positive, or above transaction.max.timeout.ms, answers
+    INVALID_TRANSACTION_TIMEOUT.
+    """
+    transaction = case.transactional_id()
+    verdict = case.judge(
+        coordinator_ready(transaction, TRANSACTION),
+        init_producer_id(transaction, version=case.version, timeout_ms=case.timeout_ms, name="ask"),
+        expect=all_of(
+            answer("ask", CODE).is_(INVALID_TIMEOUT), answer("ask", "producer_id").is_(-1)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.timeouts-may-be-as-long-as-the-setting",
+    evidence=("KIP-98",),
+    timeout_ms=(1, MOST_MS),
+    **INIT,
+)
+def test_timeouts_may_be_as_long_as_the_setting(case):
+    """One millisecond and transaction.max.timeout.ms itself are timeouts."""
+    transaction = case.transactional_id()
+    verdict = case.judge(
+        coordinator_ready(transaction, TRANSACTION),
+        initialised(transaction, "ask", version=case.version, timeout_ms=case.timeout_ms),
+        expect=answer("ask", "producer_epoch").is_(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.epochs-count-up", evidence=("KIP-98", "MISC-06"), **INIT)
+def test_epochs_count_up(case):
+    """A transactional id keeps its producer id; each InitProducerId raises the epoch by one."""
+    transaction = case.transactional_id()
+    asked = [
+        initialised(transaction, word, version=case.version) for word in ("one", "two", "three")
+    ]
+    verdict = case.judge(
+        coordinator_ready(transaction, TRANSACTION),
+        asked,
+        expect=all_of(
+            *(
+                answer(word, "producer_id").is_(Ref("one", "producer_id"))
+                for word in ("two", "three")
+            ),
+            answer("one", "producer_epoch").is_(0),
+            answer("two", "producer_epoch").is_(1),
+            answer("three", "producer_epoch").is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.ids-have-producers-of-their-own", evidence=("KIP-98",), **INIT)
+def test_ids_have_producers_of_their_own(case):
+    """Two transactional ids never share a producer id."""
+    one, two = case.transactional_id("one"), case.transactional_id("two")
+    verdict = case.judge(
+        coordinator_ready(one, TRANSACTION),
+        initialised(one, "first", version=case.version),
+        initialised(two, "second", version=case.version),
+        expect=all_of(
+            answer("second", "producer_id").is_not(Ref("first", "producer_id")),
+            answer("second", "producer_epoch").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.bumps-can-be-asked-for-again", evidence=("KIP-360",), **KNOWN)
+def test_bumps_can_be_asked_for_again(case):
+    """A producer that asks again with the epoch before its bump gets the same epoch again."""
+    transaction = case.transactional_id()
+    known = {"producer_id": PRODUCER, "producer_epoch": EPOCH, "version": case.version}
+    verdict = case.judge(
+        a_producer(transaction),
+        init_producer_id(transaction, name="bump", **known),
+        init_producer_id(transaction, name="again", **known),
+        expect=all_of(
+            answer("bump", "producer_epoch").is_(Ref("producer", "producer_epoch", 1)),
+            answer("again", "producer_id").is_(Ref("producer", "producer_id")),
+            answer("again", "producer_epoch").is_(Ref("bump", "producer_epoch")),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.epochs-long-over-are-fenced",
+    evidence=("KIP-360",),
+    switches=("fencing-skipped",),
+    **KNOWN,
+)
+def test_epochs_long_over_are_fenced(case):
+    """A producer whose epoch was left by somebody else's InitProducerId cannot go on."""
+    transaction = case.transactional_id()
+    known = {"producer_id": PRODUCER, "producer_epoch": EPOCH, "version": case.version}
+    verdict = case.judge(
+        a_producer(transaction),
+        initialised(transaction, "successor"),
+        init_producer_id(transaction, name="ask", **known),
+        initialised(transaction, "after"),
+        expect=all_of(
+            answer("ask", CODE).is_(fenced(case.version)),
+            answer("after", "producer_epoch").is_(Ref("successor", "producer_epoch", 1)),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.epochs-to-come-are-fenced", evidence=("KIP-360",), **KNOWN)
+def test_epochs_to_come_are_fenced(case):
+    """An epoch higher than the producer has is no more known than one that is over."""
+    transaction = case.transactional_id()
+    higher = {"producer_id": PRODUCER, "producer_epoch": 7, "version": case.version}
+    verdict = case.judge(
+        a_producer(transaction),
+        init_producer_id(transaction, name="ask", **higher),
+        expect=answer("ask", CODE).is_(fenced(case.version)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.new-ids-take-any-producer", evidence=("KIP-360",), **KNOWN)
+def test_new_ids_take_any_producer(case):
+    """Where a transactional id is not known yet, whoever asks gets a fresh id at epoch 0."""
+    transaction = case.transactional_id()
+    strange = {"producer_id": 123456789, "producer_epoch": 5}
+    verdict = case.judge(
+        coordinator_ready(transaction, TRANSACTION),
+        initialised(transaction, "ask", version=case.version, **strange),
+        expect=all_of(
+            answer("ask", "producer_id").is_not(123456789),
+            answer("ask", "producer_epoch").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,336 @@
+"""What readers see of transactions: nothing of an open one, all of a committed one, and which
+batches of an aborted one to leave out.
+
+Sources: KIP-98; Log.fetch and TransactionIndex at 1.0.2, 2.8.2; clauses LOG-28, FETCH-03, META-01;
+all five releases were asked.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, records
+from harness.placeholders import Ref
+from harness.scenario import Await, Send, Until
+from harness.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
+from suites.scene import ONE, THREE, TWO, among, batch
+from suites.transactions.acts import (
+    ABORT,
+    CLUSTER,
+    COMMIT,
+    READ_COMMITTED,
+    TRANSACTION,
+    a_producer,
+    add_partitions,
+    end,
+    ended,
+    initialised,
+    record,
+    send,
+)
+
+ROW = "responses[0].partitions[0]"
+ABORTED = f"{ROW}.aborted_transactions"
+END = "topics[0].partitions[0].offset"
+SHAPES = among(4, 5, 7, 11, 12, 13, 17)
+OTHER = {"producer_id": Ref("other", "producer_id"), "epoch": Ref("other", "producer_epoch")}
+FETCH = {"api": "Fetch", "versions": range_("Fetch", 4), "config": CLUSTER, "where": SHAPES}
+
+
+def committed(topic, version, offset=0, **how):
+    """A read of committed records from an offset, now."""
+    return fetch(
+        topic, 0, offset, version=version, isolation=READ_COMMITTED, max_wait_ms=0, **how
+    )
+
+
+def a_transaction(transaction, topic, values, commit, word):
+    """One transaction of the producer over: a batch per value, then its end."""
+    return [
+        add_partitions(transaction, topic, name=f"{word} begun"),
+        [
+            send(transaction, topic, record(value, at), name=f"{word} {at}")
+            for at, value in values.items()
+        ],
+        ended(transaction, commit, word),
+    ]
+
+
+@claim(
+    "transactions.aborted-records-are-marked-for-readers",
+    evidence=("LOG-28", "FETCH-03", "KIP-98"),
+    switches=("aborted-visible",),
+    **FETCH,
+)
+def test_aborted_records_are_marked_for_readers(case):
+    """read_committed gets aborted batches too, with the producer and first offset to skip by."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        produce(topic, 0, batch(ONE), name="before"),
+        a_transaction(transaction, topic, {0: TWO}, ABORT, "abort"),
+        a_transaction(transaction, topic, {1: THREE}, COMMIT, "commit"),
+        committed(topic, case.version, name="committed"),
+        fetch(topic, version=case.version, max_wait_ms=0, name="uncommitted"),
+        expect=all_of(
+            answer("committed", f"{ROW}.last_stable_offset").is_(5),
+            answer("committed", ABORTED).has_length(1),
+            answer("committed", f"{ABORTED}[0].first_offset").is_(1),
+            answer("committed", f"{ABORTED}[0].producer_id").is_(Ref("producer", "producer_id")),
+            records("committed", "[*].offset").is_([0, 1, 2, 3, 4]),
+            answer("uncommitted", ABORTED).is_(None),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.only-aborts-in-the-range-are-listed",
+    evidence=("LOG-28", "KIP-98"),
+    **FETCH,
+)
+def test_only_aborts_in_the_range_are_listed(case):
+    """Aborted transactions that ended before the first offset of a read are not listed."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        a_transaction(transaction, topic, {0: ONE}, ABORT, "first"),
+        a_transaction(transaction, topic, {1: TWO}, ABORT, "second"),
+        committed(topic, case.version, 0, name="both"),
+        committed(topic, case.version, 2, name="one"),
+        committed(topic, case.version, 3, name="from its marker"),
+        committed(topic, case.version, 4, name="none"),
+        expect=all_of(
+            answer("both", f"{ABORTED}[*].first_offset").is_([0, 2]),
+            answer("one", f"{ABORTED}[*].first_offset").is_([2]),
+            answer("from its marker", f"{ABORTED}[*].first_offset").is_([2]),
+            answer("none", ABORTED).has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.open-ones-hold-readers-back",
+    evidence=("LOG-28", "FETCH-03", "KIP-98"),
+    switches=("lso-ignored",),
+    **FETCH,
+)
+def test_open_ones_hold_readers_back(case):
+    """read_committed ends before the first open transaction, whatever was committed behind it."""
+    topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(first),
+        a_producer(second, name="other"),
+        produce(topic, 0, batch(ONE), name="before"),
+        add_partitions(first, topic, name="first begun"),
+        send(first, topic, record(TWO), name="first sent"),
+        add_partitions(second, topic, name="second begun", **OTHER),
+        send(second, topic, record(THREE, pid=OTHER["producer_id"], epoch=OTHER["epoch"]),
+             name="second sent"),
+        ended(second, COMMIT, "second", **OTHER),
+        committed(topic, case.version, name="held"),
+        committed(topic, case.version, 1, name="at it"),
+        ended(first, COMMIT, "first"),
+        committed(topic, case.version, name="free"),
+        expect=all_of(
+            answer("held", f"{ROW}.last_stable_offset").is_(1),
+            answer("held", f"{ROW}.high_watermark").is_(4),
+            records("held", "[*].value").is_([ONE]),
+            answer("at it", f"{ROW}.records").has_length(0),
+            answer("free", f"{ROW}.last_stable_offset").is_(5),
+            records("free", "[*].offset").is_([0, 1, 2, 3, 4]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.aborts-move-readers-on",
+    evidence=("LOG-28", "KIP-98"),
+    **FETCH,
+)
+def test_aborts_move_readers_on(case):
+    """With two open transactions the last stable offset moves to the second's when one is aborted,
+    and the abort is listed for those who read past it.
+    """
+    topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(first),
+        a_producer(second, name="other"),
+        add_partitions(first, topic, name="first begun"),
+        send(first, topic, record(ONE), name="first sent"),
+        add_partitions(second, topic, name="second begun", **OTHER),
+        send(second, topic, record(TWO, pid=OTHER["producer_id"], epoch=OTHER["epoch"]),
+             name="second sent"),
+        ended(first, ABORT, "first"),
+        committed(topic, case.version, name="moved"),
+        ended(second, ABORT, "second", **OTHER),
+        committed(topic, case.version, name="free"),
+        expect=all_of(
+            answer("moved", f"{ROW}.last_stable_offset").is_(1),
+            records("moved", "[*].offset").is_([0]),
+            answer("moved", f"{ABORTED}[*].first_offset").is_([0]),
+            answer("free", f"{ROW}.last_stable_offset").is_(4),
+            answer("free", f"{ABORTED}[*].first_offset").is_([0, 1]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.ends-wake-waiting-readers",
+    evidence=("FETCH-11", "KIP-98"),
+    api="Fetch",
+    versions=range_("Fetch", 4),
+    config=CLUSTER,
+    where=among(4, 11, 13),
+    commit=(COMMIT, ABORT),
+)
+def test_ends_wake_waiting_readers(case):
+    """A reader of committed records that waits is answered when the transaction ends."""
+    topic, transaction = case.topic(), case.transactional_id()
+    asked = fetch(topic, version=case.version, isolation=READ_COMMITTED, max_wait_ms=8000)
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, name="begun"),
+        send(transaction, topic, record(ONE), name="sent"),
+        Send("Fetch", case.version, asked.body, name="wait", connection="reader"),
+        end(transaction, case.commit, name="end"),
+        Await("wait"),
+        expect=all_of(
+            answer("wait", f"{ROW}.last_stable_offset").is_(2),
+            records("wait", "[*].offset").is_([0, 1]),
+            answer("wait", ABORTED).has_length(0 if case.commit else 1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.latest-for-committed-readers-is-the-stable-one",
+    evidence=("META-01", "LOG-28", "KIP-98"),
+    api="ListOffsets",
+    versions=range_("ListOffsets", 2),
+    config=CLUSTER,
+    where=among(2, 4, 6, 7, 9, 11),
+)
+def test_latest_for_committed_readers_is_the_stable_one(case):
+    """The latest offset for read_committed is the open transaction's first, then the marker's
+    successor.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+
+    def latest(name, isolation=READ_COMMITTED):
+        return list_offsets(topic, version=case.version, isolation=isolation, name=name)
+
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        produce(topic, 0, batch(ONE), name="before"),
+        add_partitions(transaction, topic, name="begun"),
+        latest("nothing sent"),
+        send(transaction, topic, record(TWO), name="sent"),
+        produce(topic, 0, batch(THREE), name="behind"),
+        latest("open"),
+        latest("open for all", 0),
+        ended(transaction),
+        latest("closed"),
+        expect=all_of(
+            answer("nothing sent", END).is_(1),
+            answer("open", END).is_(1),
+            answer("open for all", END).is_(3),
+            answer("closed", END).is_(4),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.all-partitions-become-visible-together",
+    evidence=("KIP-98",),
+    api="EndTxn",
+    versions=range_("EndTxn", 0),
+    config=CLUSTER,
+    commit=(COMMIT, ABORT),
+)
+def test_all_partitions_become_visible_together(case):
+    """The end of a transaction puts a marker of its kind into each of its partitions, also into
+    one that was added and never written to.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    marker = b"\0\0\0\1" if case.commit else b"\0\0\0\0"
+    reads = [
+        Until(
+            list_offsets(topic, p, version=2, isolation=READ_COMMITTED, name=f"stable {p}"),
+            END, "==", size,
+        )
+        for p, size in enumerate((2, 2, 1, 0))
+    ]  # fmt: skip
+    verdict = case.judge(
+        a_topic(topic, 4),
+        a_producer(transaction),
+        add_partitions(transaction, topic, 0, 1, 2, name="begun"),
+        send(transaction, topic, record(ONE), 0, name="to 0"),
+        send(transaction, topic, record(TWO), 1, name="to 1"),
+        end(transaction, case.commit, version=case.version, name="end"),
+        reads,
+        [fetch(topic, p, version=4, max_wait_ms=0, name=f"read {p}") for p in (0, 1, 2)],
+        expect=all_of(
+            answer("end", "error_code").is_(0),
+            *(records(f"read {p}", "[*].key").contains(marker) for p in (0, 1, 2)),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.successors-abort-what-was-open",
+    evidence=("MISC-06", "KIP-98"),
+    api="InitProducerId",
+    versions=range_("InitProducerId", 0),
+    config=CLUSTER,
+)
+def test_successors_abort_what_was_open(case):
+    """InitProducerId aborts the open transaction under a higher epoch, answers
+    CONCURRENT_TRANSACTIONS, and gives an epoch higher still once that is done.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, name="begun"),
+        send(transaction, topic, record(ONE), name="sent"),
+        initialised(transaction, "successor", version=case.version),
+        fetch(topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, name="read"),
+        expect=all_of(
+            answer("successor", "producer_epoch").at_least(2),
+            answer("read", ABORTED).has_length(1),
+            records("read", "[1].key").is_(b"\0\0\0\0"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.coordinators-are-found",
+    evidence=("META-12", "KIP-98"),
+    api="FindCoordinator",
+    versions=range_("FindCoordinator", 1),
+    config=CLUSTER,
+)
+def test_coordinators_are_found(case):
+    """A transactional id has a coordinator as soon as its topic is there."""
+    transaction = case.transactional_id()
+    body = {"key": transaction, "key_type": TRANSACTION, "coordinator_keys": [transaction]}
+    asked = Send("FindCoordinator", case.version, body, name="ask")
+    code = "coordinators[0].error_code" if case.version >= 4 else "error_code"
+    verdict = case.judge(
+        coordinator_ready(transaction, TRANSACTION),
+        asked,
+        Await("ask"),
+        expect=answer("ask", code).is_(0),
+    )
+    assert verdict.conforms, verdict

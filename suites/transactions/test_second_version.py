@@ -1,0 +1,203 @@
+"""Transactions of version 2 (KIP-890): an epoch for each, and partitions that add themselves.
+
+Sources: KIP-890; TransactionCoordinator on trunk of 2024-10; observed on 4.3.1.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, batches
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import a_topic, coordinator_ready, fetch, init_producer_id
+from suites.transactions.acts import (
+    ABORT,
+    CLUSTER,
+    COMMIT,
+    COMMITTED_OFFSET,
+    EPOCH,
+    PRODUCED,
+    READ_COMMITTED,
+    a_producer,
+    add_partitions,
+    commit_offset,
+    end,
+    offset_fetch,
+    record,
+    send,
+    settled,
+    stable,
+)
+
+CODE = "error_code"
+ROW = "responses[0].partitions[0]"
+NEXT = Ref("producer", "producer_epoch", 1)
+INVALID_EPOCH, INVALID_TXN_STATE, FENCED = 47, 48, 90
+ENDS = {"api": "EndTxn", "versions": range_("EndTxn", 5), "config": CLUSTER}
+SENDS = {"api": "Produce", "versions": range_("Produce", 12), "config": CLUSTER}
+
+
+@claim(
+    "transactions.ends-raise-the-epoch", evidence=("KIP-890",), commit=(COMMIT, ABORT), **ENDS
+)
+def test_ends_raise_the_epoch(case):
+    """EndTxn 5 answers the producer id and an epoch one higher, with which its markers are
+    written and the next transaction goes on.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        send(transaction, topic, record(b"one"), version=12, name="first"),
+        end(transaction, case.commit, version=5, name="ask"),
+        stable(topic, 2),
+        fetch(topic, 0, 1, version=4, max_wait_ms=0, name="marker"),
+        Until(send(transaction, topic, record(b"two", epoch=NEXT), version=12, name="second"),
+              PRODUCED, "==", 0),
+        expect=all_of(
+            answer("ask", "producer_id").is_(Ref("producer", "producer_id")),
+            answer("ask", "producer_epoch").is_(NEXT),
+            batches("marker", "[0].producer_epoch").is_(NEXT),
+            answer("second", PRODUCED).is_(0),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.ended-epochs-are-over", evidence=("KIP-890",), **ENDS)
+def test_ended_epochs_are_over(case):
+    """After EndTxn 5 nothing can be sent in the epoch it ended."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        send(transaction, topic, record(b"one"), version=12, name="first"),
+        end(transaction, COMMIT, version=5, name="end"),
+        stable(topic, 2),
+        fetch(topic, 0, 1, version=4, max_wait_ms=0, name="marker"),
+        send(transaction, topic, record(b"late", 1), version=12, name="ask"),
+        expect=answer("ask", PRODUCED).is_(INVALID_EPOCH),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.ends-can-be-asked-for-again",
+    evidence=("KIP-890",),
+    commit=(COMMIT, ABORT),
+    **ENDS,
+)
+def test_ends_can_be_asked_for_again(case):
+    """EndTxn 5 with the epoch before its bump answers the bumped one again; the other outcome is
+    INVALID_TXN_STATE.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        send(transaction, topic, record(b"one"), version=12, name="first"),
+        end(transaction, case.commit, version=5, name="end"),
+        settled(end(transaction, case.commit, version=5, name="again")),
+        end(transaction, not case.commit, version=5, name="otherwise"),
+        expect=all_of(
+            answer("again", CODE).is_(0),
+            answer("again", "producer_epoch").is_(NEXT),
+            answer("otherwise", CODE).is_(INVALID_TXN_STATE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.sending-adds-the-partition", evidence=("KIP-890",), **SENDS)
+def test_sending_adds_the_partition(case):
+    """Produce 12 and later adds its partition to the transaction by itself."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic, 2),
+        a_producer(transaction),
+        send(transaction, topic, record(b"one"), 0, version=case.version, name="to 0"),
+        send(transaction, topic, record(b"two"), 1, version=case.version, name="to 1"),
+        add_partitions(transaction, topic, 0, 1, version=4, verify=True, name="verified"),
+        end(transaction, COMMIT, version=5, name="end"),
+        settled(end(transaction, COMMIT, version=5, name="ended")),
+        [
+            fetch(topic, p, version=4, isolation=READ_COMMITTED, max_wait_ms=0, name=f"read {p}")
+            for p in (0, 1)
+        ],
+        expect=all_of(
+            *(answer(f"read {p}", f"{ROW}.last_stable_offset").is_(2) for p in (0, 1)),
+            answer("end", CODE).is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.committing-offsets-adds-the-group",
+    evidence=("KIP-890",),
+    api="TxnOffsetCommit",
+    versions=range_("TxnOffsetCommit", 5),
+    config=CLUSTER,
+)
+def test_committing_offsets_adds_the_group(case):
+    """TxnOffsetCommit 5 adds the group's partition to the transaction by itself."""
+    topic, group, transaction = case.topic(), case.group(), case.transactional_id()
+    fetched = "topics[0].partitions[0].committed_offset"
+    verdict = case.judge(
+        a_topic(topic),
+        coordinator_ready(group),
+        a_producer(transaction),
+        Until(offset_fetch(group, topic, name="group ready"),
+              "topics[0].partitions[0].error_code", "==", 0),
+        commit_offset(transaction, group, topic, version=case.version, name="ask"),
+        end(transaction, COMMIT, version=5, name="end"),
+        Until(offset_fetch(group, topic, name="after"), fetched, "==", 7),
+        expect=all_of(answer("ask", COMMITTED_OFFSET).is_(0), answer("end", CODE).is_(0)),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.aborts-of-nothing-raise-the-epoch", evidence=("KIP-890",), **ENDS)
+def test_aborts_of_nothing_raise_the_epoch(case):
+    """EndTxn 5 that aborts where nothing was begun is no error and raises the epoch; a commit of
+    nothing is INVALID_TXN_STATE.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        end(transaction, COMMIT, version=5, name="commit"),
+        end(transaction, ABORT, version=5, name="abort"),
+        Until(send(transaction, topic, record(epoch=NEXT), version=12, name="next"),
+              PRODUCED, "==", 0),
+        expect=all_of(
+            answer("commit", CODE).is_(INVALID_TXN_STATE),
+            answer("abort", CODE).is_(0),
+            answer("abort", "producer_epoch").is_(NEXT),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.bumped-producers-can-go-on", evidence=("KIP-360", "KIP-890"), **ENDS)
+def test_bumped_producers_can_go_on(case):
+    """After EndTxn 5 InitProducerId takes the epoch that was answered and gives the next."""
+    topic, transaction = case.topic(), case.transactional_id()
+    bumped = Ref("end", "producer_epoch")
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        send(transaction, topic, record(b"one"), version=12, name="first"),
+        end(transaction, ABORT, version=5, name="end"),
+        settled(
+            init_producer_id(
+                transaction, version=5, producer_id=Ref("end", "producer_id"),
+                producer_epoch=bumped, name="ask",
+            )
+        ),
+        end(transaction, ABORT, version=5, name="old", epoch=EPOCH),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            answer("ask", "producer_epoch").is_(Ref("end", "producer_epoch", 1)),
+            answer("old", CODE).is_(FENCED),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
