@@ -28,6 +28,7 @@ LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
 _DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 NO_ID = bytes(16)
 NO_BROKER = -1
+_INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
 
 # Config values that say where a broker runs, not how it behaves.
 DEPLOYMENT = frozenset(
@@ -378,6 +379,22 @@ def _coordinator(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
     return symbols.symbol("coordinator", value)
 
 
+def _only_node(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    if symbols.brokers > 1:
+        return value
+    if isinstance(value, list):
+        return [_only_node(symbols, one, {}) for one in value]
+    return symbols.symbol("node", value) if isinstance(value, int) and value >= 0 else value
+
+
+def _quoted(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    def named(found: re.Match[str]) -> str:
+        moment = symbols.moment(int(found[0]))
+        return moment if isinstance(moment, str) else "$instant"
+
+    return _INSTANT.sub(named, value) if isinstance(value, str) else value
+
+
 def _asked_for_all(exchange: Exchange) -> bool:
     if exchange.request is None:
         return False
@@ -426,6 +443,11 @@ REASONS: tuple[Reason, ...] = (
            ("",), _placement, frozenset({"Metadata"})),
     Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",
            ("controller_id",), _chosen, frozenset({"Metadata", "DescribeCluster"})),
+    Reason("quoted-times", "A message may quote instants; those of the run go by their names.",
+           ("batch_index_error_message", "error_message"), _quoted),
+    Reason("node-ids", "The number of an only broker is its owner's choice; it has only one.",
+           ("node_id", "broker_id", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
+            "offline_replicas"), _only_node),
     Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
            ("node_id",), _coordinator, frozenset({"FindCoordinator"})),
 )  # fmt: skip

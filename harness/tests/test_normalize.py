@@ -135,6 +135,19 @@ def coordinator(node):
     return one("FindCoordinator", 1, answer, {"key": "g"})
 
 
+def lonely(node, *, leader=None, replicas=None, label="asked"):
+    """What a cluster of one broker of this number says of itself."""
+    part = partition(0, replicas or (node,), leader)
+    rows = {"brokers": [broker(node)], "topics": [topic(NAME, part)], "asked": [NAME]}
+    return metadata(label, controller=node, **rows)
+
+
+def complaint(text):
+    row = {"batch_index": 0, "batch_index_error_message": text}
+    part = {"index": 0, "error_code": 32, "record_errors": [row], "error_message": "One failed"}
+    return one("Produce", 8, {"responses": [{"name": NAME, "partition_responses": [part]}]})
+
+
 def created(assignments=()):
     entry = {"name": NAME, "assignments": list(assignments)}
     return one("CreateTopics", 2, {"topics": []}, {"topics": [entry]}, label="created")
@@ -163,6 +176,7 @@ def talk(*lines, **header):
 TWICE = ("first", "second")
 ASSIGNED = [{"partition_index": 0, "broker_ids": [0, 1, 2]}]
 PLACED = {"brokers": 3}
+TIMED = {"times": {"$now": CLOCK}}
 THREE = [broker(0), broker(1), broker(2)]
 
 # reason -> (honest, a legal change, faults that look like it)
@@ -286,6 +300,35 @@ CASES = {
             talk(
                 metadata(brokers=THREE, controller=77), metadata("again", brokers=THREE), **PLACED
             ),
+        ],
+    ),
+    "quoted-times": (
+        talk(
+            complaint(f"Timestamp {CLOCK} is not between {CLOCK + 3} and {CLOCK + 10**9}"), **TIMED
+        ),
+        talk(
+            complaint(f"Timestamp {CLOCK} is not between {CLOCK + 9} and {CLOCK + 10**9 + 6}"),
+            **TIMED,
+        ),
+        [
+            talk(
+                complaint(f"Timestamp {CLOCK + 3} is not between {CLOCK} and {CLOCK + 10**9}"),
+                **TIMED,
+            ),
+            talk(
+                complaint(f"Timestamp {CLOCK} is between {CLOCK + 3} and {CLOCK + 10**9}"), **TIMED
+            ),
+            talk(complaint(f"Timestamp {CLOCK} is not between {CLOCK + 3} and 1000"), **TIMED),
+        ],
+    ),
+    "node-ids": (
+        talk(*(lonely(0, label=label) for label in TWICE)),
+        talk(*(lonely(7, label=label) for label in TWICE)),
+        [
+            talk(lonely(0, label="first"), lonely(7, label="second")),
+            talk(*(lonely(7, leader=0, label=label) for label in TWICE)),
+            talk(*(lonely(7, leader=-1, label=label) for label in TWICE)),
+            talk(*(lonely(7, replicas=(7, 7), label=label) for label in TWICE)),
         ],
     ),
     "coordinator": (
