@@ -1,0 +1,20 @@
+"""Requests that are sent and left alone for a while. Nothing here judges."""
+
+from typing import Any
+
+from harness.scenario import Ask, Send
+from suites.scene import part, question
+
+AGES_MS = 600_000
+NOTHING = {"topics": [], "allow_auto_topic_creation": False}
+
+
+def waiting(topic: Any, name: str = "waits", to: str = "b") -> Send:
+    """A fetch at the end of an empty partition that only an append completes."""
+    body = question(4, [(topic, [part()])], max_wait_ms=AGES_MS)
+    return Send("Fetch", 4, body, name=name, connection=to)
+
+
+def sent_later(step: Ask, name: str, to: str = "b") -> Send:
+    """A built request that is sent without awaiting its answer."""
+    return Send(step.api, step.version, step.body, name=name, connection=to)

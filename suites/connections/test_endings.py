@@ -1,0 +1,173 @@
+"""How a connection ends: by its peer in the middle of something, or because nobody used it.
+
+What was sent in full before the end is done; an answer that nobody can hear any more is dropped and
+harms nobody. A broker notices the end of a peer's direction only in the connection's turn, so a
+request that waits is answered still.
+
+Sources: Selector.close and IdleExpiryManager, SocketServer.Processor at 1.0.2, 2.8.2 and 3.9;
+clauses WIRE-10, WIRE-17, WIRE-22.
+"""
+
+import struct
+
+from harness.claim import claim
+from harness.expect import all_of, answer, answered, by_release, connection, records
+from harness.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
+from harness.steps import a_topic, fetch, list_offsets, metadata, produce
+from suites.connections.requests import sent_later, waiting
+from suites.scene import ONE, TWO, batch
+
+IDLE = {"connections.max.idle.ms": 1500}
+END = "topics[0].partitions[0].offset"
+
+
+def the_end(to, name="end"):
+    """Look until the broker closes this connection."""
+    return Raw(b"", name=name, connection=to, framed=False, expect="close")
+
+
+@claim(
+    "connections.what-was-sent-before-the-end-is-done",
+    evidence=("WIRE-17", "WIRE-10"),
+    acks=(0, 1, -1),
+)
+def test_what_was_sent_before_the_end_is_done(case):
+    """A Produce whose connection is closed right behind it is written, and its answer dropped."""
+    topic = case.topic()
+    body = produce(topic, 0, batch(ONE), acks=case.acks)
+    verdict = case.judge(
+        a_topic(topic),
+        produce(topic, 0, batch(ONE), name="silent", acks=0, connection="b")
+        if case.acks == 0
+        else sent_later(body, "unheard"),
+        Close("b"),
+        Until(list_offsets(topic, name="end"), END, "==", 1),
+        metadata(name="after"),
+        expect=all_of(answer("end", END).is_(1), answered("after")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("connections.an-answer-for-nobody-is-dropped", evidence=("WIRE-17",))
+def test_an_answer_for_nobody_is_dropped(case):
+    """A fetch whose peer left while it waited harms nobody when an append completes it."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        waiting(topic),
+        waiting(topic, "other", to="c"),
+        Quiet("b"),
+        Close("b"),
+        produce(topic, 0, batch(ONE), name="append"),
+        Await("other"),
+        fetch(topic, name="after"),
+        expect=all_of(
+            records("other", "[*].value").is_([ONE]), records("after", "[*].value").is_([ONE])
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("connections.who-only-listens-is-answered", evidence=("WIRE-10", "WIRE-17"))
+def test_who_only_listens_is_answered(case):
+    """A peer that ends its own direction while its request waits hears the answer, then the end."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        waiting(topic),
+        Quiet("b"),
+        HalfClose("b"),
+        produce(topic, 0, batch(ONE), name="append"),
+        Await("waits"),
+        the_end("b"),
+        expect=all_of(records("waits", "[*].value").is_([ONE]), connection("b").is_("closed")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.a-pipeline-is-answered-after-the-end",
+    evidence=("WIRE-10", "WIRE-17", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    releases="2.8+",  # before, the end may be read ahead of the requests
+)
+def test_a_pipeline_is_answered_after_the_end(case):
+    """Requests sent behind a waiting one, and then the end: all are answered, in order."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        waiting(topic),
+        sent_later(produce(topic, 0, batch(TWO)), "second"),
+        sent_later(list_offsets(topic), "third"),
+        Quiet("b"),
+        HalfClose("b"),
+        produce(topic, 0, batch(ONE), name="append"),
+        Await("waits"),
+        Await("second"),
+        Await("third"),
+        the_end("b"),
+        expect=all_of(
+            records("waits", "[*].value").is_([ONE]),
+            answer("third", END).is_(2),
+            connection("b").is_("closed"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.idle-ones-are-closed",
+    evidence=("WIRE-22",),
+    config=IDLE,
+    said=("a request", "half a frame"),
+)
+def test_idle_ones_are_closed(case):
+    """A connection that nobody uses for connections.max.idle.ms is closed, whatever it said."""
+    said = {
+        "a request": [metadata(name="ask", connection="b")],
+        "half a frame": [
+            Raw(struct.pack(">ihh", 99, 3, 1), name="half", connection="b", framed=False,
+                expect="silence")
+        ],
+    }  # fmt: skip
+    verdict = case.judge(
+        said[case.said],
+        the_end("b"),
+        metadata(name="after", connection="c"),
+        expect=all_of(connection("b").is_("closed"), answered("after")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.unused-ones-are-idle",
+    evidence=("WIRE-22", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
+    config=IDLE,
+)
+def test_unused_ones_are_idle(case):
+    """A connection on which nothing was ever said is closed as idle; 1.0 never does that."""
+    verdict = case.judge(
+        Open("b"),
+        metadata(name="ask", connection="c"),
+        the_end("c"),
+        metadata(name="late", connection="b") if case.release == "1.0" else the_end("b", "late"),
+        expect=by_release({"1.0": answered("late"), "2.2+": connection("b").is_("closed")}),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.a-waiting-request-does-not-keep-its-connection",
+    evidence=("WIRE-22",),
+    config=IDLE,
+)
+def test_a_waiting_request_does_not_keep_its_connection(case):
+    """A connection whose request waits for longer than connections.max.idle.ms is closed."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        waiting(topic),
+        Await("waits"),
+        produce(topic, 0, batch(ONE), name="append", connection="c"),
+        expect=all_of(connection("b").is_("closed"), answered("append")),
+    )
+    assert verdict.conforms, verdict

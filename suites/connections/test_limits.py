@@ -1,0 +1,128 @@
+"""How many connections a broker takes: those of one address, and all together.
+
+A broker's own connections (its controller's, its log manager's) come from the same address and
+count, how many differs by release; so the claims stay well below and well above the limit, and say
+nothing of the connection that meets it. One network thread makes the order certain: it registers
+what was accepted at the latest with the first of two answers, and has counted what was closed
+before the second. So each case gives back what it took, asks twice, and only then ends.
+
+Sources: ConnectionQuotas and Acceptor at 1.0.2, 2.8.2 and 3.9; KIP-402; clauses WIRE-06, WIRE-07.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, answered, connection
+from harness.scenario import Await, Close, Open, Quiet, Raw
+from harness.steps import a_topic, list_offsets, metadata, produce
+from suites.connections.requests import sent_later
+from suites.scene import ONE, batch
+
+MOST = 10
+ONE_THREAD = {"num.network.threads": 1}
+CONFIGS = {
+    "all": ONE_THREAD | {"max.connections.per.ip": MOST},
+    "one": ONE_THREAD | {"max.connections.per.ip.overrides": f"127.0.0.1:{MOST}"},
+}
+KEPT = ("b", "c", "d")
+FILLERS = tuple(f"filler {index}" for index in range(MOST))
+
+
+def refused(to):
+    """Look until the broker closes this connection, on which nothing was said."""
+    return Raw(b"", name=f"{to} end", connection=to, framed=False, expect="close")
+
+
+def given_back(*names, again=""):
+    """Close these, and ask twice, so that the broker has seen and counted it."""
+    seen = [metadata(name=f"{word} given back{again}") for word in ("first", "then")]
+    return [*(Close(name) for name in names), *seen]
+
+
+@claim(
+    "connections.too-many-of-one-address-are-closed",
+    evidence=("WIRE-06",),
+    limit=tuple(CONFIGS),
+)
+def test_too_many_of_one_address_are_closed(case):
+    """Beyond max.connections.per.ip a connection is closed unheard; those that are open live on."""
+    verdict = case.judge(
+        metadata(name="first"),
+        [metadata(name=f"{name} before", connection=name) for name in KEPT],
+        [Open(name) for name in FILLERS],
+        Open("late"),
+        refused("late"),
+        [metadata(name=f"{name} after", connection=name) for name in KEPT],
+        given_back(*KEPT, *FILLERS),
+        config=CONFIGS[case.limit],
+        expect=all_of(
+            connection("late").is_("closed"), *(answered(f"{name} after") for name in KEPT)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.a-closed-one-makes-room",
+    evidence=("WIRE-07", "WIRE-06"),
+    limit=tuple(CONFIGS),
+)
+def test_a_closed_one_makes_room(case):
+    """A connection that ends gives its place back, once: as many as before are taken again."""
+    again = [f"again {index}" for index in range(3)]
+    verdict = case.judge(
+        metadata(name="first"),
+        [Open(name) for name in FILLERS],
+        refused(FILLERS[-1]),
+        given_back(*FILLERS, again=" at once"),
+        [metadata(name=name, connection=name) for name in again],
+        [Open(f"more {index}") for index in range(MOST)],
+        refused(f"more {MOST - 1}"),
+        given_back(*again, *(f"more {index}" for index in range(MOST))),
+        config=CONFIGS[case.limit],
+        expect=all_of(
+            *(answered(name) for name in again),
+            connection(FILLERS[-1]).is_("closed"),
+            connection(f"more {MOST - 1}").is_("closed"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.too-many-of-a-listener-wait",
+    evidence=("KIP-402",),
+    releases="2.8+",
+    config=ONE_THREAD | {"listener.name.plaintext.max.connections": MOST},
+)
+def test_too_many_of_a_listener_wait(case):
+    """Beyond a listener's max.connections who comes later is not refused, but waits for a place."""
+    verdict = served_when_there_is_room(case)
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "connections.too-many-of-a-broker-wait",
+    evidence=("KIP-402",),
+    releases="2.8+",
+    config=ONE_THREAD | {"max.connections": MOST},
+)
+def test_too_many_of_a_broker_wait(case):
+    """Beyond max.connections who comes later is not refused either, but waits for a place."""
+    verdict = served_when_there_is_room(case)
+    assert verdict.conforms, verdict
+
+
+def served_when_there_is_room(case):
+    """Beyond the limit a question is asked whose answer tells when it was heard."""
+    topic = case.topic()
+    ends = list_offsets(topic)
+    return case.judge(
+        a_topic(topic),
+        [Open(name) for name in FILLERS],
+        sent_later(ends, "late", to="late"),
+        Quiet("late"),
+        produce(topic, 0, batch(ONE), name="append"),
+        given_back(*FILLERS),
+        Await("late"),
+        given_back("late", again=" in the end"),
+        expect=answer("late", "topics[0].partitions[0].offset").is_(1),
+    )
