@@ -56,11 +56,13 @@ def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipR
     session = "broker.session.timeout.ms" if persona.kraft else "zookeeper.session.timeout.ms"
     in_order = setting("controlled.shutdown.enable", "true").lower() == "true"
     balanced = setting("auto.leader.rebalance.enable").lower() == "true"
+    balance = int(setting("leader.imbalance.check.interval.seconds")) * 1000 * balanced
     return MembershipRules(
         session_ms=int(setting(session)),
         shutdown_tries=int(setting("controlled.shutdown.max.retries", "3")) if in_order else 0,
         shutdown_backoff_ms=int(setting("controlled.shutdown.retry.backoff.ms", "5000")),
-        balance_ms=int(setting("leader.imbalance.check.interval.seconds")) * 1000 * balanced,
+        balance_ms=balance,
+        first_balance_ms=balance if persona.kraft else 5_000,
     )
 
 

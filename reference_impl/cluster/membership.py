@@ -19,7 +19,7 @@ from typing import NamedTuple
 from reference_impl.cluster.controller import Controller
 from reference_impl.cluster.sessions import Sessions
 
-FIRST_BALANCE_MS = 5_000  # after a ZooKeeper controller took over (CTL-23)
+KEEPER = 100  # who keeps the registry, ZooKeeper or the quorum, as an end of links that can be cut
 
 
 class Event(Enum):
@@ -38,6 +38,7 @@ class MembershipRules:
     shutdown_tries: int = 3  # controlled.shutdown.max.retries; 0 where it is not enabled
     shutdown_backoff_ms: int = 5_000  # controlled.shutdown.retry.backoff.ms
     balance_ms: int = 0  # leader.imbalance.check.interval.seconds; 0 for never
+    first_balance_ms: int = 5_000  # a ZooKeeper controller's first look comes sooner (CTL-23)
 
 
 class Membership:
@@ -55,7 +56,7 @@ class Membership:
     def began(self, now: int) -> None:
         """The cluster runs: the controller looks after leaders from now on."""
         if self.rules.balance_ms:
-            self._balance_at = now + min(FIRST_BALANCE_MS, self.rules.balance_ms)
+            self._balance_at = now + min(self.rules.first_balance_ms, self.rules.balance_ms)
 
     def killed(self, broker: int, now: int) -> None:
         """It ended without a word, or says nothing any more."""

@@ -5,7 +5,9 @@ with its connections and keeps its logs (in memory they are what the page cache 
 have kept), SIGSTOP leaves everything as it is and does nothing any more, SIGTERM asks the
 controller to move leaders away first (`cluster.membership` knows when that is done). A broker that
 starts again is a new core on the old port over the old logs; logs of partitions that are no longer
-its own are dropped before it hears of the others. Every verb runs in the loop's thread.
+its own are dropped before it hears of the others. A broker whose link to whoever keeps the registry
+(`KEEPER`) is cut hears no news, reports nothing and loses its session. Every verb runs in the
+loop's thread.
 
 Sources: BRK-30..32, CTL-18, CTL-24; harness/target.py names the verbs.
 """
@@ -16,7 +18,8 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from reference_impl.cluster.membership import Event, Membership
+from reference_impl.cluster.membership import KEEPER, Event, Membership
+from reference_impl.cluster.topology import Gone
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
@@ -50,6 +53,8 @@ class Lifecycle:
         self._make = make
         self._running: dict[int, Broker] = {}
         self._frozen: set[int] = set()
+        self._severed: set[int] = set()
+        cluster.reachable = self.reachable
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
         self.ended: Ended = lambda broker, now, *, clean: None  # its logs are let go of
@@ -103,10 +108,26 @@ class Lifecycle:
 
     # --- what time brings -------------------------------------------------------------------
 
+    def reachable(self, number: int) -> bool:
+        links = self._server.links
+        return not (links.cuts(number, KEEPER) or links.cuts(KEEPER, number))
+
     def deadline(self) -> int | None:
+        """When `tick` has something to do: an instant, 0 for at once, None for never."""
+        if self._changed():
+            return 0
         return self._membership.deadline()
 
+    def _changed(self) -> list[int]:
+        """Brokers whose link to the registry was cut or mended since `tick` looked."""
+        return [n for n in self._running if self.reachable(n) == (n in self._severed)]
+
     def tick(self, now: int) -> None:
+        for number in self._changed():
+            if number in self._severed:
+                self._mend(number)
+            else:
+                self._sever(number, now)
         for event, number in self._membership.tick(now):
             if event is Event.MAY_GO:
                 self._server.settle(self._running[number], now)
@@ -118,11 +139,27 @@ class Lifecycle:
             if done is not None:
                 done()
 
+    def _sever(self, number: int, now: int) -> None:
+        self._severed.add(number)
+        self._cluster.unsubscribe(number)
+        self._membership.killed(number, now)
+
+    def _mend(self, number: int) -> None:
+        """It hears what happened meanwhile, partitions that went first."""
+        self._severed.discard(number)
+        self._membership.resumed(number)
+        broker = self._running[number]
+        for replica in list(broker.replicas):
+            if self._cluster.partition(replica.topic, replica.index) is None:
+                broker.hear(Gone(replica.topic, replica.index))
+        self._cluster.subscribe(number, broker.hear)
+
     # --- ends and beginnings ----------------------------------------------------------------
 
     def _end(self, number: int, now: int, *, clean: bool) -> None:
         broker = self._running.pop(number)
         self._frozen.discard(number)
+        self._severed.discard(number)
         self._held[number] = {(r.topic, r.index): r.topic_id for r in broker.replicas}
         self._cluster.unsubscribe(number)
         self._server.remove(broker)

@@ -85,6 +85,9 @@ class Links:
             )
         self.wake()
 
+    def cuts(self, sender: int, peer: int) -> bool:
+        return (sender, peer) in self._cut
+
     def heal(self, sender: int, peer: int) -> None:
         with self._lock:
             self._cut.discard((sender, peer))

@@ -179,6 +179,7 @@ def build(
             cluster.set_topic_defaults(topic_defaults(broker))
         server.add(listener, broker)
         life.adopt(broker)
+    membership.began(clock())
     server.keeper = life
     return RunningCluster(server, cluster, life, clock, disk)
 

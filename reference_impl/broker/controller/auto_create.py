@@ -83,6 +83,8 @@ def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, in
     except Refused as refused:
         if persona.kraft:  # the broker only asked; what the controller says, nobody is told
             return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if refused.code == ErrorCode.TOPIC_ALREADY_EXISTS:  # its deletion is not over
+            return False, ErrorCode.LEADER_NOT_AVAILABLE
         return False, refused.code
     return False, persona.quirk("metadata.answer-when-creating")
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from reference_impl.broker import topic_names
 from reference_impl.broker.config_values import ValueRefused
+from reference_impl.broker.control import controller_of
 from reference_impl.broker.controller import topic_settings
 from reference_impl.broker.controller.outcome import (
     UNSET,
@@ -125,7 +126,7 @@ def _plan(broker: Broker, topic: NewTopic) -> tuple[Table, dict[str, str]]:
         check_name(broker, topic.name)
         _check_table(broker, table)
         return table, configs
-    if topic.name in broker.cluster.topics:
+    if _taken(broker, topic.name):
         raise _exists(topic.name)
     nulls = [name for name, value in topic.configs if value is None]
     if nulls:
@@ -137,6 +138,11 @@ def _plan(broker: Broker, topic: NewTopic) -> tuple[Table, dict[str, str]]:
     check_name(broker, topic.name)
     _check_table(broker, table)
     return table, _configs(broker, topic)
+
+
+def _taken(broker: Broker, name: str) -> bool:
+    """Also while a deletion waits for a broker that is down (CTL-21)."""
+    return name in broker.cluster.topics or controller_of(broker).being_deleted(name)
 
 
 def _exists(name: str) -> Refused:
@@ -200,7 +206,7 @@ def check_name(broker: Broker, name: str) -> None:
     message = topic_names.refusal(name, "illegal")
     if message and "topic-created-without-validation" not in broker.switches:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    if name in cluster.topics:
+    if _taken(broker, name):
         raise _exists(name)
     colliding = cluster.colliding(name)
     if colliding:
@@ -275,6 +281,9 @@ def _grown(
     broker: Broker, name: str, count: int, assignments: list[list[int]] | None
 ) -> list[list[int]]:
     topic = broker.cluster.topics.get(name)
+    if controller_of(broker).being_deleted(name):
+        message = "The topic is queued for deletion."
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     if topic is None:
         message = f"The topic '{name}' does not exist."
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
@@ -359,7 +368,8 @@ def delete_topics(
         return [Outcome(n, code, topic_id=i) for n, i in rows]
     outcomes = [_named(broker, name, topic_id) for name, topic_id in rows]
     for name in {outcome.name for outcome in outcomes if outcome.code == ErrorCode.NONE}:
-        topic = cluster.delete(name or "")
+        topic = cluster.topics[name or ""]
+        controller_of(broker).delete(topic.name)
         if topic.id != NO_TOPIC_ID:  # this controller never forgets whose an id was
             cluster.retired_ids[topic.id] = topic.name
     if timeout <= 0:
