@@ -87,7 +87,8 @@ class Broker:
             rules = rules_of(persona)
             logs = MemoryLogs(cluster.config_of, rules=rules, switches=switches)
         self.replicas = Replicas(self, logs)
-        cluster.subscribe(node_id, self._heard.append)
+        self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
+        cluster.subscribe(node_id, self.hear)
 
     def number(self, name: str, default: int) -> int:
         """A whole-number broker setting."""

@@ -1,0 +1,92 @@
+"""Logs of small segments, on brokers that look after them often.
+
+A segment ends when a batch is SEGMENT_MS newer than the segment's first one, so a claim puts its
+borders where it wants them by the times of its batches, on every release and without waiting
+(4.x refuses a segment.bytes below 1 MiB, KIP-1030). A Fetch reads from one segment only, which
+makes the borders visible. What a broker does in its own time is awaited with `Until`; what it must
+not do is looked at after a neighbour's fate has shown that the time has come.
+
+Brokers before 3.6 begin to look 30 s after they started, whatever one tells them: a claim tried
+before that is told `unmet`, and its recording is not kept.
+"""
+
+from typing import Any
+
+from harness.placeholders import Now, Records
+from harness.scenario import Ask, Until
+from harness.steps import EARLIEST, a_topic, alter_configs, fetch, list_offsets, produce
+from suites.scene import appended, batch
+
+LIVELY = {
+    "log.retention.check.interval.ms": 200,
+    "log.initial.task.delay.ms": 100,
+    "log.cleaner.backoff.ms": 100,
+    "log.segment.delete.delay.ms": 100,
+}
+SEGMENT_MS = 1000
+SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
+EARLIEST_OFFSET = "topics[0].partitions[0].offset"
+BYTES = "responses[0].partitions[0].records"
+COMPACT = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
+
+
+def segmented(topic: Any, *batches: Any, configs: Any = None) -> list[Any]:
+    """A topic whose segments end where times jump, holding these batches."""
+    configs = {"segment.ms": SEGMENT_MS} | (configs or {})
+    return [a_topic(topic, configs=configs), appended(topic, *batches)]
+
+
+def starts_at(topic: Any, offset: int, name: str = "earliest") -> Until:
+    """Wait until the log starts there."""
+    return Until(earliest(topic, name), EARLIEST_OFFSET, "==", offset)
+
+
+def earliest(topic: Any, name: str = "earliest") -> Ask:
+    return list_offsets(topic, timestamp=EARLIEST, name=name)
+
+
+def retention_passes(witness: Any) -> list[Any]:
+    """Wait until every log was looked at once more.
+
+    The witness keeps nothing; its third loss comes after a pass that began after its first.
+    """
+    steps: list[Any] = [a_topic(witness, configs={"retention.ms": 1000})]
+    for end in (1, 2, 3):
+        steps.append(produce(witness, 0, batch(b"-", at=-HOUR), name=f"witness {end}"))
+        steps.append(starts_at(witness, end, f"witness lost {end}"))
+    return steps
+
+
+def keyed(key: bytes, value: bytes | None, *, at: int = 0, **how: Any) -> Records:
+    """A batch of one record with a key; no value makes it a tombstone."""
+    return pairs((key, value), at=at, **how)
+
+
+def pairs(*records: tuple[bytes, bytes | None], at: int = 0, **how: Any) -> Records:
+    """A batch of several such records."""
+    given = [{"key": key, "value": value} for key, value in records]
+    return Records({"magic": 2, "records": given, "timestamp": Now(at), **how})
+
+
+def compacted(topic: Any, *batches: Any, leaves: int, configs: Any = None) -> list[Any]:
+    """A log that is written first, then told to be compact, and awaited: cleaned exactly once.
+
+    `leaves` is the size in bytes of what a reader from offset 0 finds when it is done.
+    """
+    configs = {"segment.ms": SEGMENT_MS} | (configs or {})
+    return [
+        a_topic(topic, configs=configs),
+        appended(topic, *batches),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+        cleaned(topic, leaves),
+    ]
+
+
+def cleaned(topic: Any, leaves: int, name: str = "cleaned") -> Until:
+    """Wait until a reader from offset 0 finds so many bytes in its segment."""
+    return Until(fetch(topic, name=name, max_wait_ms=0), BYTES, "len ==", leaves)
+
+
+def shrunk(topic: Any, below: int, name: str = "cleaned") -> Until:
+    """Wait until it finds fewer, where a codec decides how many."""
+    return Until(fetch(topic, name=name, max_wait_ms=0), BYTES, "len <=", below - 1)

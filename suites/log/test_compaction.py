@@ -1,0 +1,493 @@
+"""What the cleaner keeps of a compacted log, batch by batch.
+
+Logs are written first and told to be compact afterwards, so that every release cleans them once and
+from the same state; a reader from offset 0 then sees the cleaned segment and nothing else, down to
+the fields of its batches. `leaves` is that segment's size.
+
+Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-98 (producers), KIP-354
+(max.compaction.lag.ms), KIP-534 (delete horizon); Cleaner and LogCleanerManager at 1.0.2, 2.2.1,
+2.8.2, 3.9.2; 4.3.1 observed; clauses LOG-23 to LOG-25.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, batches, by_release, records
+from harness.placeholders import Now, Records, Ref
+from harness.scenario import Until
+from harness.steps import (
+    a_topic,
+    alter_configs,
+    fetch,
+    init_producer_id,
+    list_offsets,
+    produce,
+    producer_ready,
+)
+from suites.log.lively import (
+    COMPACT,
+    HOUR,
+    LIVELY,
+    MINUTE,
+    SEGMENT_MS,
+    cleaned,
+    compacted,
+    earliest,
+    keyed,
+    pairs,
+    segmented,
+    shrunk,
+)
+from suites.scene import ONE, THREE, TWO, appended
+from suites.sending import ends_at, from_producer, log_end, stored_at
+
+A, B, C, END = b"a", b"b", b"c", b"z"
+RECORD, TOMBSTONE, BATCH = 79, 69, 61  # bytes of a batch: one record, one without value, no record
+ROW = "topics[0].partitions[0]"
+FIRST, SECOND, THIRD = -2 * MINUTE, -2 * MINUTE + 100, -2 * MINUTE + 200  # of one segment
+NEXT, LAST = -MINUTE, 0  # each the first of another one
+NONE = 0
+
+
+def of_compaction(id, *evidence, **how):
+    how = {"api": "Fetch", "versions": only("Fetch", 4)} | how
+    return claim(id, evidence=evidence, config=LIVELY, **how)
+
+
+def closing(at=LAST):
+    """The batch that ends the segment before it and stays in the active one."""
+    return keyed(END, THREE, at=at)
+
+
+@of_compaction("log.the-last-value-of-each-key-stays", "LOG-24",
+               switches=("compaction-drops-last-value",))  # fmt: skip
+def test_the_last_value_of_each_key_stays(case):
+    """Compaction leaves the last record of each key, at its own offset, in the log's order."""
+    topic = case.topic()
+    many = (
+        keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, TWO, at=SECOND),
+        keyed(C, ONE, at=THIRD), keyed(B, TWO, at=THIRD),
+    )  # fmt: skip
+    verdict = case.judge(
+        compacted(topic, *many, closing(), leaves=3 * RECORD),
+        log_end(topic),
+        earliest(topic),
+        expect=all_of(
+            records("cleaned", "[*].offset").is_([2, 3, 4]),
+            records("cleaned", "[*].key").is_([A, C, B]),
+            records("cleaned", "[*].value").is_([TWO, ONE, TWO]),
+            answer("earliest", f"{ROW}.offset").is_(0),
+            ends_at(6),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.a-removed-offset-leads-to-the-next", "LOG-24", "FETCH-04")
+def test_a_removed_offset_leads_to_the_next(case):
+    """A Fetch from an offset that compaction removed begins with the next record that is left."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), keyed(B, ONE, at=THIRD)
+    verdict = case.judge(
+        compacted(topic, *many, closing(), leaves=2 * RECORD),
+        fetch(topic, 0, 0, max_wait_ms=0, name="first"),
+        fetch(topic, 0, 1, max_wait_ms=0, name="second"),
+        fetch(topic, 0, 2, max_wait_ms=0, name="third"),
+        expect=all_of(
+            records("first", "[*].offset").is_([1, 2]),
+            records("second", "[*].offset").is_([1, 2]),
+            records("third", "[*].offset").is_([2]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.the-active-segment-is-not-cleaned", "LOG-24")
+def test_the_active_segment_is_not_cleaned(case):
+    """Values of one key in the active segment all stay, and so does the last one before it: the
+    active segment is neither cleaned nor looked at."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
+    active = keyed(A, THREE, at=LAST), keyed(A, ONE, at=LAST)
+    verdict = case.judge(
+        compacted(topic, *many, *active, leaves=RECORD),
+        fetch(topic, 0, 2, max_wait_ms=0, name="active"),
+        expect=all_of(
+            records("cleaned", "[*].value").is_([TWO]),
+            records("active", "[*].value").is_([THREE, ONE]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.part-of-a-batch-stays-a-batch", "LOG-24")
+def test_part_of_a_batch_stays_a_batch(case):
+    """A batch that loses some of its records keeps its offsets, first and last, and the rest."""
+    topic = case.topic()
+    many = pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST), pairs((A, TWO), (C, TWO), at=SECOND)
+    verdict = case.judge(
+        compacted(topic, *many, closing(), leaves=RECORD + 97),
+        expect=all_of(
+            batches("cleaned", "[*].base_offset").is_([0, 3]),
+            batches("cleaned", "[*].last_offset_delta").is_([2, 1]),
+            batches("cleaned", "[*].records_count").is_([1, 2]),
+            records("cleaned", "[*].offset").is_([1, 3, 4]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.what-is-left-keeps-its-times", "LOG-24", "META-02")
+def test_what_is_left_keeps_its_times(case):
+    """Records keep their timestamps, and a batch says the newest of those that are left."""
+    topic = case.topic()
+    mixed = Records(
+        {
+            "magic": 2,
+            "records": [
+                {"key": A, "value": ONE, "timestamp": Now(FIRST)},
+                {"key": B, "value": ONE, "timestamp": Now(FIRST + 100)},
+                {"key": C, "value": ONE, "timestamp": Now(FIRST + 900)},
+            ],
+        }
+    )
+    verdict = case.judge(
+        segmented(topic, mixed, pairs((A, TWO), (C, TWO), at=FIRST + 950), closing()),
+        alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
+        shrunk(topic, 200),
+        list_offsets(topic, timestamp=Now(FIRST), name="by time"),
+        list_offsets(topic, timestamp=Now(FIRST + 101), name="later"),
+        expect=all_of(
+            batches("cleaned", "[0].max_timestamp").is_(Now(FIRST + 100)),
+            records("cleaned", "[*].offset").is_([1, 3, 4]),
+            records("cleaned", "[0].timestamp").is_(Now(FIRST + 100)),
+            answer("by time", f"{ROW}.offset").is_(1),
+            answer("later", f"{ROW}.offset").is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.a-key-may-be-empty", "LOG-24")
+def test_a_key_may_be_empty(case):
+    """An empty key is a key like any other; only a record without key is refused."""
+    topic = case.topic()
+    many = keyed(b"", ONE, at=FIRST), keyed(b"", TWO, at=SECOND)
+    verdict = case.judge(
+        compacted(topic, *many, closing(), leaves=RECORD - 1),
+        expect=records("cleaned", "[*].value").is_([TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.headers-stay-with-their-record", "LOG-24", "KIP-82")
+def test_headers_stay_with_their_record(case):
+    """A record that stays keeps its headers, one that shares its batch with removed ones too."""
+    topic = case.topic()
+    header = {"key": B, "value": ONE, "headers": [("h", b"1"), ("h", None)]}
+    mixed = Records(
+        {"magic": 2, "records": [{"key": A, "value": ONE}, header], "timestamp": Now(FIRST)}
+    )
+    verdict = case.judge(
+        compacted(topic, mixed, keyed(A, TWO, at=SECOND), closing(), leaves=2 * RECORD + 7),
+        expect=records("cleaned", "[*].key").is_([B, A]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.compressed-batches-stay-compressed", "LOG-24", codec=("gzip", "lz4"))
+def test_compressed_batches_stay_compressed(case):
+    """What is left of a compressed batch is compressed as the batch was."""
+    topic, codec = case.topic(), {"gzip": 1, "lz4": 3}[case.codec]
+    many = (
+        keyed(A, b"x" * 500, at=FIRST),
+        pairs((A, ONE), (B, b"value" * 200), (C, ONE), at=FIRST, compression=codec),
+        keyed(A, TWO, at=SECOND),
+    )
+    verdict = case.judge(
+        segmented(topic, *many, closing()),
+        alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
+        shrunk(topic, 500),
+        expect=all_of(
+            batches("cleaned", "[*].attributes").is_([codec, 0]),
+            records("cleaned", "[*].key").is_([B, C, A]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.a-tombstone-removes-and-stays", "LOG-24", "KIP-534")
+def test_a_tombstone_removes_and_stays(case):
+    """A record without value removes what its key had, and itself stays for delete.retention.ms;
+    since 3.1 its batch says until when."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, None, at=SECOND)
+    marked = batches("cleaned", "[1].attributes")
+    verdict = case.judge(
+        segmented(topic, *many, closing()),
+        alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
+        shrunk(topic, 2 * RECORD + TOMBSTONE),
+        expect=all_of(
+            records("cleaned", "[*].key").is_([B, A]),
+            records("cleaned", "[1].value").is_(None),
+            by_release({"1.0-2.8": marked.is_(0), "3.9+": marked.is_(0x40)}),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.tombstones-go-in-the-end", "LOG-24", "KIP-534",
+               switches=("tombstone-kept-forever",))  # fmt: skip
+def test_tombstones_go_in_the_end(case):
+    """When delete.retention.ms is over the next cleaning removes the tombstone, too."""
+    topic = case.topic()
+    at_once = {"segment.ms": SEGMENT_MS, "delete.retention.ms": 0}
+    many = keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, None, at=SECOND)
+    verdict = case.judge(
+        segmented(topic, *many, closing(NEXT), configs=at_once),
+        alter_configs(topic, at_once | COMPACT, name="compact"),
+        shrunk(topic, 2 * RECORD + TOMBSTONE),
+        produce(topic, 0, keyed(C, ONE, at=LAST), name="more"),
+        cleaned(topic, 2 * RECORD, name="cleaned again"),
+        expect=all_of(
+            records("cleaned", "[*].key").is_([B, A]),
+            records("cleaned again", "[*].key").is_([B, END]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.a-later-value-replaces-a-tombstone", "LOG-24")
+def test_a_later_value_replaces_a_tombstone(case):
+    """A key that was removed and written again has its new value and no tombstone."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(A, None, at=SECOND), keyed(A, TWO, at=THIRD)
+    verdict = case.judge(
+        compacted(topic, *many, closing(), leaves=RECORD),
+        expect=records("cleaned", "[*].value").is_([TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.the-last-batch-of-a-producer-stays", "LOG-25", "KIP-98",
+               api="Produce", versions=only("Produce", 3))  # fmt: skip
+def test_the_last_batch_of_a_producer_stays(case):
+    """A producer's last batch stays, empty if need be, so that its sequence is known for ever; its
+    earlier batches go."""
+    topic, producer = case.topic(), Ref("init", "producer_id")
+
+    def send(sequence, value, at, name):
+        record = {"key": A, "value": value}
+        batch = from_producer(producer, 0, sequence, record, timestamp=Now(at))
+        return produce(topic, 0, batch, name=name)
+
+    configs = {"segment.ms": SEGMENT_MS}
+    verdict = case.judge(
+        segmented(topic),
+        producer_ready(),
+        init_producer_id(name="init"),
+        send(0, ONE, FIRST, "one"),
+        send(1, TWO, SECOND, "two"),
+        appended(topic, keyed(A, THREE, at=THIRD), closing()),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+        cleaned(topic, BATCH + RECORD),
+        send(1, TWO, SECOND, "two again"),
+        send(2, ONE, LAST, "three"),
+        expect=all_of(
+            batches("cleaned", "[*].records_count").is_([0, 1]),
+            batches("cleaned", "[0].base_sequence").is_(1),
+            records("cleaned", "[*].value").is_([THREE]),
+            stored_at("two again", 1),
+            stored_at("three", 4),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.several-segments-become-one", "LOG-24")
+def test_several_segments_become_one(case):
+    """Cleaned segments that fit into one become one: a single Fetch reads all that is left."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=-3 * MINUTE), keyed(B, ONE, at=FIRST), keyed(C, ONE, at=NEXT)
+    verdict = case.judge(
+        segmented(topic, keyed(C, TWO, at=-HOUR), *many, closing()),
+        fetch(topic, 0, 1, max_wait_ms=0, name="before"),
+        alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
+        cleaned(topic, 3 * RECORD),
+        expect=all_of(
+            records("before", "[*].key").is_([A]),
+            records("cleaned", "[*].key").is_([A, B, C]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.what-is-clean-can-get-dirty", "LOG-24", "LOG-25")
+def test_what_is_clean_can_get_dirty(case):
+    """A second cleaning removes what the first one kept, when newer values came."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), keyed(B, ONE, at=NEXT)
+    verdict = case.judge(
+        compacted(topic, *many, leaves=RECORD),
+        produce(topic, 0, keyed(A, THREE, at=NEXT), name="newer"),
+        produce(topic, 0, closing(), name="close"),
+        cleaned(topic, 2 * RECORD, name="again"),
+        expect=all_of(
+            records("cleaned", "[*].value").is_([TWO]),
+            records("again", "[*].value").is_([ONE, THREE]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.young-records-are-not-compacted-yet", "LOG-25", "KIP-58")
+def test_young_records_are_not_compacted_yet(case):
+    """Records younger than min.compaction.lag.ms stay with all their values, older ones do not."""
+    topic = case.topic()
+    configs = {"segment.ms": SEGMENT_MS, "min.compaction.lag.ms": 10 * MINUTE}
+    many = (
+        keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100),
+        keyed(B, ONE, at=FIRST), keyed(B, TWO, at=SECOND),
+    )  # fmt: skip
+    verdict = case.judge(
+        segmented(topic, *many, closing(), configs=configs),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+        cleaned(topic, RECORD),
+        fetch(topic, 0, 2, max_wait_ms=0, name="young"),
+        expect=all_of(
+            records("cleaned", "[*].value").is_([TWO]),
+            records("young", "[*].value").is_([ONE, TWO]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.a-log-that-is-not-dirty-enough-waits", "LOG-25")
+def test_a_log_that_is_not_dirty_enough_waits(case):
+    """While the share of uncleaned bytes is not above min.cleanable.dirty.ratio nothing is
+    compacted: a log that became dirty later, but enough, comes first."""
+    topic, witness = case.topic(), case.topic("witness")
+    half = {"segment.ms": SEGMENT_MS, "cleanup.policy": "compact"}
+    verdict = case.judge(
+        segmented(topic, keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR), closing(FIRST)),
+        alter_configs(topic, half | COMPACT, name="compact"),
+        cleaned(topic, RECORD),
+        alter_configs(topic, half | {"min.cleanable.dirty.ratio": 1}, name="raise"),
+        produce(topic, 0, closing(FIRST), name="same key"),
+        produce(topic, 0, closing(LAST), name="close"),
+        compacted_witness(witness),
+        fetch(topic, 0, 2, max_wait_ms=0, name="dirty"),
+        expect=records("dirty", "[*].key").is_([END, END]),
+    )
+    assert verdict.conforms, verdict
+
+
+def compacted_witness(witness):
+    """Another log that gets dirty and clean."""
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing()
+    configs = {"segment.ms": SEGMENT_MS} | COMPACT
+    return [
+        segmented(witness, configs=configs),
+        *(
+            produce(witness, 0, batch, name=f"witness {index}")
+            for index, batch in enumerate(many)
+        ),
+        cleaned(witness, RECORD, name="witness cleaned"),
+    ]
+
+
+@of_compaction("log.compaction-cannot-wait-for-ever", "KIP-354", "LOG-25", releases="2.8+")
+def test_compaction_cannot_wait_for_ever(case):
+    """Records older than max.compaction.lag.ms are compacted, however little of the log is dirty,
+    and a segment is closed for it in time."""
+    topic = case.topic()
+    configs = {
+        "cleanup.policy": "compact",
+        "min.cleanable.dirty.ratio": 1,
+        "max.compaction.lag.ms": 10 * MINUTE,
+    }
+    many = keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100), closing(LAST)
+    verdict = case.judge(
+        a_topic(topic, configs=configs),
+        appended(topic, *many),
+        cleaned(topic, RECORD),
+        expect=records("cleaned", "[*].value").is_([TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.compact-and-delete-compacts", "LOG-24", "KIP-71")
+def test_compact_and_delete_compacts(case):
+    """With compact,delete the last value of each key stays while it is young enough."""
+    topic = case.topic()
+    both = {"segment.ms": SEGMENT_MS, **COMPACT, "cleanup.policy": "compact,delete"}
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
+    verdict = case.judge(
+        segmented(topic, *many, closing()),
+        alter_configs(topic, both, name="both"),
+        cleaned(topic, RECORD),
+        expect=records("cleaned", "[*].value").is_([TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.a-log-that-is-compact-no-more-keeps-what-comes", "LOG-23", "DYN-10")
+def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
+    """When cleanup.policy goes back to delete, what was compacted stays so, and nothing more is;
+    records without key are welcome again."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing(NEXT)
+    keyless = Records({"magic": 2, "records": [ONE], "timestamp": Now(NEXT)})
+    verdict = case.judge(
+        compacted(topic, *many, leaves=RECORD),
+        alter_configs(topic, {"segment.ms": SEGMENT_MS}, name="delete"),
+        Until(
+            produce(topic, 0, keyless, name="keyless"),
+            "responses[0].partition_responses[0].error_code", "==", NONE,
+        ),
+        produce(topic, 0, closing(LAST), name="close"),
+        compacted_witness(case.topic("witness")),
+        fetch(topic, 0, 2, max_wait_ms=0, name="rest"),
+        expect=records("rest", "[*].key").is_([END, None]),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.append-times-survive-compaction", "LOG-24", "APPEND-09")
+def test_append_times_survive_compaction(case):
+    """Batches stamped by the broker stay so when they lose records."""
+    topic = case.topic()
+    stamped = {
+        "message.timestamp.type": "LogAppendTime",
+        "segment.index.bytes": 36, "index.interval.bytes": 1,
+    }  # fmt: skip
+    filler = [keyed(B, ONE) for _ in range(6)]
+    verdict = case.judge(
+        a_topic(topic, configs=stamped),
+        appended(topic, pairs((A, ONE), (C, ONE)), keyed(A, TWO), *filler),
+        alter_configs(topic, stamped | COMPACT, name="compact"),
+        shrunk(topic, 95 + RECORD),
+        expect=all_of(
+            batches("cleaned", "[0].attributes").is_(8),
+            records("cleaned", "[0].key").is_(C),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_compaction("log.old-messages-are-compacted-in-their-format", "LOG-24", releases="1.0-2.8",
+               codec=("none", "gzip"), format=("0.9.0.0", "0.10.0"))  # fmt: skip
+def test_old_messages_are_compacted_in_their_format(case):
+    """Messages of the old formats stay in theirs, single or in a compressed set."""
+    topic = case.topic()
+    configs = {"segment.index.bytes": 36, "index.interval.bytes": 1,
+               "message.format.version": case.format}  # fmt: skip
+    codec = {"none": 0, "gzip": 1}[case.codec]
+    first = pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST, compression=codec)
+    filler = [keyed(A, THREE, at=FIRST + index) for index in range(6)]
+    verdict = case.judge(
+        a_topic(topic, configs=configs),
+        appended(topic, first, keyed(B, TWO, at=FIRST), *filler),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+        shrunk(topic, 200),
+        expect=records("cleaned", "[*].key").contains(C),
+    )
+    assert verdict.conforms, verdict

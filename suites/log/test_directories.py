@@ -1,0 +1,165 @@
+"""DescribeLogDirs and AlterReplicaLogDirs: where a broker keeps its logs, and how large they are.
+
+Sources: KIP-113 (both), KIP-827 (size of the disk); ReplicaManager.describeLogDirs and
+alterReplicaLogDirs at 1.0.2, 2.8.2 and 3.9.2; clauses LOG-01, LOG-02.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.scenario import Ask, Until
+from harness.steps import (
+    a_topic,
+    create_topic,
+    delete_records,
+    delete_topic,
+    topic_gone,
+    topic_ready,
+)
+from suites.log.sizes import SIZES, describe_log_dirs, size_is
+from suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
+
+NONE, UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, LOG_DIR_NOT_FOUND = 0, 3, 9, 57
+PARTS = "results[*].topics[*].partitions[*]"
+
+
+def move(version, path, *topics, name="move"):
+    """AlterReplicaLogDirs of partition 0 of each topic."""
+    rows = [{"name": topic, "partitions": [0]} for topic in topics]
+    return Ask("AlterReplicaLogDirs", version, {"dirs": [{"path": path, "topics": rows}]}, name)
+
+
+def of_dirs(id, *evidence, **how):
+    return claim(id, evidence=evidence, **({"api": "DescribeLogDirs"} | how))
+
+
+@of_dirs("log.directories-tell-the-size-of-logs", "LOG-01", "KIP-113",
+         versions=every("DescribeLogDirs"))  # fmt: skip
+def test_directories_tell_the_size_of_logs(case):
+    """DescribeLogDirs gives the bytes of each partition asked for, no lag, and where it is."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO)),
+        describe_log_dirs(topic, version=case.version),
+        expect=all_of(
+            answer("dirs", SIZES).each_is(2 * SIZE),
+            answer("dirs", f"{PARTS}.offset_lag").each_is(0),
+            answer("dirs", f"{PARTS}.is_future_key").each_is(False),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.all-directories-with-all-logs", "LOG-01", "KIP-113",
+         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1, 3))
+def test_all_directories_with_all_logs(case):
+    """DescribeLogDirs of no topics in particular (null) gives every partition of the broker."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic, 3),
+        Ask("DescribeLogDirs", case.version, {"topics": None}, "dirs"),
+        expect=answer("dirs", "results[0].topics[*].name").contains(topic),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.unknown-logs-are-left-out", "LOG-01", "KIP-113",
+         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1))
+def test_unknown_logs_are_left_out(case):
+    """What is not there is left out of DescribeLogDirs without an error."""
+    topic, missing = case.topic(), case.topic("missing")
+    rows = [{"topic": topic, "partitions": [0, 7]}, {"topic": missing, "partitions": [0]}]
+    verdict = case.judge(
+        a_topic(topic),
+        Ask("DescribeLogDirs", case.version, {"topics": rows}, "dirs"),
+        expect=all_of(
+            answer("dirs", "results[0].error_code").is_(NONE),
+            answer("dirs", f"{PARTS}.partition_index").each_is(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.deleted-records-still-take-room", "LOG-19", "LOG-01",
+         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1))
+def test_deleted_records_still_take_room(case):
+    """Records below the log start count as long as their segment is there."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
+        delete_records(topic, 0, 1, name="delete"),
+        describe_log_dirs(topic, version=case.version),
+        expect=answer("dirs", SIZES).each_is(3 * SIZE),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.a-deleted-topic-is-in-no-directory", "LOG-22", "LOG-21", releases="1.0-2.2,3.9+",
+         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1))
+def test_a_deleted_topic_is_in_no_directory(case):
+    """The log of a deleted topic is in no directory long before its files are gone, and a topic of
+    the same name begins with an empty one."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        delete_topic(topic, name="delete"),
+        topic_gone(topic),
+        Until(describe_log_dirs(topic, version=case.version), "results[0].topics", "len ==", 0),
+        Until(create_topic(topic, name="create again"), "topics[0].error_code", "==", NONE),
+        topic_ready(topic, again=" again"),
+        size_is(topic, 0, version=case.version),
+        expect=all_of(
+            answer("delete", "responses[0].error_code").is_(NONE),
+            answer("create again", "topics[0].error_code").is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.moving-to-no-directory-is-refused", "LOG-02", "KIP-113",
+         api="AlterReplicaLogDirs", versions=every("AlterReplicaLogDirs"))
+def test_moving_to_no_directory_is_refused(case):
+    """A directory that the broker does not have answers LOG_DIR_NOT_FOUND."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        move(case.version, "/no/such/directory", topic),
+        expect=answer("move", "results[0].partitions[0].error_code").is_(LOG_DIR_NOT_FOUND),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.moving-to-where-it-is-does-nothing", "LOG-02", "KIP-113",
+         api="AlterReplicaLogDirs", versions=every("AlterReplicaLogDirs"))
+def test_moving_to_where_it_is_does_nothing(case):
+    """A replica that is told to move to its own directory stays there, without an error."""
+    topic = case.topic()
+    version = 0 if case.release == "1.0" else 1
+    verdict = case.judge(
+        a_log(topic, batch(ONE)),
+        describe_log_dirs(topic, version=version, name="before"),
+        move(case.version, Ref("before", "results[0].log_dir"), topic),
+        describe_log_dirs(topic, version=version, name="after"),
+        expect=all_of(
+            answer("move", "results[0].partitions[0].error_code").is_(NONE),
+            answer("after", f"{PARTS}.is_future_key").each_is(False),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_dirs("log.moving-what-is-not-there-is-refused", "LOG-02", "KIP-113",
+         api="AlterReplicaLogDirs", versions=every("AlterReplicaLogDirs"))
+def test_moving_what_is_not_there_is_refused(case):
+    """A partition that the broker does not have cannot be moved."""
+    topic, missing = case.topic(), case.topic("missing")
+    version = 0 if case.release == "1.0" else 1
+    verdict = case.judge(
+        a_topic(topic),
+        describe_log_dirs(topic, version=version, name="before"),
+        move(case.version, Ref("before", "results[0].log_dir"), missing),
+        expect=answer("move", "results[0].partitions[0].error_code").is_one_of(
+            UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, NONE
+        ),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,322 @@
+"""Where a segment ends and the next begins, as a reader sees it: a Fetch never crosses the border.
+
+Sources: Log.maybeRoll and LogSegment.shouldRoll at 1.0.2, 2.2.1, 2.8.2 and 3.9.2, Log.read;
+clauses LOG-10, LOG-12, LOG-29.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, batches, records
+from harness.placeholders import Now, Records, Ref
+from harness.steps import (
+    delete_records,
+    fetch,
+    init_producer_id,
+    list_offsets,
+    offset_for_leader_epoch,
+    produce,
+    producer_ready,
+)
+from suites.log.lively import MINUTE, SECOND, SEGMENT_MS, segmented
+from suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
+from suites.sending import from_producer, log_end, stored_at
+
+ALL = "[*].value"
+ROW = "topics[0].partitions[0]"
+
+
+def of_segments(id, *evidence, **how):
+    how = {"api": "Fetch", "versions": only("Fetch", 4)} | how
+    return claim(id, evidence=evidence, **how)
+
+
+def read(topic, offset=0, name=None, **how):
+    return fetch(topic, 0, offset, name=name or f"from {offset}", max_wait_ms=0, **how)
+
+
+@of_segments("log.segments-roll-by-size", "LOG-10", releases="1.0-3.9")
+def test_segments_roll_by_size(case):
+    """A batch that would make its segment larger than segment.bytes begins the next one."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO), batch(THREE), configs={"segment.bytes": 2 * SIZE}),
+        read(topic, 0),
+        read(topic, 2),
+        expect=all_of(
+            records("from 0", ALL).is_([ONE, TWO]), records("from 2", ALL).is_([THREE])
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.a-batch-is-never-split", "LOG-10", releases="1.0-3.9")
+def test_a_batch_is_never_split(case):
+    """A batch that fits only in part goes into the next segment whole, and room is left behind."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(TWO, THREE), configs={"segment.bytes": 2 * SIZE}),
+        read(topic, 0),
+        read(topic, 1),
+        expect=all_of(
+            records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments(
+    "log.segments-roll-by-the-time-of-records",
+    "LOG-10",
+    past=(SEGMENT_MS, SEGMENT_MS + 1),
+)
+def test_segments_roll_by_the_time_of_records(case):
+    """A batch more than segment.ms newer than its segment's first one begins the next one."""
+    topic = case.topic()
+    first, second = batch(ONE, at=-MINUTE), batch(TWO, at=-MINUTE + case.past)
+    verdict = case.judge(
+        segmented(topic, first, second),
+        read(topic, 0),
+        expect=records("from 0", ALL).is_([ONE, TWO] if case.past == SEGMENT_MS else [ONE]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.the-first-batch-starts-the-clock", "LOG-10")
+def test_the_first_batch_starts_the_clock(case):
+    """It is the first batch of a segment that its age counts from, not the last one."""
+    topic = case.topic()
+    times = (-MINUTE, -MINUTE + 600, -MINUTE + 1200, -MINUTE + 1800, -MINUTE + 2300)
+    verdict = case.judge(
+        segmented(topic, *(batch(b"%d" % time, at=time) for time in times)),
+        read(topic, 0),
+        read(topic, 2),
+        read(topic, 4),
+        expect=all_of(
+            records("from 0", "[*].offset").is_([0, 1]),
+            records("from 2", "[*].offset").is_([2, 3]),
+            records("from 4", "[*].offset").is_([4]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.older-records-do-not-roll", "LOG-10")
+def test_older_records_do_not_roll(case):
+    """A batch older than its segment's first one stays in the segment, however much older."""
+    topic = case.topic()
+    verdict = case.judge(
+        segmented(topic, batch(ONE), batch(TWO, at=-MINUTE), batch(THREE, at=SECOND)),
+        read(topic, 0),
+        expect=records("from 0", ALL).is_([ONE, TWO, THREE]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.the-newest-record-of-a-batch-counts", "LOG-10")
+def test_the_newest_record_of_a_batch_counts(case):
+    """The age of a batch is that of its newest record, wherever in the batch it stands."""
+    topic = case.topic()
+    late = Records(
+        {
+            "magic": 2,
+            "records": [
+                {"value": TWO, "timestamp": Now(-MINUTE + 2 * SEGMENT_MS)},
+                {"value": THREE, "timestamp": Now(-MINUTE)},
+            ],
+        }
+    )
+    verdict = case.judge(
+        segmented(topic, batch(ONE, at=-MINUTE), late),
+        read(topic, 0),
+        read(topic, 1),
+        expect=all_of(
+            records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.segments-roll-when-their-index-is-full", "LOG-10", "LOG-12")
+def test_segments_roll_when_their_index_is_full(case):
+    """An index of segment.index.bytes that is full ends its segment; the time index is first."""
+    topic = case.topic()
+    configs = {"segment.index.bytes": 36, "index.interval.bytes": 1}
+    many = [batch(ONE, at=index) for index in range(7)]
+    verdict = case.judge(
+        a_log(topic, *many, configs=configs),
+        read(topic, 0),
+        read(topic, 3),
+        read(topic, 6),
+        expect=all_of(
+            records("from 0", "[*].offset").is_([0, 1, 2]),
+            records("from 3", "[*].offset").is_([3, 4, 5]),
+            records("from 6", "[*].offset").is_([6]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.one-time-is-indexed-once", "LOG-12")
+def test_one_time_is_indexed_once(case):
+    """Batches of one and the same time fill the offset index only, which has room for more."""
+    topic = case.topic()
+    configs = {"segment.index.bytes": 36, "index.interval.bytes": 1}
+    verdict = case.judge(
+        a_log(topic, *[batch(ONE) for _ in range(7)], configs=configs),
+        read(topic, 0),
+        read(topic, 5),
+        expect=all_of(
+            records("from 0", "[*].offset").is_([0, 1, 2, 3, 4]),
+            records("from 5", "[*].offset").is_([5, 6]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.the-index-grows-by-its-interval", "LOG-12")
+def test_the_index_grows_by_its_interval(case):
+    """An entry is added when more than index.interval.bytes came since the last, not by batch."""
+    topic = case.topic()
+    configs = {"segment.index.bytes": 36, "index.interval.bytes": 2 * SIZE}
+    many = [batch(ONE, at=index) for index in range(12)]
+    verdict = case.judge(
+        a_log(topic, *many, configs=configs),
+        read(topic, 0),
+        read(topic, 7),
+        expect=all_of(
+            records("from 0", "[*].offset").is_(list(range(7))),
+            records("from 7", "[*].offset").is_(list(range(7, 12))),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.log-append-time-rolls-by-the-brokers-clock", "LOG-10")
+def test_log_append_time_rolls_by_the_brokers_clock(case):
+    """With LogAppendTime the times that producers give roll nothing."""
+    topic = case.topic()
+    configs = {"message.timestamp.type": "LogAppendTime", "segment.ms": 10 * MINUTE}
+    verdict = case.judge(
+        a_log(topic, batch(ONE, at=-50 * MINUTE), batch(TWO), configs=configs),
+        read(topic, 0),
+        expect=records("from 0", ALL).is_([ONE, TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.a-read-ends-with-its-segment", "LOG-10", "FETCH-11")
+def test_a_read_ends_with_its_segment(case):
+    """However much room a Fetch gives, it gets the rest of one segment; the next goes on."""
+    topic = case.topic()
+    first, second = (batch(ONE, at=-MINUTE), batch(TWO, at=-MINUTE)), batch(THREE)
+    verdict = case.judge(
+        segmented(topic, *first, second),
+        read(topic, 0),
+        read(topic, 1),
+        read(topic, 2),
+        expect=all_of(
+            records("from 0", ALL).is_([ONE, TWO]),
+            records("from 1", ALL).is_([TWO]),
+            records("from 2", ALL).is_([THREE]),
+            answer("from 0", "responses[0].partitions[0].high_watermark").is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.deleting-records-within-a-segment-keeps-its-batches", "LOG-19")
+def test_deleting_records_within_a_segment_keeps_its_batches(case):
+    """A log start within a segment hides what lies below it; the segment is not rewritten."""
+    topic = case.topic()
+    verdict = case.judge(
+        segmented(topic, batch(ONE, TWO, at=-MINUTE), batch(THREE)),
+        delete_records(topic, 0, 1, name="delete"),
+        read(topic, 1),
+        read(topic, 0),
+        expect=all_of(
+            batches("from 1", "[0].base_offset").is_(0),
+            answer("from 0", "responses[0].partitions[0].error_code").is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.times-are-found-across-segments", "LOG-12", "META-02", api="ListOffsets",
+             versions=only("ListOffsets", 1))  # fmt: skip
+def test_times_are_found_across_segments(case):
+    """A lookup by time passes segments whose newest record is too old, in the log's order."""
+    topic = case.topic()
+    many = batch(ONE, at=-3 * MINUTE), batch(TWO, at=-MINUTE), batch(THREE, at=-2 * MINUTE)
+    verdict = case.judge(
+        segmented(topic, *many, batch(ONE)),
+        list_offsets(topic, timestamp=Now(-2 * MINUTE), name="between"),
+        list_offsets(topic, timestamp=Now(-MINUTE + 1), name="later"),
+        list_offsets(topic, timestamp=Now(1), name="never"),
+        expect=all_of(
+            answer("between", f"{ROW}.offset").is_(1),
+            answer("later", f"{ROW}.offset").is_(3),
+            answer("never", f"{ROW}.offset").is_(-1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.producers-are-known-across-segments", "LOG-29", "APPEND-17",
+             api="Produce", versions=only("Produce", 3))  # fmt: skip
+def test_producers_are_known_across_segments(case):
+    """A repeated batch answers with its offset although its segment ended since."""
+    topic, producer = case.topic(), Ref("init", "producer_id")
+    verdict = case.judge(
+        segmented(topic),
+        producer_ready(),
+        init_producer_id(name="init"),
+        *(
+            produce(topic, 0, from_producer(producer, 0, number, ONE, timestamp=Now(at)), name=name)
+            for number, at, name in (
+                (0, -3 * MINUTE, "one"), (1, -2 * MINUTE, "two"), (2, 0, "three"),
+                (0, -3 * MINUTE, "one again"), (3, 0, "four"),
+            )
+        ),
+        read(topic, 0),
+        expect=all_of(
+            stored_at("one again", 0), stored_at("four", 3),
+            records("from 0", "[*].offset").is_([0]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.an-epoch-spans-segments", "LOG-10", api="OffsetForLeaderEpoch",
+             versions=only("OffsetForLeaderEpoch", 3), releases="2.8+")  # fmt: skip
+def test_an_epoch_spans_segments(case):
+    """Where the leader's epoch ends is the log end, however many segments it has."""
+    topic = case.topic()
+    verdict = case.judge(
+        segmented(topic, batch(ONE, at=-3 * MINUTE), batch(TWO, at=-MINUTE), batch(THREE)),
+        offset_for_leader_epoch(topic, 0, 0, version=case.version, name="epoch"),
+        log_end(topic),
+        expect=answer("epoch", f"{ROW}.end_offset").is_(3),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_segments("log.old-style-offsets-are-segments", "LOG-11", "META-04", api="ListOffsets",
+             versions=only("ListOffsets", 0))  # fmt: skip
+def test_old_style_offsets_are_segments(case):
+    """ListOffsets 0 names every segment by its base offset, and the log start for the oldest."""
+    topic = case.topic()
+    many = batch(ONE, TWO, at=-3 * MINUTE), batch(THREE, at=-MINUTE), batch(ONE)
+
+    def ask(name):
+        return list_offsets(topic, timestamp=-1, version=0, max_num_offsets=10, name=name)
+
+    verdict = case.judge(
+        segmented(topic, *many),
+        ask("all"),
+        delete_records(topic, 0, 1, name="delete"),
+        ask("from one"),
+        expect=all_of(
+            answer("all", f"{ROW}.old_style_offsets").is_([4, 3, 2, 0]),
+            answer("from one", f"{ROW}.old_style_offsets").is_([4, 3, 2, 1]),
+        ),
+    )
+    assert verdict.conforms, verdict
