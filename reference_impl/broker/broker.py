@@ -36,6 +36,7 @@ from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.broker.replicas import Logs, Replicas
+from reference_impl.broker.upkeep import Upkeep
 from reference_impl.cluster.topology import Change, Cluster, Gone
 from reference_impl.log.memory_logs import MemoryLogs
 from reference_impl.wire.apis import API
@@ -87,6 +88,7 @@ class Broker:
             rules = rules_of(persona)
             logs = MemoryLogs(cluster.config_of, rules=rules, switches=switches)
         self.replicas = Replicas(self, logs)
+        self.upkeep = Upkeep(self)
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
         cluster.subscribe(node_id, self.hear)
 

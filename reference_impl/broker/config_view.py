@@ -115,6 +115,12 @@ def _broker_synonyms(broker: Broker, name: str) -> tuple[Synonym, ...]:
     return tuple(found)
 
 
+def setting(broker: Broker, name: str) -> str | None:
+    """What a broker setting is now; None where it is not set and has no default."""
+    synonyms = _broker_synonyms(broker, name)
+    return synonyms[0].value if synonyms else None
+
+
 def broker_entries(broker: Broker) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
     return [_broker_entry(broker, definition) for definition in definitions.values()]

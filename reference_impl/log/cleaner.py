@@ -56,7 +56,7 @@ class OffsetMap:
 
 
 class Cleaning:
-    """One cleaning of one log. `run` to the end, then ask `cleaned_to`."""
+    """One cleaning of one log; `run` to the end, and the log knows up to where it is clean."""
 
     def __init__(
         self,
@@ -73,7 +73,6 @@ class Cleaning:
         age; `room` is how many keys are remembered.
         """
         self.log = log
-        self.cleaned_to: int | None = None  # where the next one begins; None when it was given up
         self._dirty, self._config, self._now = dirty, config, now
         self._horizons, self._switches = horizons, switches
         self._map = OffsetMap(room)
@@ -101,7 +100,7 @@ class Cleaning:
             cleaned.modified = group[-1].modified
             self.log.replace_segments(group, [cleaned], self._now)
             yield
-        self.cleaned_to = max(end, self._dirty.first)
+        self.log.cleaned_to = max(end, self._dirty.first)
 
     def _still(self, group: Sequence[Segment]) -> bool:
         return all(any(s is old for s in self.log.segments) for old in group)

@@ -50,12 +50,10 @@ class Dirty(NamedTuple):
         return self.overdue or self.ratio > config.min_cleanable_dirty_ratio
 
 
-def dirty_part(
-    log: PartitionLog, cleaned_to: int | None, config: CompactionConfig, now: int
-) -> Dirty:
-    """What may be cleaned at `now` (ms) of a log that is clean up to `cleaned_to`."""
-    start, end = log.log_start_offset, log.log_end_offset
-    first = start if cleaned_to is None or not start <= cleaned_to <= end else cleaned_to
+def dirty_part(log: PartitionLog, config: CompactionConfig, now: int) -> Dirty:
+    """What may be cleaned at `now` (ms)."""
+    start = log.log_start_offset
+    first = log.cleaned_to if start <= log.cleaned_to <= log.log_end_offset else start
     closed, active = log.segments[:-1], log.segments[-1]
     behind = closed[max(0, segments.floor(closed, first)) :]
     limit = min(log.last_stable_offset, active.base_offset)

@@ -91,6 +91,7 @@ class PartitionLog:
         )
         self.recovery_point = min(opened.recovery_point, self.log_end_offset)  # durable below it
         self.flushed_at = now  # ms
+        self.cleaned_to = 0  # compaction left one record of each key below it
         self._cuts = 0  # how often the recovery point had to go back
         self._restore_epochs(opened.epochs)
         self._restore_producers()
@@ -454,6 +455,7 @@ class PartitionLog:
             self.store.remove(gone[::-1], now)  # from the end, so that a crash leaves no gap
         self._segments[-1].truncate_to(offset, now)
         self.log_end_offset = offset
+        self.cleaned_to = min(self.cleaned_to, offset)
         self.log_start_offset = min(self.log_start_offset, offset)
         self.high_watermark = min(self.high_watermark, offset)
         self._cut_at(offset)
@@ -480,6 +482,8 @@ class PartitionLog:
 
     def _start_at(self, offset: int) -> None:
         self.log_start_offset = offset
+        if self._rules.forgets_producers_with_records:
+            self.producers.forget_before(offset)
         before = self.epochs.rows()
         self.epochs.truncate_start(offset)
         if self.epochs.rows() != before:

@@ -11,6 +11,7 @@ from reference_impl.broker.personas import (
     data_path,
     disk_path,
     group_path,
+    log_path,
     replica_path,
     txn_path,
 )
@@ -20,6 +21,7 @@ QUIRKS: dict[str, str] = {
     **data_path.SENTENCES,
     **disk_path.SENTENCES,
     **group_path.SENTENCES,
+    **log_path.SENTENCES,
     **controller_path.SENTENCES,
     **replica_path.SENTENCES,
     **txn_path.SENTENCES,

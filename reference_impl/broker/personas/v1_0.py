@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     disk_path,
     group_path,
+    log_path,
     replica_path,
     txn_path,
 )
@@ -27,6 +28,7 @@ QUIRKS = {
     **data_path.column("1.0"),
     **disk_path.column("1.0"),
     **group_path.column("1.0"),
+    **log_path.column("1.0"),
     **controller_path.column("1.0"),
     **replica_path.column("1.0"),
     **txn_path.column("1.0"),

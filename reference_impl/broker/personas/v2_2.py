@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     disk_path,
     group_path,
+    log_path,
     replica_path,
     txn_path,
 )
@@ -28,6 +29,7 @@ QUIRKS = {
     **data_path.column("2.2"),
     **disk_path.column("2.2"),
     **group_path.column("2.2"),
+    **log_path.column("2.2"),
     **controller_path.column("2.2"),
     **replica_path.column("2.2"),
     **txn_path.column("2.2"),

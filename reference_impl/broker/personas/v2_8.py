@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     disk_path,
     group_path,
+    log_path,
     replica_path,
     txn_path,
 )
@@ -29,6 +30,7 @@ QUIRKS = {
     **data_path.column("2.8"),
     **disk_path.column("2.8"),
     **group_path.column("2.8"),
+    **log_path.column("2.8"),
     **controller_path.column("2.8"),
     **replica_path.column("2.8"),
     **txn_path.column("2.8"),

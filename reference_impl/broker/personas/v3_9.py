@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     disk_path,
     group_path,
+    log_path,
     replica_path,
     txn_path,
 )
@@ -37,6 +38,7 @@ QUIRKS = {
     **data_path.column("3.9"),
     **disk_path.column("3.9"),
     **group_path.column("3.9"),
+    **log_path.column("3.9"),
     **controller_path.column("3.9"),
     **replica_path.column("3.9"),
     **txn_path.column("3.9"),

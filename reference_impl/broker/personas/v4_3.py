@@ -9,6 +9,7 @@ from reference_impl.broker.personas import (
     data_path,
     disk_path,
     group_path,
+    log_path,
     replica_path,
     txn_path,
 )
@@ -38,6 +39,7 @@ QUIRKS = {
     **data_path.column("4.3"),
     **disk_path.column("4.3"),
     **group_path.column("4.3"),
+    **log_path.column("4.3"),
     **controller_path.column("4.3"),
     **replica_path.column("4.3"),
     **txn_path.column("4.3"),
