@@ -1,8 +1,11 @@
 """What goes wrong in a simulation, drawn by the seed: brokers that die, freeze or are cut off.
 
-A fault is begun, lasts, and is undone before the next one may take the same host; at most `most`
-hosts are harmed at once, so that with three replicas and min.insync.replicas=2 there is something
-left to promise. `Calm.all()` undoes everything, which is how every run ends.
+A fault is begun, lasts, and is undone; a host then has some peace before the next one. At most
+`most` hosts are harmed at once, so that with three replicas and min.insync.replicas=2 there is
+something left to promise. `stop` undoes everything, which is how every run ends.
+
+A broker that hears nobody but is heard ("half-cut") keeps its session, so nobody takes its place
+and what it leads stands still, in Kafka as here; it is harmed for less time than writers may stall.
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ class Mischief:
         most: int = 1,
         pause_ms: tuple[int, int] = (200, 3_000),
         lasts_ms: tuple[int, int] = (200, 20_000),
+        peace_ms: int = 4_000,
     ) -> None:
         self._simulation = simulation
         self._kinds = kinds
         self._most = most
         self._pause_ms = pause_ms
         self._lasts_ms = lasts_ms
+        self._peace_ms = peace_ms
+        self._peace: dict[int, int] = {}  # until when a host is left alone
         self._harmed: dict[int, Callable[[], None]] = {}
         self._stopped = False
         self.done: list[str] = []
@@ -50,18 +56,24 @@ class Mischief:
         if self._stopped:
             return
         world = self._simulation.world
-        sound = [b for b in sorted(self._simulation.hosts) if b not in self._harmed]
+        sound = [
+            broker
+            for broker in sorted(self._simulation.hosts)
+            if broker not in self._harmed and self._peace.get(broker, 0) <= world.now
+        ]
         if len(self._harmed) < self._most and sound:
             broker, kind = world.random.choice(sound), world.random.choice(self._kinds)
             self._harmed[broker] = FAULTS[kind](self._simulation, broker)
             self.done.append(kind)
-            self._later(lambda: self._end(broker), self._lasts_ms)
+            least, most = self._lasts_ms
+            self._later(lambda: self._end(broker), (least, min(most, _LONGEST.get(kind, most))))
         self._later(self._begin, self._pause_ms)
 
     def _end(self, broker: int) -> None:
         undo = self._harmed.pop(broker, None)
         if undo is not None:
             undo()
+            self._peace[broker] = self._simulation.world.now + self._peace_ms
 
 
 def _kill(simulation: Simulation, broker: int) -> Callable[[], None]:
@@ -99,3 +111,4 @@ FAULTS: dict[str, Callable[[Simulation, int], Callable[[], None]]] = {
     "half-cut": _half_cut,
     "slow": _slow,
 }
+_LONGEST = {"half-cut": 5_000}  # ms
