@@ -153,6 +153,46 @@ _ALL = (
         "Consumers that read from a follower read to the end of its log.",
         "replication.consumers-may-read-followers",
     ),
+    Switch(
+        "aborted-visible",
+        "Aborted transactions are not listed for readers of committed records.",
+        "transactions.aborted-records-are-marked-for-readers",
+    ),
+    Switch(
+        "lso-ignored",
+        "The last stable offset is the high watermark, whatever is open below it.",
+        "transactions.open-ones-hold-readers-back",
+    ),
+    Switch(
+        "fencing-skipped",
+        "The transaction coordinator does not look at a producer's epoch.",
+        "transactions.epochs-long-over-are-fenced",
+    ),
+    Switch(
+        "marker-not-written",
+        "A transaction is over as soon as its end is written down; no partition hears of it.",
+        "transactions.markers-are-control-batches",
+    ),
+    Switch(
+        "torn-transaction",
+        "Of a transaction's partitions only the first gets its marker.",
+        "transactions.all-partitions-become-visible-together",
+    ),
+    Switch(
+        "transaction-timeout-not-validated",
+        "Any transaction timeout is taken.",
+        "transactions.impossible-timeouts-are-refused",
+    ),
+    Switch(
+        "transactions-never-time-out",
+        "The coordinator does not abort transactions that outlive their timeout.",
+        "transactions.long-ones-are-aborted",
+    ),
+    Switch(
+        "pending-offsets-visible",
+        "Offsets of an open transaction are fetched as if they were committed.",
+        "transactions.offsets-count-from-the-commit-on",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

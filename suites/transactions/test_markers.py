@@ -159,7 +159,7 @@ def test_markers_of_older_epochs_are_refused(case):
 @claim(
     "transactions.markers-fence-their-producers",
     evidence=("MISC-06", "KIP-98"),
-    switches=("fencing-skipped",),
+    switches=("producer-epoch-not-checked",),
     **MARKERS,
 )
 def test_markers_fence_their_producers(case):

@@ -254,6 +254,7 @@ def test_latest_for_committed_readers_is_the_stable_one(case):
     api="EndTxn",
     versions=range_("EndTxn", 0),
     config=CLUSTER,
+    switches=("torn-transaction",),
     commit=(COMMIT, ABORT),
 )
 def test_all_partitions_become_visible_together(case):

@@ -31,7 +31,7 @@ from reference_impl.broker.groups import (
 )
 from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
 from reference_impl.group.log_records import offsets_batch
-from reference_impl.group.members import Group, Ticket
+from reference_impl.group.members import Ticket
 from reference_impl.group.offsets import Stored
 from reference_impl.txn.coordinator import Producer
 from reference_impl.wire.errors import ErrorCode
@@ -149,15 +149,13 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
 
     def kept(code: int, at: int) -> None:
         if not code:
-            _pend(group, producer, offsets)
+            visible = "pending-offsets-visible" in broker.switches
+            known = group.offsets if visible else group.unstable.setdefault(producer.id, {})
+            known.update(offsets)
         whole.give({key: known if key not in offsets else code for key, known in codes.items()})
 
     index = offsets_partition(broker, group_id)
     internal_log.append(broker, OFFSETS, index, records, now, kept)
-
-
-def _pend(group: Group, producer: Producer, offsets: dict[Key, Stored]) -> None:
-    group.unstable.setdefault(producer.id, {}).update(offsets)
 
 
 def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:
