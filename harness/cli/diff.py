@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from harness import anatomy, bundle, transcript
+from harness import anatomy, bundle, pcap, transcript
 from harness.anatomy import Leaf
 from harness.bundle import BadBundle
 from harness.compare import Difference, compare
@@ -30,7 +30,14 @@ CONTEXT = 3
 @click.argument("b", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--all", "everything", is_flag=True, help="All steps and fields.")
 @click.option("--hex", "as_hex", is_flag=True, help="Both frames of a differing step as hex too.")
-def command(a: Path, b: Path | None, everything: bool, as_hex: bool) -> None:
+@click.option(
+    "--pcap",
+    "capture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write both sides as a packet capture, for Wireshark.",
+)
+def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Path | None) -> None:
     """Show where two transcripts differ, field by field.
 
     A is a bundle (its oracle is compared with its target), or A is the oracle's transcript and B
@@ -41,6 +48,9 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool) -> None:
     except (BadBundle, TranscriptError, OSError) as error:
         click.echo(f"touchstone diff: {error}", err=True)
         sys.exit(3)
+    if capture is not None:
+        capture.write_bytes(pcap.dumps((oracle, target)))
+        click.echo(f"{capture}: oracle 198.51.100.1:9092, target 198.51.100.2:9092")
     found = compare(oracle, target)
     for line in render(oracle, target, found, everything=everything, as_hex=as_hex):
         click.echo(line)
