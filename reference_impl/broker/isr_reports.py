@@ -66,7 +66,7 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
         )
     else:
         to = broker.cluster.controller_id
-        broker.ask(to, ALTER_PARTITION, version, body, answered, channel="controller")
+        broker.ask(to, ALTER_PARTITION, version, body, answered, channel="alter-isr")
 
 
 _QUORUM = Connection(0, controller=True)

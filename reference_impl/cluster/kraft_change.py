@@ -71,8 +71,7 @@ def changed(partition: Partition, wish: Wish) -> dict[str, Any]:
     isr = target.isr
     if leader != partition.leader and leader != NO_LEADER:
         if unclean:
-            isr, target.recovering = [leader], True
-            target.elr = tuple(r for r in target.elr if r != leader)
+            isr, target.recovering, target.elr = [leader], True, ()
         elif leader not in isr:  # from the ELR, which is only asked when the ISR is empty
             isr = [leader]
             target.elr = tuple(r for r in target.elr if r != leader)
