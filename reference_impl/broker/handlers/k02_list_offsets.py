@@ -3,8 +3,9 @@
 Timestamp -1 is the latest offset a reader of this isolation may see, -2 the log start, -3 the
 record with the largest timestamp (v7, KIP-734), -4 the earliest local offset (v8, KIP-405), -5 the
 latest tiered one (v9, KIP-1005), -6 the earliest not yet tiered (v11, KIP-1023); anything else is
-looked up by record time. v0 lists segment base offsets instead, newest first, by the time a segment
-was written last. A partition asked for twice is INVALID_REQUEST from v1 on.
+looked up by record time. A leader whose high watermark lies below where its epoch began has no
+latest offset to tell (KIP-207). v0 lists segment base offsets instead, newest first, by the time a
+segment was written last. A partition asked for twice is INVALID_REQUEST from v1 on.
 
 Sources: KafkaApis.handleListOffsetRequest at 1.0.2, 2.2.1, 2.8.2, 3.9; 4.3.1 observed.
 """
@@ -86,7 +87,21 @@ def _answer(
     isolation = LOG_END
     if replica == CONSUMER:
         isolation = LAST_STABLE if request.body["isolation_level"] else HIGH_WATERMARK
+    if replica == CONSUMER and _lags(broker, located.replica, row["timestamp"], isolation):
+        new = ErrorCode.OFFSET_NOT_AVAILABLE
+        return _error(row, new if version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE)
     return _find(broker, located.replica, row, isolation)
+
+
+def _lags(broker: Broker, replica: Replica, timestamp: int, isolation: str) -> bool:
+    """Whether a new leader does not know yet how far its predecessor's readers came (KIP-207)."""
+    limit = replica.log.limit(isolation)
+    if replica.epoch_start <= limit or not broker.persona.quirk("list-offsets.waits-for-epoch"):
+        return False
+    if timestamp < 0:
+        return timestamp == LATEST
+    found = replica.log.first_offset_at(timestamp).offset
+    return found < 0 or found >= limit
 
 
 def _find(broker: Broker, replica: Replica, row: dict[str, Any], isolation: str) -> dict[str, Any]:
