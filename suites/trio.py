@@ -77,10 +77,7 @@ def placed(
     """
     word, where = topic.key, {"broker": FIRST} if FIRST in seen_by else at_controller()
     made = create_topic(topic, configs=configs, assignments=rows, name=f"made {word}", **where)
-    in_sync = [
-        (f"topics[0].partitions[{index}].isr_nodes", "len ==", len(row))
-        for index, row in rows.items()
-    ]
+    in_sync = [(ISR, "len ==", len(row)) for row in rows.values() if len(rows) == 1]
     known = [
         Until(
             metadata(topic, broker=broker, name=f"known {word} {broker}"),

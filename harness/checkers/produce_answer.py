@@ -1,7 +1,8 @@
 """A produced partition has an offset or an error, never both, never neither.
 
 With an error base_offset is -1 and so is log_append_time_ms, unless the batch was appended and only
-its replication failed (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND). Without one
+its replication failed (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND, and
+NOT_LEADER_OR_FOLLOWER when its leader handed over meanwhile: DelayedProduce). Without one
 base_offset counts from 0 (or is -1 for a duplicate whose offset the broker no longer knows) and is
 not below log_start_offset.
 """
@@ -15,7 +16,7 @@ from harness.finding import Finding
 from harness.transcript import Transcript
 
 UNKNOWN = -1
-APPENDED_ALL_THE_SAME = (7, 20)
+APPENDED_ALL_THE_SAME = (6, 7, 20)
 
 
 def check(transcript: Transcript) -> list[Finding]:

@@ -20,7 +20,6 @@ from harness.steps import (
 )
 from suites.trio import (
     DEATH,
-    ISR,
     LEADER,
     LONG_MS,
     NOBODY,
@@ -49,13 +48,14 @@ NODES = "brokers[*].node_id"
 @claim("lifecycle.leaders-move-before-a-stop-ends", evidence=("BRK-32", "CTL-24"), **DEATH)
 def test_leaders_move_before_a_stop_ends(case):
     """When a shutdown ends every partition that can have another leader has it."""
-    name, rows = case.topic(), {0: [1, 2], 1: [1, 0], 2: [2, 1], 3: [1, 2, 0]}
-    each = [answer("look", f"topics[0].partitions[{p}].leader_id") for p in rows]
+    rows = {"two": (1, 2), "first": (1, 0), "followed": (2, 1), "three": (1, 2, 0)}
+    topics = {word: case.topic(word) for word in rows}
+    wanted = {"two": 2, "first": 0, "followed": 2, "three": 2}
     verdict = case.judge(
-        placed(name, rows),
+        [placed(topics[word], {0: row}) for word, row in rows.items()],
         stop_broker(1),
-        look(case, name),
-        expect=all_of(*(place.is_(who) for place, who in zip(each, (2, 0, 2, 2), strict=True))),
+        [look(case, topic, word) for word, topic in topics.items()],
+        expect=all_of(*(answer(word, LEADER).is_(who) for word, who in wanted.items())),
     )
     assert verdict.conforms, verdict
 
@@ -214,25 +214,25 @@ def test_a_broker_returns_to_its_place(case):
     """A broker that returns has its own id and its own topics, leads what it alone can lead and
     follows the rest.
     """
-    name, rows = case.topic(), {0: [1, 2], 1: [1], 2: [2, 1]}
-    leaders = answer("back", "topics[0].partitions[*].leader_id")
+    led_, alone, followed = (case.topic(word) for word in ("led", "alone", "followed"))
     verdict = case.judge(
-        placed(name, rows),
+        placed(led_, {0: (1, 2)}),
+        placed(alone, {0: (1,)}),
+        placed(followed, {0: (2, 1)}),
         stop_broker(1),
-        Until(look(case, name, "gone"), LEADER, "==", 2),
+        until_led(case, led_, 2, [2], "taken over"),
+        until_leaderless(case, alone),
         start_broker(1),
-        Until(
-            look(case, name, "back"), ISR, "len ==", 2,
-            also=(
-                ("topics[0].partitions[1].leader_id", "==", 1),
-                ("topics[0].partitions[2].isr_nodes", "len ==", 2),
-            ),
-        ),
+        until_led(case, alone, 1, [1], "alone"),
+        until_led(case, led_, 2, [2, 1], "led"),
+        until_led(case, followed, 2, [2, 1], "followed"),
         expect=all_of(
-            answer("gone", "topics[0].partitions[1].leader_id").is_(NOBODY),
-            leaders.is_([2, 1, 2]),
+            answer("nobody", LEADER).is_(NOBODY),
+            answer("alone", LEADER).is_(1),
+            answer("led", LEADER).is_(2),
+            answer("followed", LEADER).is_(2),
         ),
-    )  # fmt: skip
+    )
     assert verdict.conforms, verdict
 
 
