@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from harness import ledger
+from harness import ledger, stale
 from harness.claim import Claim, claim_of
 from harness.ledger import Standing
 
@@ -27,15 +27,26 @@ WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprec
 @click.option("--api", "apis", multiple=True, help="Only these APIs (repeatable).")
 @click.option("--area", "areas", multiple=True, help="Only these areas, as TOPIC (repeatable).")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def command(gaps: bool, apis: tuple[str, ...], areas: tuple[str, ...], as_json: bool) -> None:
+@click.option("--drop-stale", is_flag=True, help="Remove recordings that no claim asks for.")
+def command(
+    gaps: bool, apis: tuple[str, ...], areas: tuple[str, ...], as_json: bool, drop_stale: bool
+) -> None:
     """Which clauses and API versions have claims.
 
-    Exit code 0: everything is classified, 2: something is not, or a claim is not acceptable.
+    Exit code 0: everything is classified, 2: something is not, a claim is not acceptable, or a
+    recording is of a case that no claim has.
     """
     claims = all_claims()
     clauses = [one for one in ledger.clauses(claims) if not areas or one.area in areas]
     cells = [one for one in ledger.cells(claims) if not apis or one.area in apis]
     mistakes = ledger.mistakes(claims, whole=not (apis or areas))
+    old = stale.find(claims)
+    if drop_stale:
+        for one in old:
+            stale.drop(one)
+            click.echo(f"dropped {one}", err=True)
+    else:
+        mistakes += [f"stale recording: {one}" for one in old]
     if as_json:
         click.echo(json.dumps(as_data(claims, clauses, cells), indent=1))
     else:
