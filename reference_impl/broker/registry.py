@@ -3,6 +3,9 @@
 A file `handlers/kNN_name.py` serves key NN; its stem is the schema's stem. It is imported when the
 first such request arrives, so that a broker that is asked little loads little (start-up is a
 promise: design.md section 5). Adding an API is adding a file.
+
+The same holds for coordinators: who leads a partition of an internal topic coordinates what is kept
+there, and its module is told when that changes.
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+# internal topic -> module whose `leads_changed(broker, now)` takes partitions up or lets them go
+COORDINATORS = {"__transaction_state": "transactions"}
 _FOLDER = Path(__file__).parent / "handlers"
 
 
@@ -27,3 +33,8 @@ def handler(key: int) -> ModuleType | None:
     """The module that serves `key`, or None when it is not served yet."""
     stem = stems().get(key)
     return import_module(f"reference_impl.broker.handlers.{stem}") if stem else None
+
+
+def leads_changed(broker: Any, topic: str, now: int) -> None:
+    """A partition of this internal topic has another leader, or is no more."""
+    import_module(f"reference_impl.broker.{COORDINATORS[topic]}").leads_changed(broker, now)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reference_impl.txn.coordinator import Then
 
 _STATE, _FEATURE = "transaction coordinator", "transaction.version"
+_CHANGED = ("leads changed", TRANSACTIONS)
 _READ_BYTES = 5 << 20  # transaction.state.log.load.buffer.size
 # What a failed write to the coordinator's own log means to who asked for the change.
 _NOT_KEPT = {
@@ -47,7 +48,8 @@ def coordinator_of(broker: Broker, now: int) -> Coordinator:
     found = broker.state.get(_STATE)
     if found is None:
         found = broker.state[_STATE] = _make(broker)
-    _catch_up(broker, found, now)
+    if broker.state.pop(_CHANGED, False):
+        _catch_up(broker, found, now)
     return found
 
 

@@ -5,7 +5,8 @@ coordinator raises the epoch of the id's producer, which fences whoever had it, 
 end to what that one left open.
 
 v3 lets a producer name its id and epoch (KIP-360), both or neither. v4 answers PRODUCER_FENCED
-where older versions say INVALID_PRODUCER_EPOCH (KIP-588). v6 is two-phase commit (KIP-939), not stable.
+where older versions say INVALID_PRODUCER_EPOCH (KIP-588). v6 is two-phase commit (KIP-939), not
+stable.
 
 Source: KafkaApis.handleInitProducerIdRequest, TransactionCoordinator at 1.0.2,
 2.2.1, 2.8.2, 3.9; observed on all five releases.

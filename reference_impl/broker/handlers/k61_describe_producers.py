@@ -50,7 +50,8 @@ def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
     if refused is not None and looked_at:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, refused)
     if topic not in broker.cluster.topics:
-        return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NOT_HOSTED)
+        words = NOT_HOSTED if looked_at else None
+        return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, words)
     replica, code = locate(broker, topic, index)
     if replica is None:
         return _error(index, code, None)
