@@ -88,7 +88,9 @@ class Data:
             rules=rules_of(self._persona),
             switches=self._switches,
             habits=Habits(
-                quirk("log-dirs.folders-name-topics"), quirk("log-dirs.clean-end-names-the-epoch")
+                quirk("log-dirs.folders-name-topics"),
+                quirk("log-dirs.indexes-name-first-offsets"),
+                quirk("log-dirs.clean-end-names-the-epoch"),
             ),
             say=LOG.warning,
             background=Background(),

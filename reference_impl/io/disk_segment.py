@@ -49,6 +49,7 @@ class DiskSegment:
         "_aborted",
         "_disk",
         "_files",
+        "_first_offsets",
         "_first_timestamp",
         "_interval",
         "_log",
@@ -79,8 +80,12 @@ class DiskSegment:
         entries: tuple[int, int] = (0, 0),
         mark: str = "",
         preallocate: int = 0,
+        first_offsets: bool = False,
     ) -> None:
-        """Over files as they are: `size` good bytes of log, so many good entries of each index."""
+        """Over files as they are: `size` good bytes of log, so many good entries of each index.
+
+        The offset index names the last offset of a batch, or with `first_offsets` its first.
+        """
         paths = {kind: folder / (names.name_of(base_offset, kind) + mark) for kind in KINDS}
         self._disk = disk
         self._files: dict[str, File] = {kind: disk.file(path) for kind, path in paths.items()}
@@ -88,6 +93,7 @@ class DiskSegment:
         self._offsets = IndexFile(self._files[names.INDEX], offset_index.ENTRY, entries[0])
         self._times = IndexFile(self._files[names.TIME_INDEX], time_index.ENTRY, entries[1])
         self._interval = interval
+        self._first_offsets = first_offsets
         self.base_offset = base_offset
         self.modified = modified
         self.size = size
@@ -125,7 +131,8 @@ class DiskSegment:
             self.largest_timestamp = timestamp
             self._newest_offset = last_offset
         if self._since_index > self._interval:
-            self._offsets.append(last_offset - self.base_offset, position)
+            named = int.from_bytes(entry[:8], "big") if self._first_offsets else last_offset
+            self._offsets.append(named - self.base_offset, position)
             self._stamp()
             self._tail_from = self.next_offset - 1
             del self._tail_offsets[:], self._tail_positions[:]
@@ -177,7 +184,10 @@ class DiskSegment:
         dropped, self.size = self.size - found.position, found.position
         self._log.truncate(self.size)
         relative = offset - self.base_offset
-        self._offsets.truncate(self._offsets.floor(relative - 1) + 1)
+        kept_entries = self._offsets.floor(relative - 1) + 1
+        while kept_entries and self._offsets[kept_entries - 1][1] >= self.size:
+            kept_entries -= 1
+        self._offsets.truncate(kept_entries)
         self._times.truncate(self._first_time(lambda _, at: at >= relative))
         kept = [each for each in self._aborted if each.last_offset < offset]
         if len(kept) < len(self._aborted):
@@ -346,14 +356,17 @@ class DiskSegment:
     def _agree(self, indexed: int, start: int, end: int) -> None:
         if end != self.size:
             raise FileFormatError(end, f"{self._log.path} does not end with a whole entry")
-        tail = self._tail_offsets
-        if indexed >= 0 and (not tail or tail[0] != self.base_offset + indexed):
+        named, tail = self.base_offset + indexed, self._tail_offsets
+        if indexed >= 0 and not (tail and self._first_offset(start) <= named <= tail[0]):
             raise FileFormatError(start, f"the offset index points elsewhere in {self._log.path}")
         if self._times.count:
             stamp, relative = self._times[self._times.count - 1]
             found = self._find(self.base_offset + relative)
             if found is None or next(self._extents(found.position, -1)).timestamp < stamp:
                 raise FileFormatError(0, f"the time index points past {self._log.path}")
+
+    def _first_offset(self, position: int) -> int:
+        return int.from_bytes(self._log.read(8, position), "big")
 
     @staticmethod
     def _read_aborted(path: Path) -> list[Aborted]:

@@ -59,6 +59,7 @@ class DiskStore:
         expire: Callable[[int, Sequence[Path]], None] | None = None,
         cut: Callable[[int], None] = lambda offset: None,
         later: Callable[[Callable[[], None], Callable[[], None]], None] | None = None,
+        first_offsets: bool = False,
     ) -> None:
         """`say` hears what was recovered; `expire(at, paths)` removes files when it is `at`;
         `cut(offset)` must be in force before the log is written at `offset` again;
@@ -71,6 +72,7 @@ class DiskStore:
         self._expire = expire or (lambda at, paths: [disk.remove(path) for path in paths] and None)
         self._cut = cut
         self._later = later
+        self._first_offsets = first_offsets
         self._trusted: int | None = None  # snapshots above it may miss what the log has
         self._segments: set[DiskSegment] = set()
 
@@ -81,7 +83,13 @@ class DiskStore:
         self.disk.make_folder(self.folder)
         interval = self._config().index_interval_bytes
         found = Recovery(
-            self.disk, self.folder, interval, marks.clean, marks.recovery_point, now
+            self.disk,
+            self.folder,
+            interval,
+            marks.clean,
+            marks.recovery_point,
+            now,
+            self._first_offsets,
         ).run()
         start = marks.log_start_offset or 0
         segments = found.segments or [self._segment(start, now)]
@@ -129,6 +137,7 @@ class DiskStore:
             modified=now,
             mark=mark,
             preallocate=config.segment_bytes if config.preallocate and not mark else 0,
+            first_offsets=self._first_offsets,
         )
         segment.create()
         self._segments.add(segment)

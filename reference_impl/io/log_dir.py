@@ -52,6 +52,7 @@ class Maker:
     later: Callable[[Callable[[], None], Callable[[], None]], None] | None = None
     wake: Callable[[int], None] = lambda at: None  # something is to be removed then
     disk: Callable[..., Disk] = Disk
+    first_offsets: bool = False  # what an offset index names of a batch
     topic_ids: bool = True  # folders say whose they are (`partition.metadata`, KIP-516)
 
 
@@ -191,6 +192,7 @@ class LogDir:
             expire=self._expire,
             cut=lambda offset: self._cut(key, offset),
             later=self._make.later,
+            first_offsets=self._make.first_offsets,
         )
         return self._make.new_log(*key, store, now)
 

@@ -47,6 +47,7 @@ class Habits:
     """Where releases differ in what they write beside the logs."""
 
     topic_ids: bool = True  # partition.metadata
+    first_offsets: bool = False  # offset indexes name a batch by its first offset, not its last
     clean_epoch: bool = True  # the marker of a clean end names the broker epoch
 
 
@@ -83,6 +84,7 @@ class LogDirs:
             background.submit if background else None,
             self._wake,
             disk,
+            self._habits.first_offsets,
             self._habits.topic_ids,
         )
         self.dirs: list[LogDir] = []

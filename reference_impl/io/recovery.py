@@ -40,6 +40,7 @@ class Recovery:
     clean: bool  # the folder was closed by a broker that ended well
     recovery_point: int  # everything below is on disk as it was written
     now: int
+    first_offsets: bool = False
 
     def run(self) -> Recovered:
         found = Recovered(said=tidy(self.disk, self.folder))
@@ -79,6 +80,7 @@ class Recovery:
             modified=modified,
             size=size,
             entries=counts,
+            first_offsets=self.first_offsets,
         )
 
     def _path(self, base: int, kind: str) -> Path:
@@ -118,7 +120,8 @@ class Recovery:
         offsets, times = [], []
         for position, size, first, last, stamp, header in scanner:
             indexed, stamped = builder.add(position, size, last, stamp)
-            offsets += [indexed] if indexed else []
+            if indexed:
+                offsets.append(indexed._replace(offset=first) if self.first_offsets else indexed)
             times += [stamped] if stamped else []
             epoch = header.partition_leader_epoch if header else -1
             if epoch >= 0 and (not found.epochs or epoch > found.epochs[-1][0]):

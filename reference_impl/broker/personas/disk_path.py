@@ -35,6 +35,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         _ON_DISK,
     ),
+    "log-dirs.indexes-name-first-offsets": (
+        "An entry of an offset index names the first offset of its batch, not the last.",
+        (True, False, False, False, False),
+        "LogSegment.append and recover at 1.0.2, 2.2.1, 2.8.2; DumpLogSegments of 1.0.2 and 4.3.1",
+    ),
     "log-dirs.clean-end-names-the-epoch": (
         "The marker of a clean end says with which broker epoch (KIP-966); before it is empty.",
         (False, False, False, True, True),
