@@ -179,7 +179,7 @@ class Fetcher:
         body = {
             "cluster_id": None,
             "replica_id": self._broker.id,
-            "replica_state": {"replica_id": self._broker.id, "replica_epoch": -1},
+            "replica_state": {"replica_id": self._broker.id, "replica_epoch": self._epoch()},
             "max_wait_ms": settings.wait_ms,
             "min_bytes": settings.min_bytes,
             "max_bytes": settings.response_bytes,
@@ -190,6 +190,10 @@ class Fetcher:
             ),
         }
         self._ask(FETCH, self._version, body, lambda answer, now: self._fetched(asked, answer, now))
+
+    def _epoch(self) -> int:
+        """Of our own registration (KIP-903)."""
+        return self._broker.cluster.brokers[self._broker.id].epoch
 
     def _fetched(self, asked: dict, answer: dict[str, Any] | None, now: int) -> None:
         if answer is None:

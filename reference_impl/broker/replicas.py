@@ -12,13 +12,20 @@ REPL-16, REPL-20, REPL-21, REPL-24.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reference_impl.broker import isr_reports
+from reference_impl.broker import isr_reports, registry
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.follower import Fetcher, FetchSettings
 from reference_impl.broker.partitions import log_key
-from reference_impl.cluster.replica import NO_LEADER, LeaderState, Replica, ReplicaRules
+from reference_impl.cluster.replica import (
+    NO_EPOCH,
+    NO_LEADER,
+    LeaderState,
+    Replica,
+    ReplicaRules,
+)
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
@@ -117,6 +124,15 @@ class Replicas:
         else:
             self._follow(replica, state)
         self._touch(replica)
+        self._tell_coordinator(state.topic)
+
+    def _tell_coordinator(self, topic: str) -> None:
+        """Whoever leads a coordinator's partition coordinates what is kept there."""
+        if topic in registry.COORDINATORS:
+            broker = self._broker
+            broker.state["leads changed", topic] = True
+            tell = partial(registry.leads_changed, broker, topic)
+            broker.soon(("coordinator", topic), tell)
 
     def stop(self, topic: str, index: int, *, delete: bool, now: int) -> None:
         """Have nothing more to do with a partition; those who wait for it are told (REPL-24)."""
@@ -127,6 +143,7 @@ class Replicas:
         if delete:
             self.logs.remove(topic, index, now)
         self._touch(replica)
+        self._tell_coordinator(topic)
 
     def _open(self, state: LeaderState, now: int) -> Replica:
         broker, topic, replicas = self._broker, state.topic, len(state.replicas)
@@ -145,6 +162,7 @@ class Replicas:
             self._rules,
             min_isr=min_isr,
             alive=self._alive,
+            eligible=self._eligible,
             switches=broker.switches,
         )
         replica.offline = self.logs.offline(topic, state.index)
@@ -153,6 +171,18 @@ class Replicas:
     def _alive(self, broker: int) -> bool:
         node = self._broker.cluster.brokers.get(broker)
         return node is not None and node.alive
+
+    def _eligible(self, broker: int, epoch: int) -> bool:
+        """Whether a follower that fetched in this epoch of its registration may join (KIP-903)."""
+        node = self._broker.cluster.brokers.get(broker)
+        if node is None or not node.alive or node.stopping:
+            return False
+        return epoch in (NO_EPOCH, node.epoch)
+
+    def registered_anew(self, follower: int, epoch: int) -> bool:
+        """Whether a fetch comes from before the follower's last registration (KIP-903)."""
+        node = self._broker.cluster.brokers.get(follower)
+        return epoch > NO_EPOCH and node is not None and epoch < node.epoch
 
     def _lead(self, replica: Replica, state: LeaderState, now: int) -> None:
         self._unfollow((state.topic, state.index))

@@ -74,6 +74,7 @@ class Replica:
         *,
         min_isr: Callable[[], int] = lambda: 1,
         alive: Callable[[int], bool] = lambda broker: True,
+        eligible: Callable[[int, int], bool] = lambda broker, epoch: True,
         switches: frozenset[str] = frozenset(),
     ) -> None:
         self.broker_id = broker_id
@@ -94,6 +95,7 @@ class Replica:
         self.followers: dict[int, FollowerState] = {}
         self._min_isr = min_isr
         self._alive = alive
+        self._eligible = eligible  # (broker, epoch of its registration): may it join the ISR?
         self._switches = switches
 
     # --- roles -------------------------------------------------------------------------------
@@ -178,7 +180,7 @@ class Replica:
         """Whether one outside of the ISR keeps up, so that it can be waited for (REPL-08)."""
         if now - follower.last_caught_up > self.rules.max_lag_ms:
             return False
-        return not self.rules.joins_alive_only or self._alive(broker)
+        return not self.rules.joins_alive_only or self._eligible(broker, follower.broker_epoch)
 
     def lagging(self, now: int) -> tuple[int, ...]:
         """Members of the ISR that did not keep up (REPL-10 to REPL-12); never the leader."""
@@ -204,7 +206,7 @@ class Replica:
             return False
         if self.rules.joins_past_epoch_start and follower.log_end_offset < self.epoch_start:
             return False
-        return not self.rules.joins_alive_only or self._alive(broker)
+        return not self.rules.joins_alive_only or self._eligible(broker, follower.broker_epoch)
 
     def low_watermark(self) -> int:
         """The lowest log start among live replicas: below it all records are gone (KIP-107)."""

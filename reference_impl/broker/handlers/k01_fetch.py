@@ -190,6 +190,8 @@ def _read(
             if broker.persona.quirk("fetch.refuses-strangers"):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return _row(query, want, log.marks(), b"")
+        if broker.replicas.registered_anew(query.replica, query.replica_epoch):
+            return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         diverging = _diverging(replica, want)
         if diverging is not None:
             return {**_row(query, want, log.marks(), b""), "diverging_epoch": diverging}

@@ -209,3 +209,28 @@ def test_many_partitions_move_in_few_fetches():
     logs = [wires.brokers[2].replicas.get("t", index).log for index in range(40)]
     assert {log.log_end_offset for log in logs} == {1}
     assert len(wires.frames) < 12
+
+
+def test_a_follower_of_an_older_registration_is_not_listened_to():
+    """KIP-903: what it fetched before it was started again says nothing about its log now."""
+    wires = Wires()
+    wires.topic()
+    wires.produce(0)
+    wires.cluster.brokers[2].epoch = 7
+    wires.cut.add(2)
+    for epoch, code in ((6, ErrorCode.NOT_LEADER_OR_FOLLOWER), (7, 0), (-1, 0)):
+        state = {"replica_id": 2, "replica_epoch": epoch}
+        body = {
+            "replica_state": state,
+            "max_wait_ms": 0,
+            "min_bytes": 0,
+            "topics": [
+                {
+                    "topic_id": wires.cluster.topics["t"].id,
+                    "partitions": [{"partition": 0, "fetch_offset": 3, "partition_max_bytes": 1}],
+                }
+            ],
+        }
+        client = wires.send(0, "Fetch", 15, body)
+        row = wires.answer(client, "Fetch", 15)["responses"][0]["partitions"][0]
+        assert row["error_code"] == code
