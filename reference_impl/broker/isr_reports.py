@@ -47,6 +47,10 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
     if not broker.cluster.reachable(broker.id):
         _again(broker, replica, isr, now)
         return
+    nodes = broker.cluster.brokers
+    if any(nodes[joining].stopping for joining in set(isr) - set(replica.isr)):
+        replica.withdraw()  # its replicas were stopped when it asked to shut down (CTL-24)
+        return
     version = broker.persona.quirk("isr.report-version")
     if version is None:
         _write(broker, replica, isr, now)

@@ -105,12 +105,12 @@ def _difference(
 
 
 def _finish_reassignment(target: _Target) -> None:
-    """Let the old replicas go once every new one is in sync and somebody remains (KIP-455)."""
+    """Let the old replicas go once every one that stays is in sync (KIP-455)."""
     if not target.adding and not target.removing:
         return
     replicas = [r for r in target.replicas if r not in target.removing]
     isr = [r for r in target.isr if r not in target.removing]
-    if replicas and isr and set(target.adding) <= set(isr):
+    if replicas and set(replicas) <= set(isr):
         target.replicas, target.isr, target.adding, target.removing = replicas, isr, (), ()
 
 
