@@ -128,7 +128,8 @@ class Court:
         if reason:
             return without(inconclusive(f"not run: {reason}"))
         try:
-            found = self._unsupported(case) or self._lacking(scenario)
+            found = self._unsupported(case)
+            found = self._lacking(scenario) if found is None else found
             if found is not None:
                 return without(found)
             if scenario.harms and self.target.kind != "recorded" and not self._nodes(scenario):
