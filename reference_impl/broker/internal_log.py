@@ -1,7 +1,8 @@
 """Appends that a broker makes itself, where it leads: a coordinator's records, markers.
 
 They count when the high watermark has passed them, as with acks=-1; then, or when that cannot come
-any more, `then(code, now)` is called, once. That may be before `append` returns.
+any more or took longer than request.timeout.ms, `then(code, now)` is called, once. That may be
+before `append` returns.
 
 Sources: ReplicaManager.appendRecords with AppendOrigin.COORDINATOR at 2.8.2, 3.9; APPEND-22.
 """
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 Then = Callable[[int, int], None]
+PATIENCE_MS = 30_000  # request.timeout.ms by default
 
 
 def append(
@@ -51,5 +53,11 @@ def append(
         then(ErrorCode.NONE, at)
         return True
 
+    def give_up(at: int) -> bool:
+        then(ErrorCode.REQUEST_TIMED_OUT, at)
+        return True
+
     if not replicated(now):
-        broker.purgatory.follow([log_key(topic, index)], replicated)
+        until = now + broker.number("request.timeout.ms", PATIENCE_MS)
+        keys = [log_key(topic, index)]
+        broker.purgatory.follow(keys, replicated, until=until, give_up=give_up)

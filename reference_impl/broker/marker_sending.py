@@ -34,15 +34,19 @@ def have_marked(
     coordinator_epoch: int,
     now: int,
     done: Callable[[int], None],
+    wanted: Callable[[], bool],
 ) -> None:
-    """Write markers of this outcome into every partition of the transaction, then call `done`."""
+    """Write markers of this outcome into every partition of the transaction, then call `done`.
+
+    Nothing is sent any more once it is not `wanted`: another coordinator sees to it.
+    """
     mark = Mark(one.producer_id, one.epoch, commit, coordinator_epoch, one.version)
     left = set(one.partitions)
     if "marker-not-written" in broker.switches:
         left.clear()
     if "torn-transaction" in broker.switches:
         left = set(sorted(left)[:1])
-    _Sending(broker, one.id, mark, left, done).go(now)
+    _Sending(broker, one.id, mark, left, done, wanted).go(now)
 
 
 class _Sending:
@@ -55,13 +59,17 @@ class _Sending:
         mark: Mark,
         left: set[tuple[str, int]],
         done: Callable[[int], None],
+        wanted: Callable[[], bool],
     ) -> None:
-        self.broker, self.name, self.mark, self.left, self.done = broker, name, mark, left, done
+        self.broker, self.name, self.mark = broker, name, mark
+        self.left, self.done, self.wanted = left, done, wanted
         self.away: set[tuple[str, int]] = set()  # asked for, not answered
         self.over = False
 
     def go(self, now: int) -> None:
         """Send what is neither written nor on its way."""
+        if not self.wanted():
+            return
         by_leader: dict[int, list[tuple[str, int]]] = {}
         for topic, index in sorted(self.left - self.away):
             partition = self.broker.cluster.partition(topic, index)

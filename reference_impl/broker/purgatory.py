@@ -52,12 +52,20 @@ class Purgatory:
             self._deadlines = [(kept.deadline, at) for at, (kept, _) in self._waiting.items()]
             heapq.heapify(self._deadlines)
 
-    def follow(self, keys: Iterable[Key], attempt: Callable[[int], bool]) -> None:
+    def follow(
+        self,
+        keys: Iterable[Key],
+        attempt: Callable[[int], bool],
+        *,
+        until: int = _NEVER,
+        give_up: Callable[[int], bool] | None = None,
+    ) -> None:
         """Call `attempt(now)` whenever something under a key changed, until it says that is all.
 
-        For what waits without a request: nobody is answered.
+        For what waits without a request: nobody is answered. `give_up` is called in its place at
+        the instant `until`.
         """
-        self.park(Wait(_NEVER, keys, attempt, attempt), None)
+        self.park(Wait(until, keys, attempt, give_up or attempt), None)
 
     def touch(self, key: Key) -> None:
         """Something under `key` changed."""

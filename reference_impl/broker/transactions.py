@@ -10,6 +10,7 @@ Sources: TransactionStateManager at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98, KIP-
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from reference_impl.broker import internal_log
@@ -100,12 +101,23 @@ def _make(broker: Broker) -> Coordinator:
         key = ("transactions", broker.id, name)
         broker.purgatory.remind(key, at, lambda now: coordinator.tick(name, now))
 
+    def mark(
+        one: Transaction, commit: bool, epoch: int, now: int, done: Callable[[int], None]
+    ) -> None:
+        partition = partition_of(broker, one.id)
+
+        def wanted() -> bool:
+            led = coordinator.led.get(partition)
+            return led is not None and led.epoch == epoch
+
+        have_marked(broker, one, commit, epoch, now, done, wanted)
+
     coordinator = Coordinator(
         rules,
         partition_of=lambda name: partition_of(broker, name),
         new_id=lambda: next_id(broker),
         keep=keep,
-        mark=lambda *what: have_marked(broker, *what),
+        mark=mark,
         alarm=alarm,
         switches=broker.switches,
     )
