@@ -1,0 +1,99 @@
+"""One directory, used by turns: real Kafka writes, we go on, Kafka goes on from there.
+
+Same records, same offsets, same producer state: the idempotent producer that began on one broker is
+recognized by the other, its repeats and its gaps too. Once we end in order, and once as a kill
+leaves the directory, so that Kafka recovers what we wrote.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.target import Shape
+from harness.targets import parse
+from harness.tests.disk.one_client import Client
+from reference_impl.io.server import build
+from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.records import read
+
+pytestmark = [
+    pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow,
+    pytest.mark.timeout(400),
+]  # fmt: skip
+SEGMENT = {"log.segment.bytes": 1_048_576}
+REGRETS = (" WARN ", " ERROR ", "Found invalid", "orrupt", "truncating")
+
+
+@pytest.fixture
+def kafka(request):
+    target = parse(f"kafka@{request.param}")
+    reason = target.available()
+    if reason:
+        pytest.skip(f"not run: {reason}")
+    cluster = target.open(Shape(1, config=SEGMENT))
+    yield cluster
+    cluster.close()
+
+
+def ours(data, release: str):
+    """Our broker on that directory, of one partition; use it as a context manager."""
+    config = {name: str(value) for name, value in SEGMENT.items()}
+    return build(1, release=release, data=data, config=config).start()
+
+
+def address(running) -> tuple[str, int]:
+    host, _, port = running.bootstrap[0].rpartition(":")
+    return host, int(port)
+
+
+def offsets(batches: bytes) -> list[int]:
+    return [row["offset"] for row in read(batches)]
+
+
+@pytest.mark.parametrize("kafka", ["1.0", "2.8", "4.3"], indirect=True)
+def test_a_directory_changes_hands(kafka):
+    node, release = kafka.nodes[0], kafka.release.name
+    data = kafka.folder / "data" / "broker-0"
+    with Client(node.address) as client:
+        assert client.create() == 0
+        producer = client.producer_id()
+        assert [client.produce(producer, n) for n in range(5)] == [(0, n) for n in range(5)]
+        theirs = client.all_batches()
+    node.stop()
+
+    with ours(data, release) as running, Client(address(running)) as client:
+        assert client.all_batches() == theirs
+        assert client.produce(producer, 4) == (0, 4)  # a repeat
+        assert client.produce(producer, 9)[0] == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        for n in range(5, 35):
+            assert client.produce(producer, n, 50_000) == (0, n)
+        assert client.producer_id() > producer
+        both = client.all_batches()
+    assert len(list((data / "words-0").glob("*.log"))) == 2
+    assert offsets(both) == list(range(35))
+
+    node.start()
+    with Client(node.address) as client:
+        assert client.all_batches() == both
+        assert client.produce(producer, 34, 50_000) == (0, 34)
+        assert client.produce(producer, 39)[0] == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+        assert client.produce(producer, 35) == (0, 35)
+        three = client.all_batches()
+    node.stop()
+
+    running = ours(data, release)
+    with Client(address(running)) as client:
+        assert client.all_batches() == three
+        assert client.produce(producer, 36) == (0, 36)
+        four = client.all_batches()
+        running.kill(0)
+    running.stop()
+
+    node.start()
+    with Client(node.address) as client:
+        assert client.all_batches() == four
+        assert client.produce(producer, 36) == (0, 36)
+        assert client.produce(producer, 37) == (0, 37)
+    said = "".join(path.read_text(errors="replace") for path in kafka.logs.glob("broker-0*"))
+    regrets = [line for line in said.splitlines() if any(word in line for word in REGRETS)]
+    assert [line for line in regrets if "words-0" in line] == []
