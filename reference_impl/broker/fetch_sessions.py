@@ -130,6 +130,8 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
         session = Session(now, now, _replica(request) >= 0)
         session.by_ids = request.header.version >= 13
         session.partitions = {want.key: _Known(want) for want in wanted}
+        if "full-session-cache-evicts-anybody" in broker.switches:
+            sessions.make_room()
         if not sessions.admit(session):
             return Context(wanted=wanted)
         wanted = [known.want for known in session.partitions.values()]

@@ -193,6 +193,16 @@ _ALL = (
         "Offsets of an open transaction are fetched as if they were committed.",
         "transactions.offsets-count-from-the-commit-on",
     ),
+    Switch(
+        "connection-limits-ignored",
+        "Any number of connections is taken from one address.",
+        "connections.too-many-of-one-address-are-closed",
+    ),
+    Switch(
+        "full-session-cache-evicts-anybody",
+        "A newcomer to a full cache of fetch sessions always takes somebody's place.",
+        "fetch.a-full-cache-opens-no-session",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

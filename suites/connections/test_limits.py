@@ -40,6 +40,7 @@ def given_back(*names, again=""):
 @claim(
     "connections.too-many-of-one-address-are-closed",
     evidence=("WIRE-06",),
+    switches=("connection-limits-ignored",),
     limit=tuple(CONFIGS),
 )
 def test_too_many_of_one_address_are_closed(case):

@@ -93,6 +93,7 @@ def test_fewer_slots_than_parts_are_none(case):
 @claim(
     "fetch.a-full-cache-opens-no-session",
     evidence=("FETCH-19", "FETCH-20", "KIP-227"),
+    switches=("full-session-cache-evicts-anybody",),
     api="Fetch",
     config={SLOTS: 2},
     **CACHED,
