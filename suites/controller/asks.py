@@ -54,8 +54,8 @@ def describe(topic: Any, *, name: str = "describe", at: int = 0) -> Ask:
     return Ask("DescribeTopicPartitions", 0, {"topics": [{"name": topic}]}, name=name, broker=at)
 
 
-def controlled_shutdown(broker: int, *, version: int, **how: Any) -> Ask:
-    body = {"broker_id": broker, "broker_epoch": -1}
+def controlled_shutdown(who: int, *, version: int, **how: Any) -> Ask:
+    body = {"broker_id": who, "broker_epoch": -1}
     return Ask("ControlledShutdown", version, body, **{"name": "shutdown", **how})
 
 
