@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from harness.target import Endpoint, Shape, Versions
 from harness.targets import matrix, probe
+from harness.targets.process import FIRST
 from reference_impl.broker.switches import known
 from reference_impl.io.server import RunningCluster, serve
 
@@ -36,9 +37,21 @@ class ReferenceTarget:
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:
+            if shape in self._clusters and self._moved(shape):
+                self._clusters.pop(shape)[0].stop()
             if shape not in self._clusters:
                 self._clusters[shape] = self._start(shape)
             return self._clusters[shape][1]
+
+    def _moved(self, shape: Shape) -> bool:
+        """Whether a fault made another broker than the first the controller (see `process`)."""
+        if shape.brokers == 1 or matrix.release(str(self.release)).kraft:
+            return False
+        try:
+            first = self._clusters[shape][1].bootstrap[FIRST]
+            return probe.metadata(first).controller != FIRST
+        except probe.NotReady:
+            return True
 
     def advertised(self) -> Versions:
         with self._lock:
