@@ -6,6 +6,8 @@ listeners accept, nothing else there ever; logs on stderr; SIGTERM and SIGINT en
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import logging
 import sys
 
@@ -36,8 +38,12 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 @click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--seed", default=0, help="Where ids and placements are drawn from.")
+@click.option("--faults-http", "door", metavar="PORT", type=click.IntRange(0, 65535),
+              help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.")
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
-def command(brokers, host, port, racks, release, data, config, switch, seed, verbose) -> None:
+def command(
+    brokers, host, port, racks, release, data, config, switch, seed, door, verbose
+) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
     logging.basicConfig(
         stream=sys.stderr,
@@ -53,6 +59,14 @@ def command(brokers, host, port, racks, release, data, config, switch, seed, ver
         raise click.UsageError(str(fault.args[0])) from None
     except OSError as fault:
         raise click.ClickException(f"cannot listen on {host}:{port}: {fault.strerror}") from None
-    click.echo("ready " + ",".join(cluster.bootstrap))
-    sys.stdout.flush()
-    cluster.run_forever()
+    with contextlib.ExitStack() as open_doors:
+        if door is not None:
+            try:
+                http = importlib.import_module("reference_impl.io.fault_http")  # costs 25 ms
+                faults = open_doors.enter_context(http.FaultDoor(cluster.faults, port=door))
+            except OSError as fault:
+                raise click.ClickException(f"--faults-http {door}: {fault.strerror}") from None
+            click.echo(f"faults {faults.url}", err=True)
+        click.echo("ready " + ",".join(cluster.bootstrap))
+        sys.stdout.flush()
+        cluster.run_forever()

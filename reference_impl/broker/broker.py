@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -32,10 +32,12 @@ from reference_impl.broker.effects import (
     Unmute,
     Wait,
 )
+from reference_impl.broker.fault_plan import Plan
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.broker.replicas import Logs, Replicas
+from reference_impl.broker.spoiling import Spoiler
 from reference_impl.broker.upkeep import Upkeep
 from reference_impl.cluster.topology import Change, Cluster, Gone
 from reference_impl.log.memory_logs import MemoryLogs
@@ -67,6 +69,7 @@ class Broker:
         config: Mapping[str, str] | None = None,
         logs: Logs | None = None,
         switches: frozenset[str] = frozenset(),
+        faults: Plan | None = None,
     ) -> None:
         """`logs` are what outlives this broker; in memory unless they are given."""
         self.id = node_id
@@ -75,6 +78,7 @@ class Broker:
         self.purgatory = purgatory if purgatory is not None else Purgatory()
         self.config = dict(config or {})  # broker settings as text; unset ones have defaults
         self.switches = switches
+        self.spoiler = Spoiler(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
         self._heard: deque[Change] = deque()  # of the cluster, not yet acted on
@@ -137,6 +141,7 @@ class Broker:
     def closed(self, connection: Connection) -> None:
         """The rim says this peer is gone."""
         self.purgatory.drop(connection)
+        self.spoiler.closed(connection)
 
     # --- peers and things to do --------------------------------------------------------------
 
@@ -168,6 +173,11 @@ class Broker:
     def soon(self, key: Hashable, call: Callable[[int], None]) -> None:
         """Have `call(now)` happen once before this entry ends, however often it is asked for."""
         self._soon[key] = call
+
+    def later(self, key: Hashable, ms: int, effect: Effect) -> None:
+        """Give the effect to the rim so many milliseconds from now."""
+        at = self._instant + ms
+        self.purgatory.remind(key, at, lambda now: self._outbox.append(effect))
 
     def _begin(self, now: int) -> None:
         """Every entry acts first on what the cluster said."""
@@ -221,6 +231,11 @@ class Broker:
         if isinstance(request, Reply):
             yield request
             return
+        if self.spoiler:
+            spoiled = self.spoiler.before(request)
+            if spoiled is not None:
+                yield from spoiled
+                return
         module = registry.handler(request.header.key)
         try:
             answer = module.handle(request, self, now)
@@ -294,8 +309,12 @@ class Broker:
             self._outbox = []
         return effects
 
-    def _effects(self, request: Request, answer: Any, now: int) -> Iterator[Effect]:
-        """What a handler's answer means for its connection."""
+    def _effects(self, request: Request, answer: Any, now: int) -> Iterable[Effect]:
+        """What a handler's answer means for its connection, unless the fault plan spoils it."""
+        effects = self._outcome(request, answer)
+        return self.spoiler.after(list(effects)) if self.spoiler else effects
+
+    def _outcome(self, request: Request, answer: Any) -> Iterator[Effect]:
         connection = request.connection
         if type(answer) is dict:
             yield self._reply(request, answer)
@@ -321,17 +340,21 @@ class Broker:
 
     def _failure(self, request: Request, fault: Exception) -> Effect:
         """The request's own way to say UNKNOWN_SERVER_ERROR, or a closed connection."""
-        header = request.header
-        LOG.error("error when handling request %s", header, exc_info=fault)
-        api, module = API[header.key], registry.handler(header.key)
-        fail = getattr(module, "fail", None)
+        LOG.error("error when handling request %s", request.header, exc_info=fault)
+        said = f"{type(fault).__name__}: {fault}"
+        return self.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, said)
+
+    def refuse(self, request: Request, code: int, said: str = "") -> Effect:
+        """The request's own way to say this error, wherever its answer has a place for one."""
+        key = request.header.key
+        fail = getattr(registry.handler(key), "fail", None)
         if fail is not None:
-            body = fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+            body = fail(request, code)
             if body is not None:
                 return self._reply(request, body)
-        elif any(f.name == "error_code" for f in api.response.fields):
-            return self._reply(request, {"error_code": ErrorCode.UNKNOWN_SERVER_ERROR})
-        return Close(request.connection, f"{type(fault).__name__}: {fault}")
+        elif any(f.name == "error_code" for f in API[key].response.fields):
+            return self._reply(request, {"error_code": code})
+        return Close(request.connection, said or f"error {code}")
 
 
 class _Asked(NamedTuple):

@@ -139,7 +139,7 @@ class Connection:
     def _answered(self, frame: bytes) -> Reply | None:
         if not self._waiting:
             raise ProtocolFault("an answer that nobody asked for")
-        head = self._waiting.popleft()
+        head = self._waiting[0]  # stays there while its answer may be unreadable: see `abandon`
         found = int.from_bytes(frame[:4], "big")
         if len(frame) < 4 or found != head.correlation_id:
             raise ProtocolFault(f"correlation id {found}, expected {head.correlation_id}")
@@ -153,6 +153,7 @@ class Connection:
             raise ProtocolFault(f"an answer that does not decode: {fault}") from None
         if response.end != len(frame):
             raise ProtocolFault(f"{len(frame) - response.end} bytes after an answer")
+        self._waiting.popleft()
         if not hello:
             return Reply(head.ticket, version, response.body)
         self._welcome(head.version, response.body)

@@ -16,6 +16,7 @@ from pathlib import Path
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
 from reference_impl.broker.control import membership_rules, new_controller
+from reference_impl.broker.fault_plan import Plan, Rule
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas import persona as persona_of
 from reference_impl.broker.personas.persona import Persona
@@ -47,6 +48,7 @@ class RunningCluster:
     ) -> None:
         self.server = server
         self.clock = clock
+        self.faults = Plan()  # which requests are spoiled, and how; may be changed at any time
         self._data = data
         self.cluster = cluster
         self.life = life
@@ -181,7 +183,9 @@ def build(
         life.adopt(broker)
     membership.began(clock())
     server.keeper = life
-    return RunningCluster(server, cluster, life, clock, disk)
+    running = RunningCluster(server, cluster, life, clock, disk)
+    running.faults = cores.faults
+    return running
 
 
 class _Cores:
@@ -200,6 +204,7 @@ class _Cores:
         self._persona = persona
         self._config = config
         self._switches = switches
+        self.faults = Plan()
         self._logs: dict[int, Logs] = {}
         self.strays: Callable[[int], Iterable[tuple[str, int]]] = lambda broker: ()
 
@@ -216,6 +221,7 @@ class _Cores:
             config=self._config,
             logs=logs,
             switches=switches,
+            faults=self.faults,
         )
         if isinstance(logs, LogDirs) and self._data is not None:
             logs.failed = lambda path, keys: broker.replicas.directory_failed(keys)
@@ -246,6 +252,10 @@ def serve(
     switches: Sequence[str] = (),
     seed: int = 0,
     data: str | Path | None = None,
+    faults: Iterable[Rule] = (),
 ) -> RunningCluster:
     """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`."""
-    return build(brokers, host, port, racks, release, config, switches, seed, data).start()
+    running = build(brokers, host, port, racks, release, config, switches, seed, data)
+    for rule in faults:
+        running.faults.add(rule)
+    return running.start()
