@@ -194,6 +194,21 @@ _ALL = (
         "transactions.offsets-count-from-the-commit-on",
     ),
     Switch(
+        "retention-ignored",
+        "No segment is ever too old or too much.",
+        "log.retention-by-time",
+    ),
+    Switch(
+        "compaction-drops-last-value",
+        "Compaction removes the last record of a key with those before it.",
+        "log.the-last-value-of-each-key-stays",
+    ),
+    Switch(
+        "tombstone-kept-forever",
+        "Compaction never removes a tombstone.",
+        "log.tombstones-go-in-the-end",
+    ),
+    Switch(
         "connection-limits-ignored",
         "Any number of connections is taken from one address.",
         "connections.too-many-of-one-address-are-closed",
@@ -202,6 +217,21 @@ _ALL = (
         "full-session-cache-evicts-anybody",
         "A newcomer to a full cache of fetch sessions always takes somebody's place.",
         "fetch.a-full-cache-opens-no-session",
+    ),
+    Switch(
+        "unclean-election-when-forbidden",
+        "A replica outside the ISR may lead whatever unclean.leader.election.enable says.",
+        "isr.only-its-members-are-elected",
+    ),
+    Switch(
+        "epoch-not-bumped",
+        "A new leader leads in the epoch of the last one.",
+        "replication.each-election-is-an-epoch",
+    ),
+    Switch(
+        "dead-leader-kept",
+        "The controller does not look for another leader when a broker dies.",
+        "controller.the-next-in-line-leads",
     ),
 )
 
