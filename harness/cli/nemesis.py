@@ -18,7 +18,7 @@ import click
 
 from harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
 from harness.cli.history import anomalies, row, summary
-from harness.driver.crowd import Broken, Plan
+from harness.driver.crowd import Broken, NotReady, Plan
 from harness.nemesis import campaign, faults
 from harness.nemesis.patient import Patient
 from harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
@@ -116,6 +116,10 @@ def main(
         path = out / f"{name}.history.jsonl"
         try:
             outcome = campaign.run(patient, plan, wanted, seconds, path, _progress)
+        except NotReady as fault:
+            verdicts[INCONCLUSIVE] += 1
+            click.echo(f"{INCONCLUSIVE}  seed {number}: {fault}")
+            continue
         except Broken as fault:
             click.echo(f"BROKEN  {name}: {fault}: {fault.__cause__!r}", err=True)
             return BROKE

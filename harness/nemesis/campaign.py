@@ -16,13 +16,14 @@ from random import Random
 
 from harness import history as histories
 from harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
+from harness.driver import brokers
 from harness.driver.crowd import Crowd, Plan
 from harness.nemesis import faults
 from harness.nemesis.patient import Patient
 
 CALM_S = 0.8  # before each fault
 HOLD_S = (1.0, 3.0)  # how long a fault lasts, drawn between these
-DRAIN_S = 120.0
+RECOVERY_S, DRAIN_S = 60.0, 120.0
 NONE = "none"
 
 
@@ -72,6 +73,8 @@ def run(
     say: Callable[[str], None] = lambda word: None,
 ) -> Outcome:  # fmt: skip
     """One run; its history is at `path` afterwards. Raises crowd.Broken for a mistake of ours."""
+    for address in patient.endpoint.brokers.values():  # the fault before may still be felt
+        brokers.whole(address, patient.endpoint.brokers, RECOVERY_S)
     random = Random(f"{plan.seed}/nemesis")  # small seeds alone begin much alike
     bites: list[Bite] = []
     with Crowd(plan, path) as crowd:

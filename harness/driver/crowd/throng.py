@@ -21,11 +21,16 @@ from harness.driver.crowd.producers import Producer
 from harness.driver.crowd.recorder import Recorder
 from harness.driver.crowd.transactions import TransactionalProducer, Transactions
 from reference_impl.client.flow import ClientError
-from reference_impl.client.metadata import refresh
+from reference_impl.client.metadata import know, refresh
 from reference_impl.io.client import Client
 
 COORDINATORS_MS = 30_000  # a first one makes its topic of fifty partitions
+CREATE_S, AGAIN_S = 30.0, 0.5
 IN_SYNC_S = 60.0  # for replicas to catch up once every fault is undone
+
+
+class NotReady(Exception):
+    """The cluster would not take a topic; nothing was asked of it yet."""
 
 
 class Broken(Exception):
@@ -77,10 +82,7 @@ class Crowd:
         try:
             with self._client() as client:
                 for topic in self.plan.topics:
-                    client.admin.create_topic(
-                        topic, self.plan.partitions, self.plan.replication,
-                        configs=dict(self.plan.configs),
-                    )  # fmt: skip
+                    self._create(client, topic, time.perf_counter() + CREATE_S)
                 self._warm(client)
         except BaseException:
             self.recorder.close()
@@ -136,6 +138,23 @@ class Crowd:
             for i in range(plan.followers)
         ]
         return made
+
+    def _create(self, client: Client, topic: str, until: float) -> None:
+        """Make the topic; a cluster that was harmed a moment ago may need to be asked again."""
+        plan = self.plan
+        while True:
+            try:
+                client.admin.create_topic(
+                    topic, plan.partitions, plan.replication, configs=dict(plan.configs)
+                )
+                return
+            except ClientError as error:
+                if getattr(error, "name", "") == "TOPIC_ALREADY_EXISTS":
+                    client.run(know(client.view, [topic]))
+                    return
+                if time.perf_counter() > until:
+                    raise NotReady(f"cannot make {topic}: {error}") from error
+                self.over.wait(AGAIN_S)
 
     def _warm(self, client: Client) -> None:
         """Coordinators exist and have loaded, so that the first members do not only wait."""
