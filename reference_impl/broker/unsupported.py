@@ -21,12 +21,11 @@ LOG_AND_CLUSTER, GROUPS = 4, 5
 
 MISSING: tuple[Missing, ...] = (
     Missing(
-        (52, 53, 54, 55, 58, 59, 62, 63, 64, 67, 70, 80, 81, 82),
+        (52, 53, 54, 58, 59, 62, 63, 67, 70, 80, 81, 82),
         "The KRaft quorum and the registration of brokers with it do not exist here.",
         LOG_AND_CLUSTER,
     ),
     Missing((73,), "A broker's replicas have no directories to choose between.", LOG_AND_CLUSTER),
-    Missing((57,), "Features stay at the level a fresh cluster has.", LOG_AND_CLUSTER),
     Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
     Missing((68,), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),
     Missing(

@@ -127,6 +127,7 @@ class Cluster:
         self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it
         self.reachable: Callable[[int], bool] = lambda broker: True  # registry and controller
         self.client_settings = ClientSettings()
+        self.features: dict[str, int] = {}  # finalized levels that were changed
         self.controller_epoch = 1
         self.next_broker_epoch = 1
         self.without_directory: dict[int, set[tuple[str, int]]] = {}  # by broker: their dir failed

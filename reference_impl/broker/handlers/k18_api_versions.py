@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from reference_impl.broker import features
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -51,6 +52,6 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         answer["finalized_features_epoch"] = broker.cluster.generation if persona.kraft else 0
         answer["finalized_features"] = [
             {"name": name, "max_version_level": level, "min_version_level": level}
-            for name, level in persona.finalized.items()
+            for name, level in features.finalized(broker).items()
         ]
     return answer

@@ -65,6 +65,21 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (None, None, 0, 3, 3),
         "AlterIsrManager@2.8.2, AlterPartitionManager@3.9.2",
     ),
+    "features.fail-together": (
+        "UpdateFeatures refuses the whole request for one bad feature.",
+        (False, False, False, False, True),
+        "observed on 2.8.2, 3.9.2, 4.3.1",
+    ),
+    "features.metadata-version-stays-up": (
+        "The metadata version cannot be lowered.",
+        (True, True, True, False, True),
+        "observed on 3.9.2, 4.3.1",
+    ),
+    "registrations.unknown-broker": (
+        "What UnregisterBroker says of a broker nobody knows.",
+        ("", "", "", "", "Broker ID {0} is not currently registered"),
+        "observed on 3.9.2, 4.3.1",
+    ),
     "quotas.address-stands-alone": (
         "What AlterClientQuotas says of an address that is combined with another entity.",
         (

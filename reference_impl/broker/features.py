@@ -1,0 +1,24 @@
+"""The features a cluster runs at: what a fresh one of the release has, and what was changed since.
+
+Sources: KIP-584, KIP-778.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+
+
+def finalized(broker: Broker) -> Mapping[str, int]:
+    """Levels by name; a feature at level 0 is off and not listed."""
+    levels = {**broker.persona.finalized, **broker.cluster.features}
+    return {name: level for name, level in levels.items() if level}
+
+
+def finalize(broker: Broker, levels: Mapping[str, int]) -> None:
+    if levels:
+        broker.cluster.features |= levels
+        broker.cluster.generation += 1
