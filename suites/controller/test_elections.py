@@ -234,6 +234,7 @@ def test_eligible_replicas_outlive_the_isr(case):
     elr = "topics[0].partitions[0].eligible_leader_replicas"
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, configs={"min.insync.replicas": 2}),
+        marked(name, 1, at=0, name="known", version=11),
         describe(name, name="whole"),
         stop_broker(2),
         until_led(case, name, 1, [1, 0], "two"),

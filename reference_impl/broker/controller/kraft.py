@@ -175,6 +175,7 @@ def _manual(broker: Broker, topic: NewTopic) -> list[list[int]]:
                 f"Found multiple manual partition assignments for partition {partition}",
             )
         check_manual(broker, replicas, factor)
+        _check_living(broker, partition, replicas)
         table[partition] = list(replicas)
         factor = len(replicas)
     if set(table) != set(range(len(table))):
@@ -208,6 +209,17 @@ def check_manual(broker: Broker, replicas: Sequence[int], factor: int | None) ->
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"{start} a partition with {len(replicas)} replica(s), but this is not consistent "
             f"with previous partitions, which have {factor} replica(s).",
+        )
+
+
+def _check_living(broker: Broker, partition: int, replicas: Sequence[int]) -> None:
+    """A partition that nobody could lead is not made (CTL-12 is ZooKeeper's)."""
+    nodes = [broker.cluster.brokers[replica] for replica in replicas]
+    if not any(node.alive and not node.stopping for node in nodes):
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            "All brokers specified in the manual partition assignment for partition "
+            f"{partition} are fenced or in controlled shutdown.",
         )
 
 
@@ -273,8 +285,9 @@ def _grown(
             f"Attempted to add {added} additional partition(s), but only {len(assignments)} "
             "assignment(s) were specified.",
         )
-    for replicas in assignments:
+    for partition, replicas in enumerate(assignments, now):
         check_manual(broker, replicas, factor)
+        _check_living(broker, partition, replicas)
     return assignments
 
 
