@@ -43,7 +43,7 @@ def at_end(topic, partition=0, name="end"):
 
 @claim(
     "transactions.markers-are-control-batches",
-    evidence=("APPEND-04", "KIP-98"),
+    evidence=("MISC-06", "KIP-98"),
     api="EndTxn",
     versions=range_("EndTxn", 0),
     config=CLUSTER,

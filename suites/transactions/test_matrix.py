@@ -255,3 +255,4 @@ for _state in STATES.values():
     for _request in REQUESTS:
         _test = cell(_state, _request)
         globals()[_test.__name__] = _test
+del _test

@@ -71,7 +71,7 @@ def a_member(group):
 
 @claim(
     "transactions.offsets-count-from-the-commit-on",
-    evidence=("OFFS-21", "KIP-98"),
+    evidence=("KIP-98",),
     switches=("pending-offsets-visible",),
     **COMMITS,
 )
@@ -93,7 +93,7 @@ def test_offsets_count_from_the_commit_on(case):
     assert verdict.conforms, verdict
 
 
-@claim("transactions.aborted-offsets-are-forgotten", evidence=("OFFS-21", "KIP-98"), **COMMITS)
+@claim("transactions.aborted-offsets-are-forgotten", evidence=("KIP-98",), **COMMITS)
 def test_aborted_offsets_are_forgotten(case):
     """Offsets of an aborted transaction never count; those that were there before still do."""
     topic, group, transaction, steps = prepared(case)
@@ -246,7 +246,7 @@ def test_groups_need_a_name(case):
 
 @claim(
     "transactions.later-commits-outlast-earlier-ones",
-    evidence=("OFFS-17", "KIP-98"),
+    evidence=("KIP-98",),
     **COMMITS,
 )
 def test_later_commits_outlast_earlier_ones(case):

@@ -181,7 +181,7 @@ def test_aborts_move_readers_on(case):
 
 @claim(
     "transactions.ends-wake-waiting-readers",
-    evidence=("FETCH-11", "KIP-98"),
+    evidence=("KIP-98",),
     api="Fetch",
     versions=range_("Fetch", 4),
     config=CLUSTER,

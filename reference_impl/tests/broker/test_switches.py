@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 def test_every_switch_is_read_somewhere():
     code = "".join(
         path.read_text()
-        for room in ("broker", "log", "cluster", "io")
+        for room in ("broker", "log", "cluster", "io", "txn")
         for path in (SOURCE / room).rglob("*.py")
         if path.name != "switches.py"
     )
