@@ -26,6 +26,7 @@ from suites.trio import (
     led,
     look,
     marked,
+    on,
     placed,
     stored,
     until_leaderless,
@@ -224,8 +225,8 @@ def test_an_unclean_election_needs_a_replica(case):
     assert verdict.conforms, verdict
 
 
-@claim("controller.eligible-replicas-outlive-the-isr", evidence=("KIP-966",), releases="4.3",
-       api="DescribeTopicPartitions", **DEATH)  # fmt: skip
+@claim("controller.eligible-replicas-outlive-the-isr", evidence=("KIP-966",),
+       api="DescribeTopicPartitions", **on("4.3", DEATH))  # fmt: skip
 def test_eligible_replicas_outlive_the_isr(case):
     """Below the minimum a member that leaves the ISR stays eligible, and may lead without loss
     when the last member is gone.
@@ -254,7 +255,7 @@ def test_eligible_replicas_outlive_the_isr(case):
     assert verdict.conforms, verdict
 
 
-@claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), releases="4.3", **DEATH)
+@claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), **on("4.3", DEATH))
 def test_an_eligible_replica_leads(case):
     """When the whole ISR is gone an eligible replica that returns leads at once, alone; below the
     minimum its high watermark waits, so it tells no consumer where the log ends.

@@ -19,9 +19,23 @@ from suites.controller.asks import (
     stop_replica,
     update_metadata,
 )
-from suites.trio import CALM, DEATH, EPOCH, LEADER, ONE, TWO, a_log, led, look, read, stored, write
+from suites.trio import (
+    CALM,
+    DEATH,
+    EPOCH,
+    LEADER,
+    ONE,
+    TWO,
+    a_log,
+    led,
+    look,
+    on,
+    read,
+    stored,
+    write,
+)
 
-ZOOKEEPER = {**CALM, "releases": "1.0-2.8"}
+ZOOKEEPER = on("1.0,2.8", CALM)
 STALE, NOT_AVAILABLE, NOT_CONTROLLER, STALE_BROKER = 11, 8, 41, 77
 PAST = 0  # controllers count their epochs from 1
 
@@ -103,7 +117,7 @@ def test_only_the_controller_shuts_brokers_down(case):
 
 
 @claim("controller.a-stale-broker-changes-no-isr", evidence=("KIP-497", "KIP-380"),
-       api="AlterPartition", versions=every("AlterPartition"), releases="2.8", **CALM)  # fmt: skip
+       api="AlterPartition", versions=every("AlterPartition"), **on("2.8", CALM))  # fmt: skip
 def test_a_stale_broker_changes_no_isr(case):
     """AlterIsr with an epoch that is not the broker's answers STALE_BROKER_EPOCH."""
     name = case.topic()
@@ -117,7 +131,7 @@ def test_a_stale_broker_changes_no_isr(case):
 
 
 @claim("controller.brokers-have-no-controller-apis", evidence=("KIP-500", "KIP-631"),
-       releases="3.9+", **CALM)  # fmt: skip
+       **on("4.3", CALM))  # fmt: skip
 def test_brokers_have_no_controller_apis(case):
     """A KRaft broker takes no LeaderAndIsr from anybody: it ends the connection."""
     name = case.topic()
@@ -136,7 +150,7 @@ def test_brokers_have_no_controller_apis(case):
 
 
 @claim("controller.another-takes-over", evidence=("CTL-03", "CTL-05", "CTL-07", "CTL-10"),
-       **{**DEATH, "releases": "1.0-2.8"})  # fmt: skip
+       **on("1.0,2.8", DEATH))  # fmt: skip
 def test_another_takes_over(case):
     """When the controller dies another broker takes over in the next epoch, elects leaders in
     place of the dead, makes topics, and the old epoch is worth nothing.

@@ -23,6 +23,7 @@ from suites.trio import (
     led,
     look,
     marked,
+    on,
     read,
     stored,
     until_led,
@@ -104,8 +105,7 @@ def test_an_idle_partition_forgives(case):
 @claim(
     "isr.a-slow-follower-leaves",
     evidence=("REPL-07", "REPL-12"),
-    releases="1.0-2.2,3.9+",  # in 2.8 a high watermark alone does not show it (KAFKA-13091)
-    **LAG,
+    **on("1.0,4.3", LAG),  # in 2.8 a high watermark alone does not show it (KAFKA-13091)
 )
 def test_a_slow_follower_leaves(case):
     """A follower that keeps fetching and never reaches the end of the log leaves as well."""

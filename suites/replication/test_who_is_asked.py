@@ -202,7 +202,7 @@ def test_a_follower_beyond_the_end(case):
 
 
 @claim("replication.a-consumer-beyond-a-followers-end", evidence=("KIP-392",),
-       api="Fetch", versions=only("Fetch", 11), releases="2.8+", **STILL)  # fmt: skip
+       api="Fetch", versions=only("Fetch", 11), **STILL)  # fmt: skip
 def test_a_consumer_beyond_a_followers_end(case):
     """A follower does not know what it has not got: beyond its end it says so."""
     name = case.topic()
