@@ -107,17 +107,19 @@ class Disk:
 
     # --- made of those -----------------------------------------------------------------------
 
-    def write_whole(self, path: Path, data: bytes) -> None:
-        """The old file or this one, whatever happens."""
+    def write_whole(self, path: Path, data: bytes, *, durable: bool = True) -> None:
+        """The old file or this one, whatever happens; unless `durable`, a power cut may take it."""
         temporary = self.file(path.with_name(path.name + TEMPORARY))
         try:
             temporary.truncate(0)
             temporary.write(data, 0)
-            temporary.sync()
+            if durable:
+                temporary.sync()
         finally:
             temporary.close()
         self.replace(temporary.path, path)
-        self.sync_folder(path.parent)
+        if durable:
+            self.sync_folder(path.parent)
 
     def copy(self, source: Path, target: Path) -> None:
         """All of a file, durable; from any other disk."""

@@ -101,7 +101,7 @@ class DiskSegment:
         self._first_timestamp: int | None = None
         self._aborted = self._read_aborted(paths[names.TXN_INDEX])
         if size:
-            self._resume()
+            self._resume(sealed=True)
         else:
             self._begin()
 
@@ -196,7 +196,7 @@ class DiskSegment:
         self.modified = now
         self._first_timestamp = None
         if self.size:
-            self._resume()
+            self._resume(sealed=False)
         else:
             self._begin()
         return dropped
@@ -326,20 +326,25 @@ class DiskSegment:
 
     # --- going on with what is there ---------------------------------------------------------
 
-    def _resume(self) -> None:
+    def _resume(self, *, sealed: bool) -> None:
         """Learn the end from the indexes and the entries behind their last ones.
 
+        The time index of a sealed segment ends with its largest timestamp; otherwise a larger one
+        may lie anywhere behind the entry it names.
         FileFormatError when log and indexes do not agree: then they must be rebuilt.
         """
         self._begin()
         count = self._offsets.count
         indexed, start = self._offsets[count - 1] if count else (-1, 0)
-        position = start
+        position = 0  # from where larger timestamps are looked for
         if self._times.count:
             stamp, relative = self._times[self._times.count - 1]
             self.largest_timestamp, self._newest_offset = stamp, self.base_offset + relative
             at = self._offsets.floor(relative)
-            position = self._offsets[at][1] if at >= 0 else 0
+            if sealed:
+                position = start
+            elif at >= 0:
+                position = self._offsets[at][1]
         end = 0
         for extent in self._extents(min(position, start), -1):
             if extent.timestamp > self.largest_timestamp:

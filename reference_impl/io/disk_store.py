@@ -73,6 +73,7 @@ class DiskStore:
         self._cut = cut
         self._later = later
         self._first_offsets = first_offsets
+        self._epochs_loose = False  # written, and not yet durable
         self._trusted: int | None = None  # snapshots above it may miss what the log has
         self._segments: set[DiskSegment] = set()
 
@@ -118,7 +119,8 @@ class DiskStore:
         """The checkpoint's, and what recovery saw; from all batches where it cannot be read."""
         path = self.folder / names.LEADER_EPOCHS
         try:
-            epochs = checkpoints.decode_epochs(path.read_bytes())
+            image = path.read_bytes()
+            epochs = checkpoints.decode_epochs(image) if image else _epochs_of(segments)
         except FileNotFoundError:
             epochs = _epochs_of(segments)
         except FileFormatError as fault:
@@ -180,7 +182,8 @@ class DiskStore:
 
     def write_epochs(self, epochs: Sequence[tuple[int, int]]) -> None:
         path = self.folder / names.LEADER_EPOCHS
-        self.disk.write_whole(path, checkpoints.encode_epochs(epochs))
+        self.disk.write_whole(path, checkpoints.encode_epochs(epochs), durable=False)
+        self._epochs_loose = True
 
     def write_producers(self, offset: int, producers: Iterable[KnownProducer]) -> None:
         path = self.folder / names.name_of(offset, names.SNAPSHOT)
@@ -217,13 +220,18 @@ class DiskStore:
     def write_topic_id(self, topic_id: bytes) -> None:
         self.disk.make_folder(self.folder)
         path = self.folder / names.PARTITION_METADATA
-        self.disk.write_whole(path, partition_metadata.encode(topic_id))
+        self.disk.write_whole(path, partition_metadata.encode(topic_id), durable=False)
 
     # --- endings -----------------------------------------------------------------------------
 
     def flush(self, segments: Sequence[Segment]) -> None:
         for segment in segments:
             segment.flush()
+        if self._epochs_loose:
+            epochs = self.disk.file(self.folder / names.LEADER_EPOCHS)
+            epochs.sync()
+            epochs.close()
+            self._epochs_loose = False
         self.disk.sync_folder(self.folder)
 
     def flush_sealed(self, segments: Sequence[Segment], durable: Callable[[], None]) -> None:
@@ -232,6 +240,7 @@ class DiskStore:
             durable()
             return
         paths = [path for segment in segments for path in segment.paths()]
+        paths.append(self.folder / names.LEADER_EPOCHS)
         self._later(partial(_sync, [*paths, self.folder]), durable)
 
     def cut(self, offset: int) -> None:
