@@ -131,7 +131,7 @@ _ALL = (
     Switch(
         "hw-too-early",
         "The high watermark follows the leader's log end, whatever followers have.",
-        "acks.all-waits-for-a-follower-in-sync",
+        "acks.one-is-answered-before-followers-have-it",
     ),
     Switch(
         "isr-never-shrunk",
