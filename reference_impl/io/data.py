@@ -12,8 +12,10 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
-from reference_impl.broker.config_view import broker_definitions
+from reference_impl.broker.config_view import broker_definitions, topic_defaults
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.cluster.image import adopt_folders, restore
@@ -25,6 +27,9 @@ from reference_impl.io.registry_file import RegistryFile
 from reference_impl.log.files import FileFormatError, meta_properties, names
 from reference_impl.log.files.meta_properties import MetaProperties
 from reference_impl.log.files.partition_metadata import uuid_text
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.log")
 
@@ -77,6 +82,12 @@ class Data:
             raise LogDirError(f"{self._registry.path} cannot be read: {fault!r}") from None
         if image is None and self._foreign:
             cluster.cluster_id = self._owner().cluster_id or cluster.cluster_id
+        # Segments that are opened ask for the index interval of the broker's own settings.
+        first = min(cluster.brokers)
+        asked = SimpleNamespace(
+            id=first, persona=self._persona, cluster=cluster, config=dict(self._config)
+        )
+        cluster.set_topic_defaults(topic_defaults(cast("Broker", asked)))
 
     def logs(self, number: int, now: int) -> LogDirs:
         """The log directories of a broker that starts: recovered where its last end was rough."""
@@ -137,6 +148,12 @@ class Data:
             dirs.close(now, node.epoch if node else -1)
         else:
             dirs.release()
+
+    def release(self) -> None:
+        """The process never served: leave everything as it was found."""
+        for dirs in self._open.values():
+            dirs.release()
+        self._open.clear()
 
     def close(self, now: int) -> None:
         """The process ends in order."""

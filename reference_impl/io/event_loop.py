@@ -482,6 +482,10 @@ class Server:
                 return
             self._close(channel, "idle")
 
+    def close(self) -> None:
+        """Let go of everything; for one that never ran."""
+        self._shut()
+
     def _shut(self) -> None:
         for listener in self._listeners.values():
             listener.close()

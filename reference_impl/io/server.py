@@ -7,8 +7,10 @@ brokers can be killed, stopped, started, paused and resumed, each as a process o
 
 from __future__ import annotations
 
+import contextlib
 import random
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -151,27 +153,47 @@ def build(
     """
     persona, planted = persona_of(release), known(switches)
     clock, config = WallClock(), dict(config or {})
-    server = Server(clock=clock)
     disk = Data(Path(data), persona, config) if data else None
-    listeners, nodes = [], []
-    for at, number in enumerate(disk.node_ids(brokers) if disk else range(brokers)):
-        listener = server.bind(host, port + at if port else 0)
-        listeners.append(listener)
-        rack = racks[at] if at < len(racks) else None
-        nodes.append(Node(number, host, listener.getsockname()[1], rack))
-    cluster = Cluster(
-        nodes,
-        random=random.Random(seed),
-        topic_ids=persona.quirk("topics.have-ids"),
-        switches=planted,
-    )
+    with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
+        server = Server(clock=clock)
+        undo.callback(server.close)
+        listeners, nodes = [], []
+        for at, number in enumerate(disk.node_ids(brokers) if disk else range(brokers)):
+            listener = server.bind(host, port + at if port else 0)
+            undo.callback(listener.close)
+            listeners.append(listener)
+            rack = racks[at] if at < len(racks) else None
+            nodes.append(Node(number, host, listener.getsockname()[1], rack))
+        cluster = Cluster(
+            nodes,
+            random=random.Random(seed),
+            topic_ids=persona.quirk("topics.have-ids"),
+            switches=planted,
+        )
+        cores = _Cores(cluster, persona, config, planted, disk)
+        if disk is not None:
+            undo.callback(disk.release)
+            disk.restore(cluster, planted)
+        running = _assemble(server, cluster, cores, listeners, clock)
+        undo.pop_all()
+    return running
+
+
+def _assemble(
+    server: Server,
+    cluster: Cluster,
+    cores: _Cores,
+    listeners: list[socket.socket],
+    clock: WallClock,
+) -> RunningCluster:
+    """Brokers on their listeners under one controller."""
+    persona, config, disk = cores.persona, cores.config, cores.data
+    nodes = list(cluster.brokers.values())
     rules = membership_rules(persona, config)
     membership = Membership(new_controller(cluster, persona), rules)
-    cores = _Cores(cluster, persona, config, planted, disk)
     life = Lifecycle(server, cluster, membership, cores.make)
     cores.strays = life.strays
     if disk is not None:
-        disk.restore(cluster, planted)
         life.ended = disk.ended
         server.before_answers = disk.keep
     for node, listener in zip(nodes, listeners, strict=True):
@@ -199,10 +221,10 @@ class _Cores:
         switches: frozenset[str],
         data: Data | None,
     ) -> None:
-        self._data = data
+        self.data = data
         self._cluster = cluster
-        self._persona = persona
-        self._config = config
+        self.persona = persona
+        self.config = config
         self._switches = switches
         self.faults = Plan()
         self._logs: dict[int, Logs] = {}
@@ -217,27 +239,27 @@ class _Cores:
         broker = Broker(
             number,
             cluster=cluster,
-            persona=self._persona,
-            config=self._config,
+            persona=self.persona,
+            config=self.config,
             logs=logs,
             switches=switches,
             faults=self.faults,
         )
-        if isinstance(logs, LogDirs) and self._data is not None:
+        if isinstance(logs, LogDirs) and self.data is not None:
             logs.failed = lambda path, keys: broker.replicas.directory_failed(keys)
-            logs.schedule(broker.purgatory, self._data.number, now)
+            logs.schedule(broker.purgatory, self.data.number, now)
         return broker
 
     def _logs_of(self, number: int, now: int) -> Logs:
         """On disk they are opened anew; in memory they are what disk and page cache would keep."""
-        if self._data is not None:
-            return self._data.logs(number, now)
+        if self.data is not None:
+            return self.data.logs(number, now)
         if number not in self._logs:
             self._logs[number] = MemoryLogs(
                 self._cluster.config_of,
-                rules=rules_of(self._persona),
+                rules=rules_of(self.persona),
                 switches=self._switches,
-                paths=log_paths(self._config),
+                paths=log_paths(self.config),
             )
         return self._logs[number]
 
