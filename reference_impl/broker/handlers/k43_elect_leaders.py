@@ -28,6 +28,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
     rows, kind = body["topic_partitions"], body["election_type"]
     if broker.persona.kraft:
+        if rows == []:
+            return _answer([])
         if body["timeout_ms"] <= 0:
             return fail(request, ErrorCode.REQUEST_TIMED_OUT)
         if kind not in (PREFERRED, UNCLEAN):

@@ -33,10 +33,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             check(broker, wanted, kind, match, name)
             wanted[kind] = match, name
         if "ip" in wanted and len(wanted) > 1:
+            sign = "." if broker.persona.kraft else ","
             raise Refused(
                 INVALID,
-                "Invalid entity filter component combination, IP filter component should not be "
-                "used with user or clientId filter component.",
+                f"Invalid entity filter component combination{sign} IP filter component should "
+                "not be used with user or clientId filter component.",
             )
     except Refused as refused:
         return _answer(refused.code, refused.message, None)

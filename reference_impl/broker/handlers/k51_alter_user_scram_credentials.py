@@ -65,16 +65,33 @@ def _answer(results: dict[str, Refused]) -> dict[str, Any]:
 
 def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, Refused]:
     """By user, before anything is done; the first reason counts."""
-    kraft, found = broker.persona.kraft, {}
-    again = Counter(row["name"] if kraft else (row["name"], row["mechanism"]) for row in rows)
+    found: dict[str, Refused] = {}
+    if broker.persona.kraft:
+        accepted: set[str] = set()
+        for row in sorted(rows, key=lambda row: "iterations" in row):  # deletions come first
+            refusal = _refusal(row, kraft=True) or _unknown(broker, row)
+            if refusal is None and row["name"] in accepted:
+                refusal = Refused(ErrorCode.DUPLICATE_RESOURCE, TWICE)
+            if refusal is not None:
+                found.setdefault(row["name"], refusal)
+            accepted.add(row["name"])
+        return found
+    again = Counter((row["name"], row["mechanism"]) for row in rows)
     for row in rows:
-        if again[row["name"] if kraft else (row["name"], row["mechanism"])] > 1:
+        if again[row["name"], row["mechanism"]] > 1:
             found.setdefault(row["name"], Refused(ErrorCode.DUPLICATE_RESOURCE, TWICE))
     for row in rows:
-        refusal = _refusal(row, kraft=kraft)
+        refusal = _refusal(row, kraft=False)
         if refusal is not None:
             found.setdefault(row["name"], refusal)
     return found
+
+
+def _unknown(broker: Broker, row: dict[str, Any]) -> Refused | None:
+    held = broker.cluster.client_settings.credentials(row["name"])
+    if "iterations" in row or row["mechanism"] in held:
+        return None
+    return Refused(ErrorCode.RESOURCE_NOT_FOUND, GONE)
 
 
 def _refusal(row: dict[str, Any], *, kraft: bool) -> Refused | None:
