@@ -7,12 +7,15 @@ leaves the directory, so that Kafka recovers what we wrote.
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from harness.target import Shape
 from harness.targets import parse
 from harness.tests.disk.one_client import Client
 from reference_impl.io.server import build
+from reference_impl.log.files import meta_properties, names
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import read
 
@@ -49,6 +52,43 @@ def address(running) -> tuple[str, int]:
 
 def offsets(batches: bytes) -> list[int]:
     return [row["offset"] for row in read(batches)]
+
+
+@pytest.mark.parametrize("kafka", ["1.0", "2.8"], indirect=True)
+def test_kafka_starts_on_a_directory_that_is_all_ours(kafka):
+    """Where ZooKeeper keeps the topics: every file was made by us, and is served by Kafka.
+
+    (In KRaft the directory also holds the quorum's log, which we do not write.)
+    """
+    node, release = kafka.nodes[0], kafka.release.name
+    data = kafka.folder / "data" / "broker-0"
+    with Client(node.address) as client:
+        assert client.create() == 0
+    node.stop()
+    owner = meta_properties.decode((data / names.META_PROPERTIES).read_bytes())
+    shutil.rmtree(data)
+    data.mkdir()
+    (data / names.META_PROPERTIES).write_bytes(meta_properties.encode(owner))
+    with ours(data, release) as running, Client(address(running)) as client:
+        assert client.create() == 0
+        producer = client.producer_id() + 1000  # none that Kafka will give out soon
+        for n in range(40):
+            assert client.produce(producer, n, 50_000) == (0, n)
+        written = client.all_batches()
+    node.start()
+    with Client(node.address) as client:
+        assert client.all_batches() == written
+        assert client.produce(producer, 39, 50_000) == (0, 39)
+        assert client.produce(producer, 40) == (0, 40)
+    assert _regrets(kafka) == []
+
+
+def _regrets(kafka) -> list[str]:
+    """What Kafka's log loading complained of."""
+    said = "".join(path.read_text(errors="replace") for path in kafka.logs.glob("broker-0*"))
+    regrets = [line for line in said.splitlines() if any(word in line for word in REGRETS)]
+    of_logs = [line for line in regrets if any(logger in line for logger in LOGGERS)]
+    return [line for line in of_logs if "words-0" in line]
 
 
 @pytest.mark.parametrize("kafka", ["1.0", "2.8", "4.3"], indirect=True)
@@ -95,7 +135,4 @@ def test_a_directory_changes_hands(kafka):
         assert client.all_batches() == four
         assert client.produce(producer, 36) == (0, 36)
         assert client.produce(producer, 37) == (0, 37)
-    said = "".join(path.read_text(errors="replace") for path in kafka.logs.glob("broker-0*"))
-    regrets = [line for line in said.splitlines() if any(word in line for word in REGRETS)]
-    of_logs = [line for line in regrets if any(logger in line for logger in LOGGERS)]
-    assert [line for line in of_logs if "words-0" in line] == []
+    assert _regrets(kafka) == []
