@@ -65,6 +65,7 @@ class View:
         self.topics: dict[str, Topic] = {}
         self._bootstrap = dict(self.addresses)
         self._order = list(self.addresses)
+        self._silent: set[int] = set()  # who failed since the last Metadata answer
 
     def resolve(self, node: int | str) -> int | None:
         """The node id to connect to, or None when the id is not known (any more)."""
@@ -75,11 +76,17 @@ class View:
         return node if node in self.addresses else None
 
     def unreachable(self, node: int) -> None:
-        """Ask others first from now on; with nobody left, begin again from the bootstrap."""
+        """Ask others first from now on; with nobody left, begin again from the bootstrap.
+
+        Nobody is left when every broker of the last answer has failed since: they may all be gone
+        for good while others came back (KIP-899).
+        """
         if node in self._order:
             self._order.remove(node)
             self._order.append(node)
-        if node >= 0 and all(each < 0 or each == node for each in self._order):
+        self._silent.add(node)
+        if node >= 0 and all(each < 0 or each in self._silent for each in self._order):
+            self._silent.clear()
             self.addresses |= self._bootstrap
             self._order = [*self._bootstrap, *(n for n in self._order if n >= 0)]
 
@@ -103,6 +110,7 @@ class View:
         """Take in a Metadata answer. One without brokers says nothing and is ignored (PROD-17)."""
         if not body["brokers"]:
             return
+        self._silent.clear()
         self.addresses = {row["node_id"]: (row["host"], row["port"]) for row in body["brokers"]}
         self.racks = {row["node_id"]: row.get("rack") for row in body["brokers"]}
         kept = [node for node in self._order if node in self.addresses]

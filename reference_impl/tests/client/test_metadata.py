@@ -69,6 +69,16 @@ def test_the_controller_and_any_broker_are_found():
     assert seen.resolve("any") == 5
 
 
+def test_brokers_that_fail_one_after_the_other_are_gone_too():
+    """Two brokers known, both dead, a third one back: only the bootstrap knows of it."""
+    seen = View([("a", 1)])
+    seen.update(metadata(nodes=(4, 5), controller=4))
+    seen.unreachable(4)
+    assert seen.resolve("any") == 5
+    seen.unreachable(5)
+    assert seen.resolve("any") == -1
+
+
 def test_with_every_broker_gone_the_bootstrap_is_asked_again():
     seen = View([("a", 1)])
     seen.update(metadata(nodes=(4,), controller=4))
