@@ -151,7 +151,7 @@ _ALL = (
     Switch(
         "follower-reads-past-hw",
         "Consumers that read from a follower read to the end of its log.",
-        "replication.consumers-may-read-followers",
+        "replication.a-follower-shows-what-is-in-sync",
     ),
     Switch(
         "aborted-visible",
