@@ -22,6 +22,7 @@ from reference_impl.broker.controller.outcome import (
     Outcome,
     default_partitions,
     default_replication,
+    fenced_seats,
     seats,
 )
 from reference_impl.broker.refused import Refused
@@ -154,7 +155,7 @@ def placement(broker: Broker, topic: NewTopic) -> list[list[int]]:
 def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
     cluster = broker.cluster
     cordons = broker.persona.quirk("placement.mentions-cordoned-directories")
-    placer = StripedPlacer(seats(cluster), cluster.random)
+    placer = StripedPlacer(seats(cluster) + fenced_seats(cluster), cluster.random)
     return placer.place(partitions, factor, cordons=cordons)
 
 

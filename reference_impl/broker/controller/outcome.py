@@ -64,6 +64,13 @@ def seats(cluster: Cluster) -> list[Seat]:
     return [Seat(node.id, node.rack) for node in cluster.alive]
 
 
+def fenced_seats(cluster: Cluster) -> list[Seat]:
+    """Registered brokers that are away: KRaft gives them replicas after all others."""
+    away = [node for node in cluster.brokers.values() if not node.alive]
+    racks = "racks-ignored" not in cluster.switches
+    return [Seat(node.id, node.rack if racks else None, fenced=True) for node in away]
+
+
 def has_leaders(broker: Broker, name: str | None) -> bool:
     """Whether every partition of a topic that was just made has somebody to lead it."""
     topic = broker.cluster.topics.get(name or "")

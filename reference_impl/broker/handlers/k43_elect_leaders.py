@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 NEEDLESS = "Leader election not needed for topic partition."
 Row = tuple[int, int, str | None]  # partition, code, message
+NOT_AVAILABLE = {
+    ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE: "The preferred leader was not available.",
+    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE: (
+        "Eligible topic partition leaders are not available."
+    ),
+}
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -97,11 +103,7 @@ def _kraft(
 
 def _kraft_row(kind: int, elected: Elected) -> Row:
     topic, index, outcome = elected
-    unavailable = (
-        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-        if kind == PREFERRED
-        else ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
-    )
+    nobody = _unavailable(kind)
     code, message = {
         "done": (ErrorCode.NONE, None),
         "needless": (ErrorCode.ELECTION_NOT_NEEDED, NEEDLESS),
@@ -110,7 +112,7 @@ def _kraft_row(kind: int, elected: Elected) -> Row:
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
             f"No such partition as {topic}-{index}",
         ),
-        "unavailable": (unavailable, None),
+        "unavailable": (nobody, NOT_AVAILABLE[nobody]),
     }[outcome]
     return index, code, message
 
