@@ -53,6 +53,7 @@ class Following:
     start: int  # where to cut when the leader knows none of our epochs
     truncating: bool
     out_of_range: bool = False
+    in_sync: bool = False  # it had all that the leader showed when it fetched last
     not_before: int = 0
 
 
@@ -120,6 +121,7 @@ class Fetcher:
         if self._busy:
             return
         ready = [each for each in self._followed.values() if each.not_before <= now]
+        ready = [each for each in ready if not self._held_back(each, now)]
         unsure = [each for each in ready if each.truncating and not self._cut_alone(each, now)]
         lost = next((each for each in ready if each.out_of_range), None)
         if unsure:
@@ -130,6 +132,16 @@ class Fetcher:
             self._fetch(ready)
         else:
             self._rest()
+
+    def _held_back(self, following: Following, now: int) -> bool:
+        """Whether a quota leaves it out for now: only what is not in sync (DYN-15)."""
+        replica, quota = following.replica, self._broker.replicas.follower_quota
+        if following.in_sync or not quota.throttles(replica.topic, replica.index):
+            return False
+        if not quota.exceeded(now):
+            return False
+        self._back_off(following, now)
+        return True
 
     def _rest(self) -> None:
         """Go on when the first of those that failed may be tried again."""
@@ -238,6 +250,7 @@ class Fetcher:
                 else:
                     self.drop(key)
                 return
+            following.in_sync = replica.log.log_end_offset >= row["high_watermark"]
             if row["records"]:
                 self._followed[key] = self._followed.pop(key)  # others first next time
 
@@ -246,7 +259,10 @@ class Fetcher:
         log = replica.log
         before = log.high_watermark, log.log_end_offset
         if row["records"]:
-            log.append_as_follower(row["records"], now=now)
+            size = log.append_as_follower(row["records"], now=now)
+            quota = self._broker.replicas.follower_quota
+            if quota.throttles(replica.topic, replica.index):
+                quota.record(size, now)
         log.follow_high_watermark(row["high_watermark"])
         start = row.get("log_start_offset", UNDEFINED)
         if log.log_start_offset < start <= log.high_watermark:

@@ -19,6 +19,7 @@ from reference_impl.broker import isr_reports, registry
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.follower import Fetcher, FetchSettings
 from reference_impl.broker.partitions import log_key
+from reference_impl.broker.replication_quota import FOLLOWER, LEADER, ReplicationQuota
 from reference_impl.cluster.replica import (
     NO_EPOCH,
     NO_LEADER,
@@ -60,6 +61,8 @@ class Replicas:
         self.logs = logs
         self._replicas: dict[Key, Replica] = {}
         self._fetchers: dict[int, Fetcher] = {}  # by leader
+        self.leader_quota = ReplicationQuota(broker, LEADER)
+        self.follower_quota = ReplicationQuota(broker, FOLLOWER)
         self._newest: dict[int, int] = {}  # by follower: how often it was given more to follow
         quirk = broker.persona.quirk
         self._rules = ReplicaRules(
@@ -124,13 +127,13 @@ class Replicas:
         else:
             self._follow(replica, state)
         self._touch(replica)
-        self._tell_coordinator(state.topic)
+        self._tell_coordinator(state.topic, now)
 
-    def _tell_coordinator(self, topic: str) -> None:
+    def _tell_coordinator(self, topic: str, now: int) -> None:
         """Whoever leads a coordinator's partition coordinates what is kept there."""
         if topic in registry.COORDINATORS:
             broker = self._broker
-            broker.state["leads changed", topic] = True
+            broker.state["leads changed", topic] = now
             tell = partial(registry.leads_changed, broker, topic)
             broker.soon(("coordinator", topic), tell)
 
@@ -143,7 +146,7 @@ class Replicas:
         if delete:
             self.logs.remove(topic, index, now)
         self._touch(replica)
-        self._tell_coordinator(topic)
+        self._tell_coordinator(topic, now)
 
     def _open(self, state: LeaderState, now: int) -> Replica:
         broker, topic, replicas = self._broker, state.topic, len(state.replicas)
@@ -234,6 +237,13 @@ class Replicas:
             self.isr_wanted(replica, (*replica.isr, follower), now)
         if (moved and replica.advance(now)) or log_start > low:
             self._touch(replica)
+
+    def holds_back(self, replica: Replica, follower: int, now: int) -> bool:
+        """Whether a follower that is not in sync gets no records for now (DYN-15)."""
+        quota = self.leader_quota
+        if follower in replica.isr or not quota.throttles(replica.topic, replica.index):
+            return False
+        return quota.exceeded(now)
 
     # --- who is in sync ----------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
         or _sent_elsewhere(broker, results)
         or _ready(query, broker, named, now)
     ):
-        return _answer(query, broker, named, results)
+        return _answer(query, broker, named, results, now)
     newest = broker.replicas.newest(query.replica)
 
     def attempt(at: int) -> dict[str, Any] | None:
@@ -92,7 +92,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
         return expire(at) if more or _ready(query, broker, named, at) else None
 
     def expire(at: int) -> dict[str, Any]:
-        return _answer(query, broker, named, _read_all(query, broker, named, at))
+        return _answer(query, broker, named, _read_all(query, broker, named, at), at)
 
     keys: list[Key] = [log_key(want.topic, want.index) for want in named]
     if query.replica >= 0:
@@ -202,6 +202,8 @@ def _read(
     except LogError as refusal:
         return _error(want.index, refusal.code)
     records = read.records
+    if records and query.replica >= 0 and broker.replicas.holds_back(replica, query.replica, now):
+        records = b""
     if query.version >= 3 and read.first_incomplete:
         records = b""
     skips = "fetch-skips-mid-batch" in broker.switches
@@ -243,6 +245,16 @@ def _note_follower(
             broker.replicas.followed(
                 replica, query.replica, want.offset, want.log_start, query.replica_epoch, now
             )
+
+
+def _count_throttled(
+    broker: Broker, pairs: list[tuple[fetch_sessions.Wanted, dict[str, Any]]], now: int
+) -> None:
+    """What goes out to followers counts against the leader's quota (FETCH-22, DYN-15)."""
+    quota = broker.replicas.leader_quota
+    for want, row in pairs:
+        if row["records"] and quota.throttles(want.topic, want.index):
+            quota.record(len(row["records"]), now)
 
 
 def _sent_elsewhere(broker: Broker, rows: list[dict[str, Any]]) -> bool:
@@ -303,6 +315,8 @@ def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], no
             return True
         if query.rack and preferred(broker, located.replica, query.rack, want.offset, now):
             continue  # there is nothing to wait for here
+        if query.replica >= 0 and broker.replicas.holds_back(located.replica, query.replica, now):
+            continue
         readable, older = log.readable(want.offset, query.isolation)
         if older:
             return True
@@ -315,8 +329,11 @@ def _answer(
     broker: Broker,
     named: list[fetch_sessions.Wanted],
     rows: list[dict[str, Any]],
+    now: int,
 ) -> dict[str, Any]:
     pairs = list(zip(named, rows, strict=True))
+    if query.replica >= 0:
+        _count_throttled(broker, pairs, now)
     aborted = [] if broker.persona.quirk("fetch.unknown-lists-aborted") else None
     for want, code in query.refused:
         pairs.append((want, {**_error(want.index, code), "aborted_transactions": aborted}))
