@@ -9,8 +9,10 @@ waiting requests.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.controller.auto_create import OFFSETS
@@ -26,6 +28,7 @@ from reference_impl.group.ties import ORDERS
 from reference_impl.wire.errors import ErrorCode
 
 _STATE, _CLEANER = "group coordinator", "offsets cleaner"
+_CHANGED = ("leads changed", OFFSETS)
 _NEVER = 1 << 62
 _MINUTE = 60_000
 _UNLIMITED = 2**31 - 1
@@ -35,7 +38,15 @@ def coordinator_of(broker: Broker) -> Coordinator:
     found = broker.state.get(_STATE)
     if found is None:
         found = broker.state[_STATE] = _make(broker)
+    since = broker.state.pop(_CHANGED, None)
+    if since is not None:
+        group_log.leads_changed(broker, found, since)
     return found
+
+
+def leads_changed(broker: Broker, now: int) -> None:
+    """A partition of `__consumer_offsets` has another leader: see to its groups."""
+    coordinator_of(broker)
 
 
 def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False) -> int:
@@ -129,7 +140,12 @@ def _make(broker: Broker) -> Coordinator:
         key = ("group", broker.id, group_id)
         broker.purgatory.remind(key, at, lambda now: coordinator.tick(group_id, now))
 
-    coordinator = Coordinator(rules, new_id=lambda stem: _member_id(broker, stem), alarm=alarm)
+    coordinator = Coordinator(
+        rules,
+        new_id=lambda stem: _member_id(broker, stem),
+        alarm=alarm,
+        keep=partial(group_log.keep_group, broker),
+    )
     return coordinator
 
 
@@ -149,8 +165,13 @@ def _sweep(broker: Broker, now: int) -> None:
     coordinator = coordinator_of(broker)
     forget_deleted(broker)
     for group in list(coordinator.groups.values()):
+        before = dict(group.offsets)
         if sweep(group, retention_ms(broker), now):
+            group.offsets.update(before)
+            group_log.forget(broker, group, now)
             coordinator.forget(group)
+        elif gone := dict.fromkeys(before.keys() - group.offsets.keys()):
+            group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)
     _schedule_sweep(broker, now)
 
 

@@ -49,7 +49,7 @@ def coordinator_of(broker: Broker, now: int) -> Coordinator:
     found = broker.state.get(_STATE)
     if found is None:
         found = broker.state[_STATE] = _make(broker)
-    if broker.state.pop(_CHANGED, False):
+    if broker.state.pop(_CHANGED, None) is not None:
         _catch_up(broker, found, now)
     return found
 

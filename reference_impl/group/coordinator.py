@@ -6,8 +6,9 @@ what must be checked before that (group size, member, generation, instance id) s
 Offsets are `offsets.py`'s. Chance arrives as `new_id`, time as `now`, and `alarm(group id,
 instant)` asks the owner to call `tick` then; nothing here knows requests or versions.
 
-Assignments and offsets are kept in memory; writing them to `__consumer_offsets` before they count
-(GROUP-18, OFFS-17) and loading them from there (GROUP-30, OFFS-25) is what is still missing.
+Assignments count when they are kept in the group's log (GROUP-18): `keep(group, assignments, now,
+then)` sees to that and calls back. `adopt` and `abandon` take groups up and let them go when the
+leadership of their partition moves (GROUP-30).
 
 Sources: GROUP-01 to 24, 32; GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2 and
 GroupMetadataManager.java@4.3.1 (facts); KIP-62, KIP-345, KIP-394, KIP-814; observed on all five.
@@ -22,6 +23,7 @@ from reference_impl.group.members import Group, Member, Ticket
 from reference_impl.group.states import Do, Input, State, table
 from reference_impl.wire.errors import ErrorCode
 
+Keep = Callable[[Group, dict[str, bytes], int, Callable[[int, int], None]], None]
 NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
 class Coordinator:
     def __init__(
@@ -30,8 +32,10 @@ class Coordinator:
         *,
         new_id: Callable[[str], str],
         alarm: Callable[[str, int | None], None],
+        keep: Keep = lambda group, assignments, now, then: then(ErrorCode.NONE, now),
     ) -> None:
         self.rules = rules
+        self._keep = keep
         self.groups: dict[str, Group] = {}
         self._table = table(early=rules.early)
         self._new_id = new_id
@@ -88,10 +92,7 @@ class Coordinator:
         else:
             member.syncing = ticket
             if cell.do is Do.ASSIGN:
-                for other in group.members.values():
-                    other.assignment = assignments.get(other.id, b"")
-                group.state = cell.next
-                self._hand_out(group, now)
+                self._assign(group, cell.next, assignments, now)
         self._settle(group, now)
         return ticket
 
@@ -215,6 +216,23 @@ class Coordinator:
         """A new group; it stays even if whoever wanted it is refused."""
         group = self.groups[group_id] = Group(group_id, emptied_at=now)
         return group
+
+    def adopt(self, groups: dict[str, Group], now: int) -> None:
+        """Groups whose partition this coordinator leads from now on."""
+        for group in groups.values():
+            self.groups[group.id] = group
+            self._settle(group, now)
+
+    def abandon(self, ours: Callable[[str], bool]) -> None:
+        """Groups that are not `ours` any more: who waits in them must ask somebody else."""
+        code = ErrorCode.NOT_COORDINATOR
+        for group in [group for group in self.groups.values() if not ours(group.id)]:
+            for member in group.members.values():
+                if member.joining is not None:
+                    member.joining.give(refusal(code, member.id, self.rules.error_generation))
+                if member.syncing is not None:
+                    member.syncing.give(synced(code))
+            self.forget(group)
 
     def forget(self, group: Group) -> None:
         group.state = State.DEAD
@@ -391,6 +409,7 @@ class Coordinator:
         if not present:
             group.protocol = group.leader = None
             group.emptied_at = now
+            self._keep(group, {}, now, lambda code, at: None)
             return
         group.protocol = group.elected(self.rules.tie)
         if self.rules.awaits_syncs:
@@ -424,6 +443,28 @@ class Coordinator:
         }
 
     # --- the sync phase ----------------------------------------------------------------------
+
+    def _assign(
+        self, group: Group, state: State, assignments: dict[str, bytes], now: int
+    ) -> None:
+        """Kept first, then handed out; what could not be kept begins a rebalance (GROUP-18)."""
+        generation = group.generation
+
+        def kept(code: int, at: int) -> None:
+            if group.state is not State.COMPLETING or group.generation != generation:
+                return  # another rebalance has begun meanwhile
+            if code:
+                for member in group.members.values():
+                    self._answer_sync(member, synced(code), at)
+                self._rebalance(group, at)
+            else:
+                for member in group.members.values():
+                    member.assignment = assignments.get(member.id, b"")
+                group.state = state
+                self._hand_out(group, at)
+            self._settle(group, at)
+
+        self._keep(group, assignments, now, kept)
 
     def _hand_out(self, group: Group, now: int) -> None:
         for member in group.members.values():

@@ -1,56 +1,188 @@
-"""Committed offsets as records of `__consumer_offsets`: a key per group and partition.
+"""Groups and committed offsets as records of `__consumer_offsets`, and back.
 
-An offset with an end of its own needs value version 1, the others the newest that its release
-writes: 1 before 2.1, 3 with leader epochs since (KIP-320), 4 where topics are known by id.
+A key per group and partition, and one per group; the last record of a key counts, one without a
+value (a tombstone) forgets. Offsets of a transaction count from its commit marker on; until then
+they stand beside the group's (KIP-98). An offset with an end of its own needs value version 1, the
+others the version that their release writes (quirks `offsets.value-version`,
+`groups.value-version`).
 
-Sources: GroupMetadataManager.offsetCommitValue at 1.0.2, 2.2.1, 2.8.2; KIP-211, KIP-320.
+Sources: GroupMetadataManager and GroupMetadata at 1.0.2, 2.2.1, 2.8.2; KIP-211, KIP-320, KIP-345;
+OFFS-17, OFFS-25, GROUP-18, GROUP-30.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from reference_impl.group.offsets import Stored
+from reference_impl.group.members import Group, Member
+from reference_impl.group.offsets import Stored, transaction_ended
+from reference_impl.group.states import State
 from reference_impl.wire import embedded
 from reference_impl.wire.embedded.consumer_offsets import RECORDS
-from reference_impl.wire.records import batch
+from reference_impl.wire.interpreter import DecodeError
+from reference_impl.wire.records import batch, control, convert, entries
 
-_OFFSET, _WITH_END = 1, 1
+_OFFSET, _GROUP, _WITH_END = 1, 2, 1
+Key = tuple[str, int]
 
 
 def offsets_batch(
     group_id: str,
-    offsets: Mapping[tuple[str, int], Stored],
+    offsets: Mapping[Key, Stored | None],
     *,
     version: int,
     now: int,
     producer: tuple[int, int] | None = None,
 ) -> bytes:
-    """One batch of these offsets; within the transaction of `producer` (id, epoch) if given."""
-    records = []
-    for delta, ((topic, index), stored) in enumerate(offsets.items()):
-        key = {"group": group_id, "topic": topic, "partition": index}
-        value = {
-            "offset": stored.offset,
-            "leader_epoch": stored.leader_epoch,
-            "metadata": stored.metadata,
-            "commit_timestamp": stored.committed,
-            "expire_timestamp": -1 if stored.expires is None else stored.expires,
-        }
-        wanted = version if stored.expires is None else _WITH_END
-        records.append(
-            batch.Record(
-                delta,
-                0,
-                embedded.encode_key(RECORDS, _OFFSET, key),
-                embedded.encode_value(RECORDS, _OFFSET, wanted, value),
-            )
-        )
+    """One batch of these offsets, None for a tombstone; within the transaction of `producer`."""
+    pairs = [
+        (_offset_key(group_id, *key), None if stored is None else _offset_value(stored, version))
+        for key, stored in offsets.items()
+    ]
+    return _batch(pairs, now, producer)
+
+
+def group_batch(
+    group: Group, assignments: Mapping[str, bytes], *, version: int, now: int
+) -> bytes:
+    """The group as it will be with these assignments."""
+    body = {
+        "protocol_type": group.protocol_type or "",
+        "generation": group.generation,
+        "protocol": group.protocol,
+        "leader": group.leader,
+        "current_state_timestamp": now,
+        "members": [
+            {
+                "member_id": member.id,
+                "group_instance_id": member.instance_id,
+                "client_id": member.client_id,
+                "client_host": member.client_host,
+                "rebalance_timeout": member.rebalance_timeout,
+                "session_timeout": member.session_timeout,
+                "subscription": member.metadata(group.protocol),
+                "assignment": assignments.get(member.id, b""),
+            }
+            for member in group.members.values()
+        ],
+    }
+    value = embedded.encode_value(RECORDS, _GROUP, version, body)
+    return _batch([(_group_key(group.id), value)], now)
+
+
+def forgotten_batch(group: Group, now: int) -> bytes:
+    """Tombstones for all that was kept of a group."""
+    keys = [_offset_key(group.id, *key) for key in group.offsets]
+    return _batch([(key, None) for key in [*keys, _group_key(group.id)]], now)
+
+
+def read(
+    records: bytes, groups: dict[str, Group], topic: Callable[[str], Any], now: int
+) -> int | None:
+    """Bring `groups` up to date with these record bytes; the offset after the last, if any."""
+    after = None
+    for position, _, magic in entries(records):
+        head = batch.read_header(records, position)
+        after = head.last_offset + 1
+        for record in convert.records_of(records, position, magic):
+            if head.control:
+                commit = control.read_key(record.key).type == control.COMMIT
+                for group in groups.values():
+                    transaction_ended(group, head.producer_id, commit=commit)
+                continue
+            try:
+                kind, key = embedded.decode_key(RECORDS, record.key or b"")
+            except DecodeError:
+                continue  # of a kind that this coordinator does not keep
+            group = groups.setdefault(key["group"], Group(key["group"], emptied_at=now))
+            if kind != _GROUP:
+                producer = head.producer_id if head.transactional else None
+                _read_offset(group, key, record, producer, topic)
+            elif record.value is None:
+                del groups[key["group"]]
+            else:
+                _read_group(group, record.value, now)
+    return after
+
+
+def _batch(
+    pairs: Iterable[tuple[bytes, bytes | None]], now: int, producer: tuple[int, int] | None = None
+) -> bytes:
     producer_id, epoch = producer or (-1, -1)
     return batch.encode_batch(
-        records,
+        [batch.Record(delta, 0, key, value) for delta, (key, value) in enumerate(pairs)],
         base_timestamp=now,
         producer_id=producer_id,
         producer_epoch=epoch,
         transactional=producer is not None,
     )
+
+
+def _group_key(group_id: str) -> bytes:
+    return embedded.encode_key(RECORDS, _GROUP, {"group": group_id})
+
+
+def _offset_key(group_id: str, topic: str, index: int) -> bytes:
+    body = {"group": group_id, "topic": topic, "partition": index}
+    return embedded.encode_key(RECORDS, _OFFSET, body)
+
+
+def _offset_value(stored: Stored, version: int) -> bytes:
+    body = {
+        "offset": stored.offset,
+        "leader_epoch": stored.leader_epoch,
+        "metadata": stored.metadata,
+        "commit_timestamp": stored.committed,
+        "expire_timestamp": -1 if stored.expires is None else stored.expires,
+    }
+    wanted = version if stored.expires is None else _WITH_END
+    if wanted != _WITH_END:
+        del body["expire_timestamp"]
+    return embedded.encode_value(RECORDS, _OFFSET, wanted, body)
+
+
+def _read_offset(
+    group: Group, key: dict[str, Any], record: Any, producer: int | None, topic: Any
+) -> None:
+    at = key["topic"], key["partition"]
+    kept = group.offsets if producer is None else group.unstable.setdefault(producer, {})
+    if record.value is None:
+        kept.pop(at, None)
+        return
+    _, value = embedded.decode_value(RECORDS, _OFFSET, record.value)
+    expires = value.get("expire_timestamp", -1)
+    kept[at] = Stored(
+        value["offset"],
+        value.get("leader_epoch", -1),
+        value["metadata"],
+        value["commit_timestamp"],
+        None if expires == -1 else expires,
+        topic(key["topic"]),
+        record.offset,
+    )
+
+
+def _read_group(group: Group, data: bytes, now: int) -> None:
+    """Members with their sessions begun anew: a stable group, or an empty one (GROUP-30)."""
+    _, value = embedded.decode_value(RECORDS, _GROUP, data)
+    group.members.clear()
+    group.instances.clear()
+    group.leader = None
+    for row in value["members"]:
+        member = Member(
+            row["member_id"],
+            row.get("group_instance_id"),
+            row["client_id"],
+            row["client_host"],
+            row["session_timeout"],
+            row.get("rebalance_timeout", row["session_timeout"]),
+            ((value["protocol"] or "", row["subscription"]),),
+            assignment=row["assignment"],
+            expires=now + row["session_timeout"],
+        )
+        group.add(member, value["protocol_type"])
+    group.state = State.STABLE if group.members else State.EMPTY
+    group.protocol_type = value["protocol_type"] or None
+    group.generation, group.protocol = value["generation"], value["protocol"]
+    group.leader = value["leader"]

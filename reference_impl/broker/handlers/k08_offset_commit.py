@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
+from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import (
     coordinator_of,
     forget_deleted,
@@ -22,27 +23,44 @@ from reference_impl.broker.groups import (
     number,
     refusal,
     retention_ms,
+    waiting,
     watch_age,
 )
 from reference_impl.cluster.topology import Topic
-from reference_impl.group.members import Group
+from reference_impl.group.members import Group, Ticket
 from reference_impl.group.offsets import Stored
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
 UNSET = -1
+Offsets = dict[tuple[str, int], Stored]
+# Per topic: what was asked, the topic if any of it is there, an answer per partition.
+Rows = list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     rows = _located(request, broker)
+    taken: Group | int = ErrorCode.NONE
+    offsets: Offsets = {}
     if any(topic is not None for _, topic, _ in rows):
-        code = _admitted(request, broker, now)
-        if code is ErrorCode.UNSUPPORTED_VERSION:
-            return fail(request, code)
+        taken = _admitted(request, broker, now)
+        if taken is ErrorCode.UNSUPPORTED_VERSION:
+            return fail(request, taken)
         for topic_row, topic, answers in rows:
             if topic is not None:
                 known = [a for a in answers if not a["error_code"]]
-                _keep(request, broker, topic_row, topic, known, code, now)
+                offsets |= _offsets(request, broker, topic_row, topic, known, taken, now)
+    whole = Ticket()
+    if isinstance(taken, Group) and offsets:
+        _append(broker, taken, offsets, rows, whole, now)
+    else:
+        if offsets:
+            zookeeper(request, broker).update(offsets)
+        whole.give({})
+    return waiting(broker, whole, lambda _: _answer(rows))
+
+
+def _answer(rows: Rows) -> dict[str, Any]:
     return {
         "topics": [
             {"name": row["name"], "topic_id": row["topic_id"], "partitions": answers}
@@ -66,10 +84,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"topics": rows}
 
 
-def _located(
-    request: Request, broker: Broker
-) -> list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]:
-    """Per topic: what was asked, the topic if any of it is there, an answer per partition."""
+def _located(request: Request, broker: Broker) -> Rows:
     rows = []
     by_id = request.header.version >= FIRST_BY_ID
     checked = broker.persona.quirk("offsets.partitions-are-checked")
@@ -120,7 +135,24 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     return code or group
 
 
-def _keep(
+def _append(
+    broker: Broker, group: Group, offsets: Offsets, rows: Rows, whole: Ticket, now: int
+) -> None:
+    """Into the log, then into the cache, then into the answer (OFFS-17)."""
+
+    def kept(code: int, at: int) -> None:
+        if not code:
+            group.offsets.update(offsets)
+        for _, topic, answers in rows:
+            for answer in answers:
+                if code and topic and (topic.name, answer["partition_index"]) in offsets:
+                    answer["error_code"] = code
+        whole.give({})
+
+    group_log.keep_offsets(broker, group.id, offsets, now, kept)
+
+
+def _offsets(
     request: Request,
     broker: Broker,
     asked: dict[str, Any],
@@ -128,10 +160,11 @@ def _keep(
     answers: list[dict[str, Any]],
     taken: Group | int,
     now: int,
-) -> None:
-    """Store what may be stored and write each partition's code into its answer."""
+) -> Offsets:
+    """What may be stored; each partition that may not has its code in its answer."""
     by_index = {row["partition_index"]: row for row in asked["partitions"]}
     limit = number(broker, "offset.metadata.max.bytes")
+    offsets: Offsets = {}
     for answer in answers:
         if not isinstance(taken, Group) and taken:
             answer["error_code"] = taken
@@ -141,9 +174,9 @@ def _keep(
         if len(metadata) > limit:
             answer["error_code"] = ErrorCode.OFFSET_METADATA_TOO_LARGE
             continue
-        stored = _stored(request, broker, row, metadata, topic, now)
-        offsets = taken.offsets if isinstance(taken, Group) else zookeeper(request, broker)
-        offsets[topic.name, row["partition_index"]] = stored
+        key = topic.name, row["partition_index"]
+        offsets[key] = _stored(request, broker, row, metadata, topic, now)
+    return offsets
 
 
 def zookeeper(request: Request, broker: Broker) -> dict[tuple[str, int], Stored]:

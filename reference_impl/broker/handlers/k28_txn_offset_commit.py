@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import internal_log, verification
+from reference_impl.broker import group_log, verification
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.effects import Request, Wait
@@ -30,7 +30,6 @@ from reference_impl.broker.groups import (
     watch_age,
 )
 from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
-from reference_impl.group.log_records import offsets_batch
 from reference_impl.group.members import Ticket
 from reference_impl.group.offsets import Stored
 from reference_impl.txn.coordinator import Producer
@@ -139,14 +138,6 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
         whole.give(codes)
         return
     producer = Producer(body["producer_id"], body["producer_epoch"])
-    records = offsets_batch(
-        group_id,
-        offsets,
-        version=broker.persona.quirk("offsets.value-version"),
-        now=now,
-        producer=producer,
-    )
-
     def kept(code: int, at: int) -> None:
         if not code:
             visible = "pending-offsets-visible" in broker.switches
@@ -154,8 +145,7 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
             known.update(offsets)
         whole.give({key: known if key not in offsets else code for key, known in codes.items()})
 
-    index = offsets_partition(broker, group_id)
-    internal_log.append(broker, OFFSETS, index, records, now, kept)
+    group_log.keep_offsets(broker, group_id, offsets, now, kept, producer=producer)
 
 
 def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:

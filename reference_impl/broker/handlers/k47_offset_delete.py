@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
@@ -37,6 +38,14 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         }
         for topic in body["topics"]
     ]
+    gone: dict[tuple[str, int], None] = {
+        (topic["name"], row["partition_index"]): None
+        for topic in topics
+        for row in topic["partitions"]
+        if not row["error_code"]
+    }
+    if gone:
+        group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)
     if broker.persona.quirk("offsets.failed-deletions-come-first"):
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for topic in topics:

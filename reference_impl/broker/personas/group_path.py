@@ -101,6 +101,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (True, True, True, False, False),
         _SEEN,
     ),
+    "groups.value-version": (
+        "The version of a group's value in `__consumer_offsets`.",
+        (1, 2, 3, 3, 4),
+        "GroupMetadataManager at 1.0.2, 2.2.1, 2.8.2",
+    ),
     "offsets.value-version": (
         "The version of an offset's value in `__consumer_offsets`.",
         (1, 3, 3, 3, 4),

@@ -1,0 +1,122 @@
+"""Groups and their offsets in `__consumer_offsets`: kept there first, found there by the next leader.
+
+What a coordinator keeps counts when it is replicated (OFFS-17, GROUP-18). A broker that begins to
+lead a partition reads it from its start, later records win; one that stops leading lets go of just
+that partition's groups (OFFS-25, GROUP-30). Reading is done within the turn in which the leadership
+comes, so nobody ever sees COORDINATOR_LOAD_IN_PROGRESS.
+
+Sources: GroupMetadataManager.storeGroup, storeOffsets, loadGroupsAndOffsets at 1.0.2, 2.8.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from reference_impl.broker import internal_log
+from reference_impl.broker.controller.auto_create import OFFSETS
+from reference_impl.broker.partitions import locate
+from reference_impl.group import log_records
+from reference_impl.group.members import Group
+from reference_impl.group.offsets import Stored
+from reference_impl.group.placement import partition_for
+from reference_impl.log.partition_log import LOG_END
+from reference_impl.wire.errors import ErrorCode as E
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.group.coordinator import Coordinator
+
+Then = Callable[[int, int], None]
+_READ_BYTES = 5 << 20  # offsets.load.buffer.size
+_LED = "led groups"  # partition -> leader epoch
+AGE = "offset age"
+# What a failed write means to who asked for it, as GroupMetadataManager translates it.
+_NOT_KEPT = {
+    E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_ENOUGH_REPLICAS_AFTER_APPEND: E.COORDINATOR_NOT_AVAILABLE,
+    E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_LEADER_OR_FOLLOWER: E.NOT_COORDINATOR,
+    E.KAFKA_STORAGE_ERROR: E.NOT_COORDINATOR,
+    E.MESSAGE_TOO_LARGE: E.INVALID_COMMIT_OFFSET_SIZE,
+    E.RECORD_LIST_TOO_LARGE: E.INVALID_COMMIT_OFFSET_SIZE,
+}
+
+
+def partition_of(broker: Broker, group_id: str) -> int:
+    topic = broker.cluster.topics.get(OFFSETS)
+    return partition_for(group_id, len(topic.partitions)) if topic else -1
+
+
+def keep_offsets(
+    broker: Broker,
+    group_id: str,
+    offsets: Mapping[tuple[str, int], Stored | None],
+    now: int,
+    then: Then,
+    *,
+    producer: tuple[int, int] | None = None,
+) -> None:
+    """Append these offsets (None: a tombstone), then call `then(code, now)`."""
+    version = broker.persona.quirk("offsets.value-version")
+    records = log_records.offsets_batch(
+        group_id, offsets, version=version, now=now, producer=producer
+    )
+    _append(broker, group_id, records, now, then)
+
+
+def keep_group(
+    broker: Broker, group: Group, assignments: dict[str, bytes], now: int, then: Then
+) -> None:
+    version = broker.persona.quirk("groups.value-version")
+    records = log_records.group_batch(group, assignments, version=version, now=now)
+
+    def kept(code: int, at: int) -> None:
+        then(E.REBALANCE_IN_PROGRESS if code == E.COORDINATOR_NOT_AVAILABLE else code, at)
+
+    _append(broker, group.id, records, now, kept)
+
+
+def forget(broker: Broker, group: Group, now: int) -> None:
+    """Tombstones; nobody waits for them."""
+    records = log_records.forgotten_batch(group, now)
+    _append(broker, group.id, records, now, lambda code, at: None)
+
+
+def leads_changed(broker: Broker, coordinator: Coordinator, now: int) -> None:
+    """Take up the groups of partitions that this broker leads now, let the others go."""
+    from_before = broker.state.setdefault(_LED, {})
+    led = {}
+    topic = broker.cluster.topics.get(OFFSETS)
+    for partition in topic.partitions if topic else ():
+        replica, _ = locate(broker, OFFSETS, partition.index)
+        if replica is not None:
+            led[partition.index] = replica
+    kept = {i: epoch for i, epoch in from_before.items() if i in led}
+    coordinator.abandon(lambda group_id: partition_of(broker, group_id) in kept)
+    for index, replica in led.items():
+        if index not in kept:
+            coordinator.adopt(_loaded(broker, replica.log, now), now)
+            age = max(broker.state.get(AGE, 0), replica.log.log_end_offset)
+            broker.state[AGE] = age  # what is committed from now on is younger than all of it
+    broker.state[_LED] = {index: replica.leader_epoch for index, replica in led.items()}
+
+
+def _append(broker: Broker, group_id: str, records: bytes, now: int, then: Then) -> None:
+    def written(code: int, at: int) -> None:
+        then(_NOT_KEPT.get(E(code), code), at)
+
+    internal_log.append(broker, OFFSETS, partition_of(broker, group_id), records, now, written)
+
+
+def _loaded(broker: Broker, log, now: int) -> dict[str, Group]:
+    groups: dict[str, Group] = {}
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        records = log.read(offset, _READ_BYTES, min_one=True, isolation=LOG_END).records
+        after = log_records.read(records, groups, broker.cluster.topics.get, now)
+        if after is None or after <= offset:
+            break
+        offset = after
+    return groups
