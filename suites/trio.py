@@ -16,7 +16,15 @@ from typing import Any
 from harness.expect import Expectation, all_of, answer, by_release
 from harness.placeholders import Now, Records
 from harness.scenario import Ask, Send, Until
-from harness.steps import at_controller, create_topic, fetch, list_offsets, metadata, produce
+from harness.steps import (
+    at_controller,
+    create_topic,
+    fetch,
+    list_offsets,
+    metadata,
+    produce,
+    stop_broker,
+)
 
 BROKERS, NOBODY = (0, 1, 2), -1
 FIRST = 0  # the controller, where brokers elect one
@@ -178,6 +186,14 @@ def until_led(
         there = look(case, topic, f"{name} there", at=leader)
         steps.append(Until(there, LEADER, "==", leader, also=wanted))
     return [*steps, Until(end(topic, at=leader, name=f"{name} serves"), OFFSET_CODE, "==", 0)]
+
+
+def stopped(broker: int, *, seen_by: int = 1) -> list[Any]:
+    """Stop it and wait until another broker has been told that it is gone, which is after whatever
+    its end did to that broker's partitions: the epochs of 1.0, which nobody can see, have settled.
+    """
+    told = metadata(broker=seen_by, name=f"without {broker}")
+    return [stop_broker(broker), Until(told, "brokers[*].node_id", "each !=", broker)]
 
 
 def until_leaderless(case: Any, topic: Any, name: str = "nobody", *, at: int = 0) -> Until:

@@ -12,7 +12,7 @@ clauses APPEND-04, APPEND-05, APPEND-21 to APPEND-23, REPL-08, REPL-09.
 from harness.claim import claim, only
 from harness.expect import all_of, answer, by_release, records
 from harness.scenario import Await, Quiet
-from harness.steps import pause_broker, resume_broker, start_broker, stop_broker
+from harness.steps import pause_broker, resume_broker, start_broker
 from suites.sending import produce_many
 from suites.trio import (
     DEATH,
@@ -31,6 +31,7 @@ from suites.trio import (
     read,
     refused,
     sending,
+    stopped,
     stored,
     until_led,
     write,
@@ -186,7 +187,7 @@ def test_all_needs_the_minimum_in_sync(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1]),
         write(name, TWO, name="all"),
         write(name, TWO, name="one", acks=1),

@@ -24,6 +24,7 @@ from suites.trio import (
     led,
     marked,
     read,
+    stopped,
     stored,
     until_leaderless,
     until_led,
@@ -43,7 +44,7 @@ def test_a_stopped_follower_leaves_at_once(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1, 0]),
         write(name, TWO),
         read(name),
@@ -141,7 +142,7 @@ def test_its_last_member_stays_in_it(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1], "alone"),
         write(name, TWO),
         kill_broker(1),
@@ -171,7 +172,7 @@ def test_only_its_members_are_elected(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1], "alone"),
         write(name, TWO),
         stop_broker(1),
@@ -197,7 +198,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE, configs=UNCLEAN),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1], "alone"),
         write(name, TWO, TWO, TWO),
         stop_broker(1),

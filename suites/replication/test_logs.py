@@ -34,6 +34,7 @@ from suites.trio import (
     marked,
     read,
     refused,
+    stopped,
     stored,
     until_led,
     write,
@@ -49,7 +50,7 @@ def test_a_follower_catches_up(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1], "alone"),
         write(name, TWO, THREE, name="two"),
         write(name, ONE, name="three"),
