@@ -94,9 +94,13 @@ class Replicas:
             replica.offline = True
             self._unfollow((replica.topic, replica.index))
             self._touch(replica)
-        self._broker.cluster.directory_failed(
-            self._broker.id, [(replica.topic, replica.index) for replica in gone]
-        )
+        self._lost([(replica.topic, replica.index) for replica in gone])
+
+    def _lost(self, keys: list[Key]) -> None:
+        cluster = self._broker.cluster
+        cluster.directory_failed(self._broker.id, keys)
+        if cluster.controller is not None:
+            cluster.controller.replicas_lost(self._broker.id, keys)
 
     def __iter__(self) -> Iterator[Replica]:
         return iter(self._replicas.values())
@@ -169,6 +173,8 @@ class Replicas:
             switches=broker.switches,
         )
         replica.offline = self.logs.offline(topic, state.index)
+        if replica.offline:
+            self._lost([(topic, state.index)])
         return replica
 
     def _alive(self, broker: int) -> bool:

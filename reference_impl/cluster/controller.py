@@ -69,6 +69,10 @@ class Controller(ABC):
     def shutdown(self, broker: int) -> list[Place]:
         """It wants to stop: move its leaders away; what it still leads (CTL-24)."""
 
+    @abstractmethod
+    def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+        """A log directory of a broker that is otherwise well has failed (KIP-112)."""
+
     def hears(self, *, again: bool) -> None:  # noqa: B027 - nobody can silence a quorum apart
         """Where a broker is controller: nothing is done while it is silent."""
 

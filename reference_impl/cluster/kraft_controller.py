@@ -47,6 +47,12 @@ class KRaftController(Controller):
         self._leave_isrs(broker)
         return []
 
+    def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+        for place in places:
+            partition = self.cluster.partition(*place)
+            if partition and (broker in partition.isr or partition.leader == broker):
+                self._change(partition, isr=[r for r in partition.isr if r != broker])
+
     def _leave_isrs(self, broker: int) -> None:
         for partition in list(self.cluster.all_partitions()):
             if broker in partition.isr or partition.leader == broker:
@@ -119,8 +125,9 @@ class KRaftController(Controller):
         config = self.cluster.config_of(partition.topic)
         if election is None:
             election = Election.UNCLEAN if self.unclean(partition) else Election.CLEAN
+        lost = self.cluster.lost_replicas(partition)
         wish = Wish(
-            may_lead=self.may_lead,
+            may_lead=lambda broker: broker not in lost and self.may_lead(broker),
             election=election,
             elr_enabled=self.rules.elr,
             min_isr=config.min_insync_replicas,

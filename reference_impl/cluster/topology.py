@@ -266,6 +266,11 @@ class Cluster:
             if r not in nodes or not nodes[r].alive or place in self.without_directory.get(r, ())
         ]
 
+    def lost_replicas(self, partition: Partition) -> frozenset[int]:
+        """Brokers whose replica of it lay in a directory that failed."""
+        place = (partition.topic, partition.index)
+        return frozenset(b for b, places in self.without_directory.items() if place in places)
+
     def directory_failed(self, broker: int, places: Iterable[tuple[str, int]]) -> None:
         """These replicas of a broker that is otherwise well cannot be used any more (KIP-112)."""
         self.without_directory.setdefault(broker, set()).update(places)

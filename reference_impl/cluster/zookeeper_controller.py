@@ -90,6 +90,16 @@ class ZooKeeperController(Controller):
             self._resume(partition)
         self.deletions.resume(self._live())
 
+    def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+        """The broker says so by /log_dir_event_notification; its leaders move, its ISRs shrink."""
+        found = [self.cluster.partition(*place) for place in places]
+        rows = [partition for partition in found if partition is not None]
+        self._offline |= {(p.topic, p.index) for p in rows if p.leader == broker}
+        self._elect_offline()
+        for partition in rows:
+            if broker in partition.isr:
+                self._out_of_isr(partition, broker)
+
     def resign(self) -> None:
         """Somebody removed /controller: whoever is first takes over (CTL-07)."""
         alive = self.cluster.alive
@@ -133,11 +143,11 @@ class ZooKeeperController(Controller):
     def _elect_offline(self) -> None:
         """Every partition without a leader is tried again, not only those that lost it now."""
         self._note_dead_leaders()
-        live = self._live()
         for partition in list(self.cluster.all_partitions()):
             state = self.state(partition)
             if state is PartitionState.ONLINE:
                 continue
+            live = self._live() - self.cluster.lost_replicas(partition)
             if PARTITION_MOVES[state, PartitionState.ONLINE] is not PartitionState.ONLINE:
                 continue
             if state is PartitionState.NEW:

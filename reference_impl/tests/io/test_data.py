@@ -175,6 +175,23 @@ def test_a_directory_that_fails_goes_offline_and_the_other_serves_on(tmp_path):
     assert not (home / names.CLEAN_SHUTDOWN).exists()
 
 
+@pytest.mark.parametrize("release", ["2.8", "4.3"])
+def test_another_replica_leads_when_the_leader_loses_its_directory(tmp_path, release):
+    with serve(2, release=release, data=tmp_path) as running:
+        with Peer(running.bootstrap[0]) as peer:
+            assert create(peer, replicas=2) == 0
+        partition = running.cluster.partition("words", 0)
+        led = partition.leader
+        with Peer(running.bootstrap[led]) as peer:
+            assert produce(peer, 0) == (0, 0)
+            running.brokers[led].replicas.logs.dirs[0].disk.pwrite = _no_space
+            assert produce(peer, 1)[0] == ErrorCode.KAFKA_STORAGE_ERROR
+        assert (partition.leader, partition.isr) == (1 - led, [1 - led])
+        with Peer(running.bootstrap[1 - led]) as peer:
+            assert produce(peer, 1) == (0, 1)
+            assert values(peer) == [b"0", b"1"]
+
+
 def _no_space(*_: object) -> int:
     raise OSError(28, "No space left on device")
 
