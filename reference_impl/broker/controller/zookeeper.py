@@ -304,7 +304,8 @@ def _grown(
             broker, lambda: racks.continue_assignment(seats(cluster), existing, count), now
         )
         return list(table.values())
-    unknown = sorted({b for row in assignments for b in row} - set(cluster.brokers))
+    living = {node.id for node in cluster.alive}
+    unknown = sorted({b for row in assignments for b in row} - living)
     if unknown:
         raise Refused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
