@@ -1,4 +1,4 @@
-"""Groups and their offsets in `__consumer_offsets`: kept there first, found there by the next leader.
+"""Groups and offsets in `__consumer_offsets`: kept there first, found there by the next leader.
 
 What a coordinator keeps counts when it is replicated (OFFS-17, GROUP-18). A broker that begins to
 lead a partition reads it from its start, later records win; one that stops leading lets go of just
@@ -43,6 +43,12 @@ _NOT_KEPT = {
     E.RECORD_LIST_TOO_LARGE: E.INVALID_COMMIT_OFFSET_SIZE,
 }
 
+_GROUP_NOT_KEPT = _NOT_KEPT | {
+    E.REQUEST_TIMED_OUT: E.REBALANCE_IN_PROGRESS,
+    E.MESSAGE_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
+    E.RECORD_LIST_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
+}
+
 
 def partition_of(broker: Broker, group_id: str) -> int:
     topic = broker.cluster.topics.get(OFFSETS)
@@ -72,10 +78,7 @@ def keep_group(
     version = broker.persona.quirk("groups.value-version")
     records = log_records.group_batch(group, assignments, version=version, now=now)
 
-    def kept(code: int, at: int) -> None:
-        then(E.REBALANCE_IN_PROGRESS if code == E.COORDINATOR_NOT_AVAILABLE else code, at)
-
-    _append(broker, group.id, records, now, kept)
+    _append(broker, group.id, records, now, then, _GROUP_NOT_KEPT)
 
 
 def forget(broker: Broker, group: Group, now: int) -> None:
@@ -103,9 +106,16 @@ def leads_changed(broker: Broker, coordinator: Coordinator, now: int) -> None:
     broker.state[_LED] = {index: replica.leader_epoch for index, replica in led.items()}
 
 
-def _append(broker: Broker, group_id: str, records: bytes, now: int, then: Then) -> None:
+def _append(
+    broker: Broker,
+    group_id: str,
+    records: bytes,
+    now: int,
+    then: Then,
+    words: Mapping[E, E] = _NOT_KEPT,
+) -> None:
     def written(code: int, at: int) -> None:
-        then(_NOT_KEPT.get(E(code), code), at)
+        then(words.get(E(code), code), at)
 
     internal_log.append(broker, OFFSETS, partition_of(broker, group_id), records, now, written)
 

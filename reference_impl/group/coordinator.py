@@ -246,7 +246,7 @@ class Coordinator:
         return Ticket(refusal(code, member_id, self.rules.error_generation))
 
     def _admit(self, group: Group, ask: Join, now: int) -> Ticket:
-        if not self._has_room(group, ask.member_id):
+        if not group.has_room(ask.member_id, self.rules.max_size):
             if ask.member_id in group.members:
                 self._remove(group, ask.member_id, now)
             return self._refuse(ask, ErrorCode.GROUP_MAX_SIZE_REACHED, "")
@@ -261,16 +261,6 @@ class Coordinator:
         if code:
             return self._refuse(ask, code)
         return self._rejoin(group, group.members[ask.member_id], ask, now)
-
-    def _has_room(self, group: Group, member_id: str) -> bool:
-        limit = self.rules.max_size
-        if group.state is State.EMPTY:
-            return True
-        if group.state is State.PREPARING:
-            member = group.members.get(member_id)
-            waiting = sum(m.joining is not None for m in group.members.values())
-            return (member is not None and member.joining is not None) or waiting < limit
-        return member_id in group.members or len(group.members) < limit
 
     def _newcomer(self, group: Group, ask: Join, now: int) -> Ticket:
         held_by = group.instances.get(ask.instance_id) if ask.instance_id is not None else None

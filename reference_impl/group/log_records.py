@@ -23,7 +23,7 @@ from reference_impl.wire.embedded.consumer_offsets import RECORDS
 from reference_impl.wire.interpreter import DecodeError
 from reference_impl.wire.records import batch, control, convert, entries
 
-_OFFSET, _GROUP, _WITH_END = 1, 2, 1
+_OFFSET, _GROUP, _WITH_END, _WITH_TOPIC_ID = 1, 2, 1, 4
 Key = tuple[str, int]
 
 
@@ -139,6 +139,8 @@ def _offset_value(stored: Stored, version: int) -> bytes:
     wanted = version if stored.expires is None else _WITH_END
     if wanted != _WITH_END:
         del body["expire_timestamp"]
+    if wanted >= _WITH_TOPIC_ID:
+        body["topic_id"] = getattr(stored.topic, "id", bytes(16))
     return embedded.encode_value(RECORDS, _OFFSET, wanted, body)
 
 

@@ -108,6 +108,16 @@ class Group:
             self.leader = new_id
         return member, *waited
 
+    def has_room(self, member_id: str, limit: int) -> bool:
+        """Whether a group of at most `limit` members takes this one."""
+        if self.state is State.EMPTY:
+            return True
+        if self.state is State.PREPARING:
+            member = self.members.get(member_id)
+            waiting = sum(m.joining is not None for m in self.members.values())
+            return (member is not None and member.joining is not None) or waiting < limit
+        return member_id in self.members or len(self.members) < limit
+
     def candidates(self) -> set[str]:
         """Protocols that every member supports."""
         sets = [{name for name, _ in member.protocols} for member in self.members.values()]

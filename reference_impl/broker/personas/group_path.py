@@ -103,13 +103,13 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
     ),
     "groups.value-version": (
         "The version of a group's value in `__consumer_offsets`.",
-        (1, 2, 3, 3, 4),
-        "GroupMetadataManager at 1.0.2, 2.2.1, 2.8.2",
+        (1, 2, 3, 3, 3),
+        _SEEN,
     ),
     "offsets.value-version": (
         "The version of an offset's value in `__consumer_offsets`.",
         (1, 3, 3, 3, 4),
-        "GroupMetadataManager at 1.0.2, 2.2.1, 2.8.2",
+        _SEEN,
     ),
     "offsets.live-from-their-commit": (
         "Retention counts from the commit, not from when the group became empty (KIP-211).",
