@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import Any
 
-from reference_impl.broker import fetch_sessions
+from reference_impl.broker import fetch_sessions, follower_fetches
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Hangup, Key, Request, Wait
 from reference_impl.broker.partitions import DEBUGGING, Located, leader_of, locate, log_key
@@ -72,9 +72,13 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     refused = [(want, _unknown(broker, want)) for want in query.wanted]
     named = [want for want, code in refused if not code]
     query.refused = [(want, code) for want, code in refused if code]
-    results = _read_all(query, broker, named, now)
-    if query.replica >= 0:
-        _note_follower(query, broker, named, results, now)
+    follower = query.replica
+    news = named
+    if follower >= 0:
+        news = follower_fetches.busy(broker, follower, session, named, now, arrives=True)
+    results = _read_all(query, broker, news, now)
+    if follower >= 0:
+        follower_fetches.note(broker, follower, query.replica_epoch, news, results, now)
     size = sum(len(row["records"]) for row in results)
     if (
         body["max_wait_ms"] <= 0
@@ -82,21 +86,24 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
         or size >= query.min_bytes
         or any(row["error_code"] or "diverging_epoch" in row for row in results)
         or _sent_elsewhere(broker, results)
-        or _ready(query, broker, named, now)
+        or _ready(query, broker, news, now)
     ):
-        return _answer(query, broker, named, results, now)
-    newest = broker.replicas.newest(query.replica)
+        return _answer(query, broker, news, results, now)
+    newest = broker.replicas.newest(follower)
 
     def attempt(at: int) -> dict[str, Any] | None:
-        more = newest != broker.replicas.newest(query.replica)
+        more = newest != broker.replicas.newest(follower)
         return expire(at) if more or _ready(query, broker, named, at) else None
 
     def expire(at: int) -> dict[str, Any]:
-        return _answer(query, broker, named, _read_all(query, broker, named, at), at)
+        news = named
+        if follower >= 0:
+            news = follower_fetches.busy(broker, follower, session, named, at, arrives=False)
+        return _answer(query, broker, news, _read_all(query, broker, news, at), at)
 
     keys: list[Key] = [log_key(want.topic, want.index) for want in named]
-    if query.replica >= 0:
-        keys.append(("to follow", query.replica))
+    if follower >= 0:
+        keys.append(("to follow", follower))
     return Wait(now + body["max_wait_ms"], keys, attempt, expire)
 
 
@@ -229,34 +236,6 @@ def _located(query: _Query, broker: Broker, want: fetch_sessions.Wanted) -> Loca
     )
 
 
-def _note_follower(
-    query: _Query,
-    broker: Broker,
-    named: list[fetch_sessions.Wanted],
-    rows: list[dict[str, Any]],
-    now: int,
-) -> None:
-    """What a fetch says about where its sender stands; only its arrival does (REPL-07)."""
-    for want, row in zip(named, rows, strict=True):
-        if row["error_code"] or "diverging_epoch" in row:
-            continue
-        replica = broker.replicas.get(want.topic, want.index)
-        if replica is not None and query.replica in replica.followers:
-            broker.replicas.followed(
-                replica, query.replica, want.offset, want.log_start, query.replica_epoch, now
-            )
-
-
-def _count_throttled(
-    broker: Broker, pairs: list[tuple[fetch_sessions.Wanted, dict[str, Any]]], now: int
-) -> None:
-    """What goes out to followers counts against the leader's quota (FETCH-22, DYN-15)."""
-    quota = broker.replicas.leader_quota
-    for want, row in pairs:
-        if row["records"] and quota.throttles(want.topic, want.index):
-            quota.record(len(row["records"]), now)
-
-
 def _sent_elsewhere(broker: Broker, rows: list[dict[str, Any]]) -> bool:
     if not broker.persona.quirk("fetch.preferred-replica-at-once"):
         return False
@@ -305,8 +284,10 @@ def _error(index: int, code: int) -> dict[str, Any]:
 
 def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], now: int) -> bool:
     """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
-    total = 0
+    total, follows = 0, query.replica >= 0
     for want in named:
+        if follows and follower_fetches.waits(broker.replicas.get(want.topic, want.index), want):
+            continue
         located = _located(query, broker, want)
         if located.replica is None:
             return True
@@ -321,7 +302,9 @@ def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], no
         if older:
             return True
         total += min(readable, want.max_bytes)
-    return total >= query.min_bytes
+        if total >= query.min_bytes:
+            return True
+    return query.min_bytes <= 0
 
 
 def _answer(
@@ -331,9 +314,9 @@ def _answer(
     rows: list[dict[str, Any]],
     now: int,
 ) -> dict[str, Any]:
-    pairs = list(zip(named, rows, strict=True))
     if query.replica >= 0:
-        _count_throttled(broker, pairs, now)
+        follower_fetches.count(broker, named, rows, now)
+    pairs = list(zip(named, rows, strict=True))
     aborted = [] if broker.persona.quirk("fetch.unknown-lists-aborted") else None
     for want, code in query.refused:
         pairs.append((want, {**_error(want.index, code), "aborted_transactions": aborted}))
