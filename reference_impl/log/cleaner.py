@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from reference_impl.log import retained, segment as segments
+from reference_impl.log import retained
+from reference_impl.log import segment as segments
 from reference_impl.log.dirtiness import CompactionConfig, Dirty
 from reference_impl.log.markers import marker_of
 from reference_impl.log.segment import Segment, Stored
@@ -76,6 +77,8 @@ class Cleaning:
         self._dirty, self._config, self._now = dirty, config, now
         self._horizons, self._switches = horizons, switches
         self._map = OffsetMap(room)
+        self._closed = [s for s in log.segments[:-1] if s.base_offset < dirty.end]
+        self._fresh: Segment | None = None  # what is being written
         before = [s for s in log.segments[:-1] if s.base_offset < dirty.first]
         self._clean_since = before[-1].modified - config.delete_retention_ms if before else 0
         self._active = {
@@ -84,35 +87,45 @@ class Cleaning:
         }
 
     def run(self) -> Iterator[None]:
+        for _ in self._passes():
+            yield
+            if not self._untouched():
+                if self._fresh is not None:
+                    self.log.store.remove([self._fresh], self._now)
+                return
+
+    def _passes(self) -> Iterator[None]:
         yield from self._fill()
         end = self._map.latest + 1
-        aborted = [each for s in self.log.segments for each in s.aborted()]
-        seen = TransactionsSeen(aborted)
-        todo = [s for s in self.log.segments[:-1] if s.base_offset < min(end, self._dirty.end)]
+        seen = self._transactions()
+        todo = [s for s in self._closed if s.base_offset < end]
         for group in self._groups(todo):
-            cleaned = self.log.store.begin_cleaned(group[0].base_offset, self._now)
+            fresh = self._fresh = self.log.store.begin_cleaned(group[0].base_offset, self._now)
             for old in group:
-                for _ in self._clean_into(cleaned, old, seen):
-                    yield
-                    if not self._still(group):
-                        self.log.store.remove([cleaned], self._now)
-                        return
-            cleaned.modified = group[-1].modified
-            self.log.replace_segments(group, [cleaned], self._now)
+                yield from self._clean_into(fresh, old, seen)
+            fresh.modified = group[-1].modified
+            self.log.replace_segments(group, [fresh], self._now)
+            self._closed, self._fresh = self._closed[len(group) :], None
             yield
         self.log.cleaned_to = max(end, self._dirty.first)
 
-    def _still(self, group: Sequence[Segment]) -> bool:
-        return all(any(s is old for s in self.log.segments) for old in group)
+    def _transactions(self) -> TransactionsSeen:
+        return TransactionsSeen(each for s in self.log.segments for each in s.aborted())
+
+    def _untouched(self) -> bool:
+        """Whether what is still to be cleaned is still what it was."""
+        there = set(map(id, self.log.segments))
+        return self.log.log_end_offset >= self._dirty.end and all(
+            id(segment) in there for segment in self._closed
+        )
 
     # --- the first pass ----------------------------------------------------------------------
 
     def _fill(self) -> Iterator[None]:
         """Note the keys of the dirty part; what does not fit waits for the next cleaning."""
         first, walked = self._dirty.first, 0
-        seen = TransactionsSeen(each for s in self.log.segments for each in s.aborted())
-        closed = [s for s in self.log.segments[:-1] if s.base_offset < self._dirty.end]
-        for old in closed[max(0, segments.floor(closed, first)) :]:
+        seen = self._transactions()
+        for old in self._closed[max(0, segments.floor(self._closed, first)) :]:
             for entry in old.entries():
                 if not self._note(entry, first, seen):
                     return
@@ -134,9 +147,9 @@ class Cleaning:
                 self._map.latest = last
                 return True
         for record in convert.records_of(bytes(entry), 0, magic):
-            if record.key is not None and record.offset >= first:
-                if not self._map.put(bytes(record.key), record.offset):
-                    return False
+            wanted = record.key is not None and record.offset >= first
+            if wanted and not self._map.put(bytes(record.key or b""), record.offset):
+                return False
         self._map.latest = max(self._map.latest, last)
         return True
 

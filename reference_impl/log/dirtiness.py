@@ -55,7 +55,7 @@ def dirty_part(log: PartitionLog, config: CompactionConfig, now: int) -> Dirty:
     start = log.log_start_offset
     first = log.cleaned_to if start <= log.cleaned_to <= log.log_end_offset else start
     closed, active = log.segments[:-1], log.segments[-1]
-    behind = closed[max(0, segments.floor(closed, first)) :]
+    behind = log.segments[max(0, segments.floor(log.segments, first)) : -1]
     limit = min(log.last_stable_offset, active.base_offset)
     if config.min_compaction_lag_ms > 0:
         oldest = now - config.min_compaction_lag_ms

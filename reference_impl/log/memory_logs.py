@@ -15,6 +15,7 @@ from reference_impl.log.partition_log import PartitionLog
 from reference_impl.log.rules import LogConfig, Rules
 
 DEFAULT_PATH = "/tmp/kafka-logs"  # log.dir where nobody sets one
+DISK = 1 << 40  # bytes of a volume that is none: clients want a number there (KIP-827)
 
 
 def log_paths(config: Mapping[str, str]) -> list[str]:
@@ -66,7 +67,11 @@ class MemoryLogs:
         return False
 
     def directories(self) -> list[Directory]:
-        return [Directory(path, home) for path, home in self._homes.items()]
+        """Each on a volume of its own, as large as DISK says and as full as its logs are."""
+        return [
+            Directory(path, home, DISK, DISK - sum(log.size for log in home.values()))
+            for path, home in self._homes.items()
+        ]
 
     def move(self, topic: str, index: int, path: str, now: int) -> None:
         log = self._logs[topic, index]

@@ -50,8 +50,13 @@ def test_directories_tell_the_size_of_logs(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.all-directories-with-all-logs", "LOG-01", "KIP-113",
-         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1, 3))
+@of_dirs(
+    "log.all-directories-with-all-logs",
+    "LOG-01",
+    "KIP-113",
+    versions=every("DescribeLogDirs"),
+    where=lambda row: row["version"] in (0, 1, 3),
+)
 def test_all_directories_with_all_logs(case):
     """DescribeLogDirs of no topics in particular (null) gives every partition of the broker."""
     topic = case.topic()
@@ -63,8 +68,13 @@ def test_all_directories_with_all_logs(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.unknown-logs-are-left-out", "LOG-01", "KIP-113",
-         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1))
+@of_dirs(
+    "log.unknown-logs-are-left-out",
+    "LOG-01",
+    "KIP-113",
+    versions=every("DescribeLogDirs"),
+    where=lambda row: row["version"] in (0, 1),
+)
 def test_unknown_logs_are_left_out(case):
     """What is not there is left out of DescribeLogDirs without an error."""
     topic, missing = case.topic(), case.topic("missing")
@@ -80,8 +90,13 @@ def test_unknown_logs_are_left_out(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.deleted-records-still-take-room", "LOG-19", "LOG-01",
-         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1))
+@of_dirs(
+    "log.deleted-records-still-take-room",
+    "LOG-19",
+    "LOG-01",
+    versions=every("DescribeLogDirs"),
+    where=lambda row: row["version"] in (0, 1),
+)
 def test_deleted_records_still_take_room(case):
     """Records below the log start count as long as their segment is there."""
     topic = case.topic()
@@ -94,8 +109,14 @@ def test_deleted_records_still_take_room(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.a-deleted-topic-is-in-no-directory", "LOG-22", "LOG-21", releases="1.0-2.2,3.9+",
-         versions=every("DescribeLogDirs"), where=lambda row: row["version"] in (0, 1))
+@of_dirs(
+    "log.a-deleted-topic-is-in-no-directory",
+    "LOG-22",
+    "LOG-21",
+    releases="1.0-2.2,3.9+",
+    versions=every("DescribeLogDirs"),
+    where=lambda row: row["version"] in (0, 1),
+)
 def test_a_deleted_topic_is_in_no_directory(case):
     """The log of a deleted topic is in no directory long before its files are gone, and a topic of
     the same name begins with an empty one."""
@@ -116,8 +137,13 @@ def test_a_deleted_topic_is_in_no_directory(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.moving-to-no-directory-is-refused", "LOG-02", "KIP-113",
-         api="AlterReplicaLogDirs", versions=every("AlterReplicaLogDirs"))
+@of_dirs(
+    "log.moving-to-no-directory-is-refused",
+    "LOG-02",
+    "KIP-113",
+    api="AlterReplicaLogDirs",
+    versions=every("AlterReplicaLogDirs"),
+)
 def test_moving_to_no_directory_is_refused(case):
     """A directory that the broker does not have answers LOG_DIR_NOT_FOUND."""
     topic = case.topic()
@@ -129,8 +155,13 @@ def test_moving_to_no_directory_is_refused(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.moving-to-where-it-is-does-nothing", "LOG-02", "KIP-113",
-         api="AlterReplicaLogDirs", versions=every("AlterReplicaLogDirs"))
+@of_dirs(
+    "log.moving-to-where-it-is-does-nothing",
+    "LOG-02",
+    "KIP-113",
+    api="AlterReplicaLogDirs",
+    versions=every("AlterReplicaLogDirs"),
+)
 def test_moving_to_where_it_is_does_nothing(case):
     """A replica that is told to move to its own directory stays there, without an error."""
     topic = case.topic()
@@ -148,8 +179,13 @@ def test_moving_to_where_it_is_does_nothing(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs("log.moving-what-is-not-there-is-refused", "LOG-02", "KIP-113",
-         api="AlterReplicaLogDirs", versions=every("AlterReplicaLogDirs"))
+@of_dirs(
+    "log.moving-what-is-not-there-is-refused",
+    "LOG-02",
+    "KIP-113",
+    api="AlterReplicaLogDirs",
+    versions=every("AlterReplicaLogDirs"),
+)
 def test_moving_what_is_not_there_is_refused(case):
     """A partition that the broker does not have cannot be moved."""
     topic, missing = case.topic(), case.topic("missing")

@@ -236,8 +236,14 @@ def test_no_bytes_kept_empties_the_log(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.segments-below-the-log-start-go", "LOG-19", "LOG-21",
-              api="DescribeLogDirs", versions=only("DescribeLogDirs", 1), releases="2.2+")
+@of_retention(
+    "log.segments-below-the-log-start-go",
+    "LOG-19",
+    "LOG-21",
+    api="DescribeLogDirs",
+    versions=only("DescribeLogDirs", 1),
+    releases="2.2+",
+)
 def test_segments_below_the_log_start_go(case):
     """DeleteRecords hides at once; segments wholly below the log start go with the next pass, and
     the segment that holds it stays whole."""

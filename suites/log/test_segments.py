@@ -41,9 +41,7 @@ def test_segments_roll_by_size(case):
         a_log(topic, batch(ONE), batch(TWO), batch(THREE), configs={"segment.bytes": 2 * SIZE}),
         read(topic, 0),
         read(topic, 2),
-        expect=all_of(
-            records("from 0", ALL).is_([ONE, TWO]), records("from 2", ALL).is_([THREE])
-        ),
+        expect=all_of(records("from 0", ALL).is_([ONE, TWO]), records("from 2", ALL).is_([THREE])),
     )
     assert verdict.conforms, verdict
 
@@ -56,9 +54,7 @@ def test_a_batch_is_never_split(case):
         a_log(topic, batch(ONE), batch(TWO, THREE), configs={"segment.bytes": 2 * SIZE}),
         read(topic, 0),
         read(topic, 1),
-        expect=all_of(
-            records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])
-        ),
+        expect=all_of(records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])),
     )
     assert verdict.conforms, verdict
 
@@ -128,9 +124,7 @@ def test_the_newest_record_of_a_batch_counts(case):
         segmented(topic, batch(ONE, at=-MINUTE), late),
         read(topic, 0),
         read(topic, 1),
-        expect=all_of(
-            records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])
-        ),
+        expect=all_of(records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])),
     )
     assert verdict.conforms, verdict
 
