@@ -28,6 +28,7 @@ class ControlRules(NamedTuple):
     elr: bool = False  # eligible leader replicas are kept (KIP-966)
     isr_is_sorted: bool = False  # as a leader reports it, rather than by age of membership
     takeover_shrinks_isr: bool = False  # a new controller takes dead brokers out of every ISR
+    elects_on_config: bool = False  # as soon as unclean leaders are allowed, not at the next chance
     elections_skip_needless: bool = True  # an election that changes nothing says so
 
 
@@ -98,6 +99,9 @@ class Controller(ABC):
     def delete(self, name: str) -> None:
         """Remove a topic, at once or when its last replica can be told."""
         self.cluster.delete(name)
+
+    def configs_changed(self) -> None:  # noqa: B027 - most controllers wait for the next cause
+        """Settings of topics or brokers are not what they were: unclean leaders may be allowed."""
 
     def being_deleted(self, name: str) -> bool:
         """Whether clients do not see the topic any more and its name is still taken."""

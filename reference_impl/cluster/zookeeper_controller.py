@@ -160,6 +160,10 @@ class ZooKeeperController(Controller):
                 )
             self._write(partition, choice)
 
+    def configs_changed(self) -> None:
+        if self.rules.elects_on_config and not self.silent:
+            self._elect_offline()
+
     def _write(self, partition: Partition, choice: election.Choice) -> bool:
         if choice is None:
             return False

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from reference_impl.broker import config_view, topic_names
 from reference_impl.broker.config_values import ValueRefused
-from reference_impl.broker.controller import topic_settings
+from reference_impl.broker.control import controller_of
+from reference_impl.broker.controller import broker_settings, topic_settings
 from reference_impl.broker.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+MIN_ISR = "min.insync.replicas"
 
 
 def current(broker: Broker, kind: int, name: str) -> dict[str, str]:
@@ -53,12 +55,15 @@ def change(
         _hold(broker, kind, name, lambda: topic_settings.check(broker, configs))
         if not validate_only:
             broker.cluster.configure(name, configs)
+            controller_of(broker).configs_changed()
     elif kind == BROKER:
         check_broker_id(broker, name)
-        _hold(broker, kind, name, lambda: _check_dynamic(broker, configs))
+        _hold(broker, kind, name, lambda: broker_settings.check(broker, name, configs))
+        _check_min_isr(broker, name, configs)
         if not validate_only:
             broker.cluster.dynamic_configs[name] = dict(configs)
             broker.cluster.set_topic_defaults(config_view.topic_defaults(broker))
+            controller_of(broker).configs_changed()
     elif kind == GROUP:
         for unknown in configs:
             if unknown not in config_view.group_definitions(broker.persona.release):
@@ -77,8 +82,7 @@ def _hold(broker: Broker, kind: int, name: str, check: Callable[[], None]) -> No
 def bad_value(broker: Broker, kind: int, name: str, message: str) -> Refused:
     """ZooKeeper releases name the resource and call it a bad request, but for unknown names."""
     if broker.persona.kraft or message.startswith("Unknown topic config name"):
-        dynamic = message.startswith("Cannot update")
-        code = ErrorCode.INVALID_REQUEST if dynamic else ErrorCode.INVALID_CONFIG
+        code = ErrorCode.INVALID_REQUEST if kind == BROKER else ErrorCode.INVALID_CONFIG
         return Refused(code, message)
     types = broker.persona.quirk("configs.resource-types")
     resource = broker.persona.quirk("alter.resources-print-as").format(types[kind], name)
@@ -99,12 +103,16 @@ def check_broker_id(broker: Broker, name: str) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, message)
 
 
-def _check_dynamic(broker: Broker, configs: Mapping[str, str]) -> None:
-    definitions = config_view.broker_definitions(broker.persona.release)
-    fixed = [n for n in configs if n in definitions and not definitions[n].dynamic]
-    if fixed:
-        shown = broker.persona.quirk("alter.sets-print-as").format(", ".join(fixed))
-        raise ValueRefused(f"Cannot update these configs dynamically: {shown}")
+def _check_min_isr(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
+    """Eligible leader replicas are counted against one setting for all, which has to be there."""
+    if not broker.persona.quirk("configs.cluster-keeps-min-isr"):
+        return
+    if name == "" and MIN_ISR not in configs:
+        message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+        raise Refused(ErrorCode.INVALID_CONFIG, message)
+    if name != "" and MIN_ISR in configs:
+        message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+        raise Refused(ErrorCode.INVALID_CONFIG, message)
 
 
 def check_topic_name(broker: Broker, name: str) -> None:

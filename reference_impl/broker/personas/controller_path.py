@@ -32,6 +32,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, False, False),
         _THREE,
     ),
+    "controller.elects-when-unclean-is-allowed": (
+        "A change of unclean.leader.election.enable elects leaders for what has none, at once.",
+        (False, True, True, False, False),
+        "observed on three nodes of 2.8.2, 4.3.1; TopicConfigHandler@1.0.2, 2.2.1",
+    ),
     "controller.names-the-elections-it-skips": (
         "An election of all partitions answers for each of them; without the quirk for those "
         "alone that changed.",
