@@ -206,9 +206,11 @@ class Replicas:
             self._watch_lag(now)
 
     def _follow(self, replica: Replica, state: LeaderState) -> None:
+        """A broker that is shutting down follows nobody new: its leader would wait for it."""
         if replica.follow(state):
             self._unfollow((state.topic, state.index))
-            if state.leader != NO_LEADER:
+            leaving = self._broker.cluster.brokers[self._broker.id].stopping
+            if state.leader != NO_LEADER and not leaving:
                 fetcher = self._fetchers.get(state.leader)
                 if fetcher is None:
                     fetcher = Fetcher(self._broker, state.leader, self._fetch_settings)

@@ -283,7 +283,7 @@ def test_each_partition_waits_for_its_own(case):
         read(name, name="drained", max_wait_ms=700),
         produce_many(
             [(name, [(0, batch(ONE)), (1, batch(TWO))])],
-            version=3, timeout_ms=300, broker=1, name="write",
+            version=3, timeout_ms=1000, broker=1, name="write",
         ),
         resume_broker(2),
         marked(name, 1, name="first"),

@@ -28,6 +28,7 @@ from suites.trio import (
     marked,
     on,
     placed,
+    stopped,
     stored,
     until_leaderless,
     until_led,
@@ -176,7 +177,7 @@ def test_an_unclean_election_on_request(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
-        stop_broker(2),
+        stopped(2),
         until_led(case, name, 1, [1], "alone"),
         write(name, TWO, name="lost"),
         stop_broker(1),
