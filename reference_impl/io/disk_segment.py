@@ -11,6 +11,7 @@ Sources: LogSegment, FileRecords at 2.8.2 and 4.3.1; LOG-10 to LOG-13, LOG-21.
 
 from __future__ import annotations
 
+import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -381,6 +382,11 @@ class DiskSegment:
             return []
 
     # --- the files themselves ----------------------------------------------------------------
+
+    def stamp(self) -> None:
+        """Let the file be as old as the segment says, for whoever opens it next."""
+        with self._disk.watched():
+            os.utime(self._log.path, ns=(self.modified * 1_000_000,) * 2)
 
     def rename(self, mark: str) -> None:
         """Each file under its plain name with `mark` behind it, the log first."""

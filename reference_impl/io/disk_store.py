@@ -45,6 +45,7 @@ class Marks:
     recovery_point: int = 0
     log_start_offset: int | None = None
     high_watermark: int = 0
+    cleaned_to: int = 0
 
 
 class DiskStore:
@@ -112,6 +113,7 @@ class DiskStore:
             log_start_offset=max(start, segments[0].base_offset),
             high_watermark=marks.high_watermark,
             recovery_point=marks.recovery_point if not marks.clean else end,
+            cleaned_to=min(marks.cleaned_to, end),
             epochs=epochs,
         )
 
@@ -169,6 +171,7 @@ class DiskStore:
         for segment in cleaned:
             segment.seal()
             segment.flush()
+            segment.stamp()
         for segment in reversed(cleaned):
             segment.rename("." + names.SWAP)
         self.disk.sync_folder(self.folder)

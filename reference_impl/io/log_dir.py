@@ -81,9 +81,11 @@ class LogDir:
         self._recovery_points = self._read(names.RECOVERY_POINTS)
         self._high_watermarks = self._read(names.HIGH_WATERMARKS)
         self._log_starts = self._read(names.LOG_STARTS)
+        self._cleaned = self._read(names.CLEANER_OFFSETS)
         self._written: dict[str, Mapping[Key, int]] = {
             names.RECOVERY_POINTS: dict(self._recovery_points),
             names.LOG_STARTS: dict(self._log_starts),
+            names.CLEANER_OFFSETS: dict(self._cleaned),
         }
         self._current: set[str] = set()  # of those, what this process wrote
 
@@ -182,6 +184,7 @@ class LogDir:
             self._recovery_points.get(key, 0),
             self._log_starts.get(key),
             self._high_watermarks.get(key, 0),
+            self._cleaned.get(key, 0),
         )
         store = DiskStore(
             self.disk,
@@ -198,7 +201,9 @@ class LogDir:
 
     def add(self, key: Key, topic_id: bytes, now: int) -> PartitionLog:
         """The log of a partition that is new here."""
-        for known in (self._recovery_points, self._log_starts, self._high_watermarks):
+        for known in (
+            self._recovery_points, self._log_starts, self._high_watermarks, self._cleaned,
+        ):  # fmt: skip
             known.pop(key, None)
         log = self._open(key, self.root / str(names.PartitionFolder(*key)), now)
         self.logs[key] = log
@@ -254,12 +259,17 @@ class LogDir:
         }
         self._write(names.LOG_STARTS, starts)
 
+    def write_cleaner_offsets(self) -> None:
+        """Only of logs that compaction has seen."""
+        seen = {key: log.cleaned_to for key, log in self.logs.items() if log.cleaned_to}
+        self._write(names.CLEANER_OFFSETS, seen)
+
     def write_high_watermarks(self) -> None:
         self._write(names.HIGH_WATERMARKS, {k: log.high_watermark for k, log in self.logs.items()})
 
     def _cut(self, key: Key, offset: int) -> None:
         """Let no checkpoint say that a log is durable, or begins, behind where it was cut."""
-        for name in (names.RECOVERY_POINTS, names.LOG_STARTS):
+        for name in (names.RECOVERY_POINTS, names.LOG_STARTS, names.CLEANER_OFFSETS):
             if self._written[name].get(key, 0) > offset:
                 self._write(name, {**self._written[name], key: offset})
 
@@ -295,6 +305,7 @@ class LogDir:
                 self.write_recovery_points()
                 self.write_high_watermarks()
                 self.write_log_starts()
+                self.write_cleaner_offsets()
                 marker = self.root / names.CLEAN_SHUTDOWN
                 self.disk.write_whole(marker, clean_shutdown.encode(broker_epoch))
         finally:

@@ -31,6 +31,7 @@ NEVER = 2**63 - 1
 _TASKS = {
     "log.flush.offset.checkpoint.interval.ms": LogDir.write_recovery_points,
     "log.flush.start.offset.checkpoint.interval.ms": LogDir.write_log_starts,
+    "log.cleaner.backoff.ms": LogDir.write_cleaner_offsets,
     "replica.high.watermark.checkpoint.interval.ms": LogDir.write_high_watermarks,
 }
 _FLUSHER = "log.flush.scheduler.interval.ms"

@@ -91,7 +91,7 @@ class PartitionLog:
         )
         self.recovery_point = min(opened.recovery_point, self.log_end_offset)  # durable below it
         self.flushed_at = now  # ms
-        self.cleaned_to = 0  # compaction left one record of each key below it
+        self.cleaned_to = opened.cleaned_to  # compaction left one record of each key below it
         self._cuts = 0  # how often the recovery point had to go back
         self._restore_epochs(opened.epochs)
         self._restore_producers()

@@ -23,6 +23,7 @@ class Opened:
     log_start_offset: int = 0
     high_watermark: int = 0
     recovery_point: int = 0  # everything below is durable
+    cleaned_to: int = 0  # everything below was compacted
     epochs: list[tuple[int, int]] = field(default_factory=list)  # (epoch, start offset)
 
 
