@@ -196,12 +196,14 @@ class Replicas:
     def _lead(self, replica: Replica, state: LeaderState, now: int) -> None:
         self._unfollow((state.topic, state.index))
         strangers = set(state.replicas) - set(replica.replicas) if replica.is_leader else set()
-        if replica.lead(state, now):
+        new = replica.lead(state, now)
+        if new:
             strangers = set(state.replicas)
         for broker in strangers - {self._broker.id}:
             self._newest[broker] = self._newest.get(broker, 0) + 1
             self._broker.purgatory.touch(("to follow", broker))
-        replica.advance(now)
+        if new or self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
+            replica.advance(now)
         if replica.followers:
             self._watch_lag(now)
 
@@ -287,5 +289,6 @@ class Replicas:
     def isr_is(self, replica: Replica, isr: Any, partition_epoch: int, now: int) -> None:
         """The ISR was changed as wished: the high watermark may move now (REPL-14)."""
         replica.commit(isr, partition_epoch)
-        replica.advance(now)
+        if self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
+            replica.advance(now)
         self._touch(replica)

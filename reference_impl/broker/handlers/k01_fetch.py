@@ -194,6 +194,8 @@ def _read(
             return {**_row(query, want, log.marks(), b""), "preferred_read_replica": closer}
     try:
         if query.replica >= 0 and query.replica not in replica.followers:
+            if query.replica == broker.id and broker.persona.quirk("fetch.own-id-fails"):
+                return _error(want.index, ErrorCode.UNKNOWN_SERVER_ERROR)
             if broker.persona.quirk("fetch.refuses-strangers"):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return _row(query, want, log.marks(), b"")

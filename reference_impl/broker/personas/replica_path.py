@@ -54,6 +54,17 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         _PARTITION,
     ),
+    "isr.smaller-moves-high-watermark": (
+        "The high watermark moves when a follower has left the ISR; in 2.8 only with the next "
+        "append or fetch (KAFKA-13091).",
+        (True, True, False, True, True),
+        "Partition.handleAlterIsrResponse at 2.8.2; observed on 2.8.2",
+    ),
+    "fetch.own-id-fails": (
+        "A fetch in the name of the leader itself fails (UNKNOWN_SERVER_ERROR).",
+        (True, True, False, False, False),
+        "observed",
+    ),
     "list-offsets.waits-for-epoch": (
         "The latest offset is not told while the high watermark lies below where the leader's "
         "epoch began (KIP-207).",

@@ -75,8 +75,9 @@ def test_the_planted_high_watermark_waits_for_nobody(switch, seen):
     assert len(read(wires.fetch(0)["records"])) == seen
 
 
-def test_a_follower_that_stopped_holds_acks_all_up_until_it_leaves():
-    wires = Wires()
+@pytest.mark.parametrize("release", [r for r in RELEASES if r != "2.8"])
+def test_a_follower_that_stopped_holds_acks_all_up_until_it_leaves(release):
+    wires = Wires(release)
     wires.topic()
     wires.cut.add(2)
     client = wires.produce_to(0)
@@ -86,6 +87,27 @@ def test_a_follower_that_stopped_holds_acks_all_up_until_it_leaves():
     wires.run(LAG // 2)
     assert wires.produced(client) == (0, 0)
     assert wires.cluster.partition("t", 0).isr == [0, 1]
+
+
+def test_in_2_8_a_smaller_isr_lets_nobody_go_until_something_else_happens():
+    """KAFKA-13091."""
+    wires = Wires("2.8")
+    wires.topic(replicas=(0, 2))
+    wires.cut.add(2)
+    client = wires.produce_to(0)
+    wires.run(2 * LAG)
+    assert wires.cluster.partition("t", 0).isr == [0]
+    mark = wires.replica(0).log.high_watermark
+    assert (wires.produced(client), mark) == (WAITING, 0)
+    assert wires.produce(0) == (0, 3)
+    assert wires.produced(client) == (0, 0)
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.0", -1), ("2.2", -1), ("2.8", 0), ("4.3", 6)])
+def test_one_that_asks_in_the_leaders_own_name(release, code):
+    wires = Wires(release)
+    wires.topic()
+    assert wires.fetch(0, version=5, replica_id=0)["error_code"] == code
 
 
 def test_time_that_runs_out_answers_so_and_the_records_stay():
@@ -99,7 +121,7 @@ def test_time_that_runs_out_answers_so_and_the_records_stay():
 
 
 def test_an_isr_that_fell_below_the_minimum_meanwhile_is_said_where_the_mark_moves():
-    wires = Wires("2.8")
+    wires = Wires("2.2")
     wires.topic(min_insync_replicas="3")
     wires.cut.add(2)
     client = wires.produce_to(0)
