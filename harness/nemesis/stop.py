@@ -25,6 +25,6 @@ def unsupported(patient: Patient) -> str | None:
 def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
     try:
         patient.node(broker).stop()
-        yield lambda: evidence.silence(patient.address(broker))
+        yield lambda: evidence.until(lambda: evidence.silence(patient.address(broker)))
     finally:
         patient.node(broker).start()
