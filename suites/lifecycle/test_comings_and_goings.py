@@ -1,16 +1,18 @@
 """A broker's end and its return, as its neighbours and its clients see them.
 
 Sources: KafkaServer.controlledShutdown and KafkaController.shutdownBroker (1.0.2 to 2.8.2),
-BrokerLifecycleManager and ReplicationControlManager (3.9.2, 4.3.1), KIP-631; clauses BRK-08,
-BRK-30, BRK-32, CTL-16, CTL-18, CTL-24, CTL-25.
+BrokerLifecycleManager and ReplicationControlManager (3.9.2, 4.3.1), KIP-631; clauses BRK-16,
+BRK-26, BRK-30, BRK-32, CTL-16, CTL-18, CTL-24, CTL-25.
 """
 
 from harness.claim import claim
 from harness.expect import all_of, answer, outcome, records
+from harness.placeholders import Ref
 from harness.scenario import Await, Quiet, Until
 from harness.steps import (
     api_versions,
     ask,
+    init_producer_id,
     kill_broker,
     metadata,
     pause_broker,
@@ -19,6 +21,7 @@ from harness.steps import (
     stop_broker,
 )
 from suites.trio import (
+    CALM,
     DEATH,
     LEADER,
     LONG_MS,
@@ -135,7 +138,7 @@ def test_describe_cluster_lists_who_lives(case):
     assert verdict.conforms, verdict
 
 
-@claim("lifecycle.a-frozen-broker-keeps-its-connections", evidence=("WIRE-01",), **DEATH)
+@claim("lifecycle.a-frozen-broker-keeps-its-connections", evidence=("observed on 4.3.1",), **DEATH)
 def test_a_frozen_broker_keeps_its_connections(case):
     """A request to a frozen broker is answered when it thaws, on the connection it came by."""
     asked = api_versions(broker=2, name="asked")
@@ -209,7 +212,7 @@ def test_a_stop_ends_waiting_appends(case):
     assert verdict.conforms, verdict
 
 
-@claim("lifecycle.a-broker-returns-to-its-place", evidence=("BRK-08", "CTL-18"), **DEATH)
+@claim("lifecycle.a-broker-returns-to-its-place", evidence=("CTL-18",), **DEATH)
 def test_a_broker_returns_to_its_place(case):
     """A broker that returns has its own id and its own topics, leads what it alone can lead and
     follows the rest.
@@ -253,5 +256,44 @@ def test_two_brokers_leave_together(case):
         until_led(case, name, 0, [0, 1, 2], "whole"),
         write(name, THREE, to=0, name="last"),
         expect=all_of(answer("look", LEADER).is_(0), stored("write", 1), stored("last", 2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-cluster-keeps-its-id", evidence=("BRK-16",), **DEATH)
+def test_a_cluster_keeps_its_id(case):
+    """Every broker tells the same cluster id, also one that was away."""
+    id_ = Ref("first", "cluster_id")
+    verdict = case.judge(
+        metadata(broker=0, name="first"),
+        metadata(broker=1, name="second"),
+        stop_broker(2),
+        start_broker(2),
+        metadata(broker=2, name="returned"),
+        expect=all_of(
+            answer("second", "cluster_id").is_(id_), answer("returned", "cluster_id").is_(id_)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.brokers-give-different-producer-ids", evidence=("BRK-26",), **CALM)
+def test_brokers_give_different_producer_ids(case):
+    """Producer ids come in blocks of which no two brokers have the same."""
+    given = [Ref(f"id {broker}", "producer_id") for broker in (0, 1)]
+    verdict = case.judge(
+        [
+            Until(
+                init_producer_id(broker=broker, name=f"id {broker}"), "error_code", "==", 0
+            )
+            for broker in (0, 1, 2)
+        ],
+        init_producer_id(broker=0, name="next"),
+        expect=all_of(
+            answer("id 1", "producer_id").is_not(given[0]),
+            answer("id 2", "producer_id").is_not(given[0]),
+            answer("id 2", "producer_id").is_not(given[1]),
+            answer("next", "producer_id").is_(Ref("id 0", "producer_id", plus=1)),
+        ),
     )
     assert verdict.conforms, verdict

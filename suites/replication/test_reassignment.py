@@ -60,7 +60,7 @@ def serves(topic, broker, mark, name="moved"):
     return marked(topic, mark, at=broker, name=name)
 
 
-@claim("replication.a-partition-moves", evidence=("CTL-22", "KIP-455"), **MOVES)
+@claim("replication.a-partition-moves", evidence=("CTL-22", "REPL-24", "KIP-455"), **MOVES)
 def test_a_partition_moves(case):
     """From broker 1 to broker 2, with its records; the old one serves no more."""
     name = case.topic()
@@ -223,6 +223,20 @@ def test_nothing_to_cancel(case):
         reassign(name, {0: None}),
         reassignments(name),
         expect=answer("reassign", CODE).is_(NOTHING_TO_CANCEL),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.nothing-moves", evidence=("KIP-455",), api="ListPartitionReassignments",
+       **CALM)  # fmt: skip
+def test_nothing_moves(case):
+    """Where nothing moves ListPartitionReassignments is empty, also for what is not there."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2)),
+        reassignments(name, name="there"),
+        reassignments(case.topic("other"), name="not there"),
+        expect=all_of(answer("there", "topics").is_([]), answer("not there", "topics").is_([])),
     )
     assert verdict.conforms, verdict
 
