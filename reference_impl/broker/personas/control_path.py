@@ -184,6 +184,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         ("", "Set({0})", "Set({0})", "Set({0})", "[{0}]"),
         _SEEN,
     ),
+    "alter.hash-sets-print-as": (
+        "The same for settings that belong to a listener, which Scala keeps in another set.",
+        ("", "Set({0})", "HashSet({0})", "HashSet({0})", "[{0}]"),
+        _SEEN,
+    ),
     "alter.resources-print-as": (
         "How a refusal prints the resource whose config value is bad.",
         (
