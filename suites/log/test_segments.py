@@ -279,7 +279,7 @@ def test_producers_are_known_across_segments(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.an-epoch-spans-segments", "LOG-10", api="OffsetForLeaderEpoch",
+@of_segments("log.an-epoch-spans-segments", "LOG-10", "APPEND-16", api="OffsetForLeaderEpoch",
              versions=only("OffsetForLeaderEpoch", 3), releases="2.8+")  # fmt: skip
 def test_an_epoch_spans_segments(case):
     """Where the leader's epoch ends is the log end, however many segments it has."""

@@ -1,0 +1,309 @@
+"""Broker settings that change while it runs: what they reach, what is above what, what is refused.
+
+A change holds for every topic of the broker that has no override, so each claim takes its own back
+at the end, and all of them have a broker of their own (SHAPE).
+
+Sources: KIP-226 (dynamic broker configs), KIP-339 (increments); DynamicBrokerConfig and
+DynamicLogConfig at 2.2.1, 2.8.2, 3.9.2; clauses DYN-10, DYN-14, LOG-30.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, batches, by_release
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import (
+    BROKER,
+    DELETE,
+    SET,
+    a_topic,
+    alter_configs,
+    describe_configs,
+    fetch,
+    incremental_alter_configs,
+    init_producer_id,
+    produce,
+    producer_ready,
+)
+from suites.log.lively import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
+from suites.scene import ONE, TWO, batch
+from suites.sending import from_producer, stored_at
+
+NONE, MESSAGE_TOO_LARGE, INVALID_CONFIG, INVALID_REQUEST = 0, 10, 40, 42
+SHAPE = LIVELY | {
+    "log.index.interval.bytes": 5000,
+    "log.cleaner.dedupe.buffer.size": 20_000_000,  # a change makes another cleaner, in a small heap
+}
+ALL, THIS = "", "0"
+CODE = "responses[0].error_code"
+STORED = "responses[0].partition_responses[0].error_code"
+ROW = "topics[0].partitions[0]"
+ENTRY = "results[0].configs[0]"
+TEN_MINUTES = str(10 * MINUTE)
+
+
+def of_brokers(id, *evidence, **how):
+    how = {
+        "api": "IncrementalAlterConfigs",
+        "versions": only("IncrementalAlterConfigs", 0),
+        "releases": "2.8+",
+    } | how
+    return claim(id, evidence=evidence, config=SHAPE, **how)
+
+
+def change(name, value, *, of=ALL, step="set", **how):
+    """Set one broker setting, or take it back with None."""
+    row = (name, DELETE if value is None else SET, value)
+    return incremental_alter_configs(of, [row], version=0, kind=BROKER, name=step, **how)
+
+
+def shown(name, value, step, *, path=f"{ENTRY}.value"):
+    """Wait until the broker shows this setting so."""
+    asked = describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name=step)
+    return Until(asked, path, "==", value)
+
+
+@of_brokers("dynamic.one-broker-is-above-all-brokers", "DYN-10", "KIP-226")
+def test_one_broker_is_above_all_brokers(case):
+    """What is set for this broker is above what is set for all, and both above its file and the
+    default; each is a synonym in that order."""
+    name = "log.index.interval.bytes"
+    verdict = case.judge(
+        change(name, "7000", step="all"),
+        shown(name, "7000", "of all"),
+        change(name, "8000", of=THIS, step="one"),
+        shown(name, "8000", "of one"),
+        change(name, None, of=THIS, step="one back"),
+        shown(name, "7000", "of all again"),
+        change(name, None, step="all back"),
+        shown(name, "5000", "of the file"),
+        expect=all_of(
+            answer("of one", f"{ENTRY}.synonyms[*].value").is_(["8000", "7000", "5000", "4096"]),
+            answer("of one", f"{ENTRY}.synonyms[*].source").is_([2, 3, 4, 5]),
+            answer("of all", f"{ENTRY}.config_source").is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.topics-show-what-stands-behind-them", "DYN-10", "KIP-226")
+def test_topics_show_what_stands_behind_them(case):
+    """A topic without an override shows the broker's dynamic value, and where it comes from."""
+    topic = case.topic()
+    asked = describe_configs(topic, "retention.ms", version=1, synonyms=True, name="topic")
+    verdict = case.judge(
+        a_topic(topic),
+        change("log.retention.ms", TEN_MINUTES),
+        Until(asked, f"{ENTRY}.value", "==", TEN_MINUTES),
+        change("log.retention.ms", None, step="back"),
+        shown("log.retention.ms", None, "as before"),
+        expect=answer("topic", f"{ENTRY}.config_source").is_(3),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.a-smaller-message-limit-holds-at-once", "DYN-10", "KIP-226")
+def test_a_smaller_message_limit_holds_at_once(case):
+    """message.max.bytes for all brokers soon refuses what was taken before. An idempotent
+    producer asks, whose repeated batch is stored once however often it is tried."""
+    topic, producer = case.topic(), Ref("init", "producer_id")
+
+    def send(name):
+        return produce(topic, 0, from_producer(producer, 0, 0, b"x" * 300), name=name)
+
+    verdict = case.judge(
+        a_topic(topic),
+        producer_ready(),
+        init_producer_id(name="init"),
+        send("before"),
+        change("message.max.bytes", "200"),
+        Until(send("after"), STORED, "==", MESSAGE_TOO_LARGE),
+        change("message.max.bytes", None, step="back"),
+        Until(send("again"), STORED, "==", NONE),
+        expect=all_of(stored_at("before", 0), stored_at("again", 0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.a-brokers-codec-is-its-topics", "DYN-10", "KIP-226")
+def test_a_brokers_codec_is_its_topics(case):
+    """compression.type for all brokers is what topics without their own store from then on."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        change("compression.type", "gzip"),
+        Until(
+            describe_configs(topic, "compression.type", version=1, name="topic"),
+            f"{ENTRY}.value", "==", "gzip",
+        ),
+        produce(topic, 0, batch(ONE), name="write"),
+        fetch(topic, max_wait_ms=0, name="read"),
+        change("compression.type", None, step="back"),
+        shown("compression.type", "producer", "as before"),
+        expect=batches("read", "[0].attributes").is_(1),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.some-settings-cannot-change", "KIP-226",
+            setting=("log.dirs", "broker.id", "num.partitions"))  # fmt: skip
+def test_some_settings_cannot_change(case):
+    """A setting that is read once at start cannot be altered while the broker runs."""
+    verdict = case.judge(
+        change(case.setting, "7", of=THIS),
+        expect=answer("set", CODE).is_(INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.some-settings-are-of-one-broker", "KIP-226")
+def test_some_settings_are_of_one_broker(case):
+    """A setting that belongs to one broker cannot be given to all of them."""
+    verdict = case.judge(
+        change("ssl.keystore.location", "/tmp/keys", of=ALL),
+        expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.impossible-values-are-refused", "KIP-226",
+            entry=("log.retention.ms=soon", "num.io.threads=0", "num.io.threads=900",
+                   "log.cleaner.threads=50", "compression.type=zip"))  # fmt: skip
+def test_impossible_values_are_refused(case):
+    """A value that does not parse or is out of range is refused, and so is a pool of threads that
+    would more than double or halve; the setting stays."""
+    name, value = case.entry.split("=")
+    verdict = case.judge(
+        change(name, value),
+        describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
+        expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.a-broker-can-be-tried", "KIP-226")
+def test_a_broker_can_be_tried(case):
+    """With validate_only a broker setting is checked and stays as it is."""
+    name = "log.index.interval.bytes"
+    verdict = case.judge(
+        change(name, "9000", of=THIS, validate_only=True),
+        describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
+        expect=all_of(answer("set", CODE).is_(NONE), answer("after", f"{ENTRY}.value").is_("5000")),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.altering-replaces-a-brokers-settings", "DYN-17", "KIP-226",
+            api="AlterConfigs", versions=only("AlterConfigs", 0))  # fmt: skip
+def test_altering_replaces_a_brokers_settings(case):
+    """AlterConfigs of a broker sets what it names and takes every other dynamic setting back."""
+    first, second = "log.index.interval.bytes", "log.retention.ms"
+    verdict = case.judge(
+        alter_configs(THIS, {first: 7000}, kind=BROKER, name="one"),
+        shown(first, "7000", "one shown"),
+        alter_configs(THIS, {second: TEN_MINUTES}, kind=BROKER, name="other"),
+        shown(second, TEN_MINUTES, "other shown"),
+        shown(first, "5000", "one gone"),
+        alter_configs(THIS, {}, kind=BROKER, name="none"),
+        shown(second, None, "other gone"),
+        expect=all_of(answer("one", CODE).is_(NONE), answer("none", CODE).is_(NONE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.all-brokers-have-an-empty-name", "DYN-01", "KIP-226",
+            api="AlterConfigs", versions=only("AlterConfigs", 0), releases="2.2-3.9")  # fmt: skip
+def test_all_brokers_have_an_empty_name(case):
+    """The resource with the empty name is all brokers: what it holds is shown, nothing else."""
+    name = "log.index.interval.bytes"
+    asked = describe_configs(ALL, kind=BROKER, version=1, synonyms=True, name="all")
+    verdict = case.judge(
+        alter_configs(ALL, {name: 7000}, kind=BROKER, name="set"),
+        Until(asked, "results[0].configs[*].name", "contains", name),
+        alter_configs(ALL, {}, kind=BROKER, name="back"),
+        shown(name, "5000", "as before"),
+        expect=all_of(
+            answer("set", CODE).is_(NONE),
+            answer("all", "results[0].configs[*].value").contains("7000"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.throttles-are-dynamic-only", "DYN-13", "DYN-14", "KIP-73")
+def test_throttles_are_dynamic_only(case):
+    """The rates of replication are settings of one broker that no file can hold; which replicas
+    they slow down is a config of the topic."""
+    rate, topic = "leader.replication.throttled.rate", case.topic()
+    replicas = {"leader.replication.throttled.replicas": "0:0"}
+    verdict = case.judge(
+        a_topic(topic, configs=replicas),
+        change(rate, "100000", of=THIS),
+        describe_configs(topic, *replicas, version=1, synonyms=True, name="topic"),
+        change(rate, None, of=THIS, step="back"),
+        expect=all_of(
+            answer("set", CODE).is_(NONE),
+            answer("topic", f"{ENTRY}.value").is_("0:0"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.bad-throttles-are-refused", "DYN-13", "KIP-73",
+            replicas=("0", "a:b", "0:0,*"))  # fmt: skip
+def test_bad_throttles_are_refused(case):
+    """Throttled replicas are pairs of partition and broker, or a star alone."""
+    topic = case.topic()
+    row = ("follower.replication.throttled.replicas", SET, case.replicas)
+    verdict = case.judge(
+        a_topic(topic),
+        incremental_alter_configs(topic, [row], version=0, name="set"),
+        expect=by_release(
+            {
+                "2.8": answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+                "3.9+": answer("set", CODE).is_(INVALID_CONFIG),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers("dynamic.all-brokers-keep-a-min-isr", "KIP-966", releases="4.3",
+            of=(ALL, THIS))  # fmt: skip
+def test_all_brokers_keep_a_min_isr(case):
+    """With eligible leader replicas min.insync.replicas is a setting of all brokers together: it
+    can neither be taken back from all nor be given to one."""
+    verdict = case.judge(
+        change("min.insync.replicas", "1" if case.of == THIS else None, of=case.of),
+        expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_brokers(
+    "dynamic.a-brokers-retention-reaches-its-topics",
+    "DYN-10",
+    "LOG-30",
+    "KIP-226",
+    releases="3.9+",
+)
+def test_a_brokers_retention_reaches_its_topics(case):
+    """log.retention.ms for all brokers reaches a topic without an override at once, and not one
+    that has its own."""
+    topic, own = case.topic(), case.topic("own")
+    many = batch(ONE, at=-HOUR), batch(TWO)
+    verdict = case.judge(
+        segmented(own, batch(ONE, at=-HOUR), configs={"retention.ms": 2 * HOUR}),
+        a_topic(topic, configs={"segment.ms": 1000}),
+        [produce(topic, 0, one, name=f"write {at}") for at, one in enumerate(many)],
+        change("log.retention.ms", TEN_MINUTES),
+        starts_at(topic, 1),
+        earliest(own, "own"),
+        change("log.retention.ms", None, step="back"),
+        shown("log.retention.ms", None, "as before"),
+        expect=all_of(
+            answer("set", CODE).is_(NONE),
+            answer("own", f"{ROW}.offset").is_(0),
+            answer("back", CODE).is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
