@@ -156,11 +156,11 @@ def test_moves_under_load(case):
         [write(name, TWO, name=f"write {n}") for n in range(8)],
         done(case, name, [1, 0]),
         write(name, THREE, name="last"),
-        serves(name, 1, 10),
+        marked(name, 10, offset=9, name="moved"),
         expect=all_of(
             *(stored(f"write {n}", n + 1) for n in range(8)),
             stored("last", 9),
-            records("moved", "[9].value").is_(THREE),
+            records("moved", "[0].value").is_(THREE),
         ),
     )
     assert verdict.conforms, verdict
