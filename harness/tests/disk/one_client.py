@@ -5,10 +5,14 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from collections.abc import Callable
 
+from harness.nemesis.evidence import until
 from reference_impl.wire.headers import decode_response, encode_request
 from reference_impl.wire.records import NONE, build, read
 
+_UNSETTLED = frozenset({3, 5, 6})  # unknown topic, no leader yet, not the leader yet
+SETTLES_S = 20.0
 PRODUCE, FETCH, METADATA, CREATE_TOPICS, INIT_PRODUCER_ID = 0, 1, 3, 19, 22
 TOPIC = "words"
 
@@ -52,13 +56,12 @@ class Client:
 
     def producer_id(self) -> int:
         """A fresh one; asked again while the broker has not made up its mind."""
-        for _ in range(60):
-            body = {"transactional_id": None, "transaction_timeout_ms": 60_000}
-            answer = self.ask(INIT_PRODUCER_ID, 0, body)
-            if answer["error_code"] == 0:
-                return answer["producer_id"]
-            time.sleep(0.25)
-        raise AssertionError(answer)
+        body = {"transactional_id": None, "transaction_timeout_ms": 60_000}
+        answer = self._asked_until_settled(
+            lambda: self.ask(INIT_PRODUCER_ID, 0, body), lambda code: code != 0
+        )
+        assert answer["error_code"] == 0, answer
+        return answer["producer_id"]
 
     def produce(self, producer: int, sequence: int, size: int = 50) -> tuple[int, int]:
         """(error code, base offset) of one record."""
@@ -72,11 +75,9 @@ class Client:
             "transactional_id": None, "acks": -1, "timeout_ms": 20_000,
             "topic_data": [{"name": TOPIC, "partition_data": rows}],
         }  # fmt: skip
-        for _ in range(60):
-            row = self.ask(PRODUCE, 3, body)["responses"][0]["partition_responses"][0]
-            if row["error_code"] not in (3, 5, 6):  # it does not know yet that it leads
-                break
-            time.sleep(0.25)
+        row = self._asked_until_settled(
+            lambda: self.ask(PRODUCE, 3, body)["responses"][0]["partition_responses"][0]
+        )
         return row["error_code"], row["base_offset"]
 
     def all_batches(self) -> bytes:
@@ -97,10 +98,22 @@ class Client:
             "replica_id": -1, "max_wait_ms": 500, "min_bytes": 1, "max_bytes": 1,
             "isolation_level": 0, "topics": [{"topic": TOPIC, "partitions": [partition]}],
         }  # fmt: skip
-        for _ in range(60):
-            row = self.ask(FETCH, 4, body)["responses"][0]["partitions"][0]
-            if row["error_code"] not in (3, 5, 6):
-                break
-            time.sleep(0.25)
+        row = self._asked_until_settled(
+            lambda: self.ask(FETCH, 4, body)["responses"][0]["partitions"][0]
+        )
         assert row["error_code"] == 0, row
         return row
+
+    @staticmethod
+    def _asked_until_settled(
+        ask: Callable[[], dict], unsettled: Callable[[int], bool] = _UNSETTLED.__contains__
+    ) -> dict:
+        """The last answer; a broker that just started does not know yet what it leads."""
+        answers: list[dict] = []
+
+        def settled() -> str | None:
+            answers.append(ask())
+            return None if unsettled(answers[-1]["error_code"]) else "settled"
+
+        until(settled, SETTLES_S)
+        return answers[-1]

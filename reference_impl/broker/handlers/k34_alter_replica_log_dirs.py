@@ -60,8 +60,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
             {
                 "topic_name": topic["name"],
                 "partitions": [
-                    {"partition_index": index, "error_code": code}
-                    for index in topic["partitions"]
+                    {"partition_index": index, "error_code": code} for index in topic["partitions"]
                 ],
             }
             for row in request.body["dirs"]
