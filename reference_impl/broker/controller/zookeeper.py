@@ -396,6 +396,7 @@ def _named(broker: Broker, name: str | None, topic_id: bytes) -> Outcome:
         if topic is None:
             return Outcome(None, ErrorCode.UNKNOWN_TOPIC_ID, topic_id=topic_id)
         return Outcome(topic.name, topic_id=topic_id)
-    if name not in cluster.topics:
-        return Outcome(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    topic = cluster.topics.get(name)
+    if topic is None or not any(p.leader >= 0 or p.isr for p in topic.partitions):
+        return Outcome(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)  # or nobody ever led it
     return Outcome(name)

@@ -36,7 +36,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     if version < FIRST_BY_ID and any(_by_id(row) for row in asked or ()):
         return fail(request, ErrorCode.INVALID_REQUEST)
     if asked is None or (version == 0 and not asked):
-        rows = [_known(broker, topic, version) for topic in cluster.topics.values()]
+        shown = (topic for topic in cluster.topics.values() if _shown(broker, topic))
+        rows = [_known(broker, topic, version) for topic in shown]
     elif version >= FIRST_BY_ID and any(row["topic_id"] != NO_TOPIC_ID for row in asked):
         rows = _rows_by_id(broker, asked, version)
     elif any(row["name"] is None for row in asked):
@@ -104,8 +105,8 @@ def _rows_by_name(
     broker: Broker, names: list[str], version: int, *, create: bool
 ) -> list[dict[str, Any]]:
     """Topics that exist first, then what became of the others."""
-    topics = broker.cluster.topics
-    distinct = list(dict.fromkeys(names))
+    stored, distinct = broker.cluster.topics, list(dict.fromkeys(names))
+    topics = {n: stored[n] for n in distinct if n in stored and _shown(broker, stored[n])}
     existing = [_known(broker, topics[name], version) for name in distinct if name in topics]
     missing = [_missing(broker, n, create=create) for n in distinct if n not in topics]
     return existing + missing
@@ -125,8 +126,15 @@ def _known(broker: Broker, topic: Topic, version: int) -> dict[str, Any]:
         "name": topic.name,
         "topic_id": topic.id,
         "is_internal": topic.internal,
-        "partitions": [_partition(broker, p, version) for p in topic.partitions],
+        "partitions": [_partition(broker, p, version) for p in _shown(broker, topic)],
     }
+
+
+def _shown(broker: Broker, topic: Topic) -> list[Partition]:
+    """ZooKeeper's controllers tell of a partition when it gets its first leader (CTL-12)."""
+    if not broker.persona.quirk("metadata.hides-who-never-led"):
+        return topic.partitions
+    return [p for p in topic.partitions if p.leader != NO_LEADER or p.isr]
 
 
 def _partition(broker: Broker, partition: Partition, version: int) -> dict[str, Any]:

@@ -35,7 +35,7 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
     "controller.elects-when-unclean-is-allowed": (
         "A change of unclean.leader.election.enable elects leaders for what has none, at once.",
         (False, True, True, False, False),
-        "observed on three nodes of 2.8.2, 4.3.1; TopicConfigHandler@1.0.2, 2.2.1",
+        _THREE,
     ),
     "controller.names-the-elections-it-skips": (
         "An election of all partitions answers for each of them; without the quirk for those "
@@ -97,6 +97,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "A partition without a live leader shows neither ISR nor leader epoch in Metadata.",
         (True, True, False, False, False),
         _THREE,
+    ),
+    "metadata.hides-who-never-led": (
+        "A partition nobody has ever led is not shown, and a topic of such partitions is unknown.",
+        (True, True, True, False, False),
+        "observed on three nodes of 1.0.2, 2.8.2, 4.3.1",
     ),
     "metadata.leaderless-code": (
         "The code of such a partition from Metadata v6 on; below it is LEADER_NOT_AVAILABLE.",
