@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reference_impl.cluster.replica import Replica
     from reference_impl.log.partition_log import PartitionLog
 
+PRODUCERS_CHECKED_MS = 600_000
 LOG = logging.getLogger("touchstone.upkeep")
 _KEY_BYTES, _FILLED = 24, 0.9  # of an entry in Kafka's offset map, and how full it may get
 
@@ -44,6 +45,7 @@ class Upkeep:
         """There is a log now; harmless when repeated."""
         if not self._begun:
             self._begun = True
+            self._remind_producers(now)
             self._remind_retention(now + self._number("log.initial.task.delay.ms", 30_000))
             if config_view.setting(self._broker, "log.cleaner.enable") != "false":
                 self._remind_cleaner(now + self._number("log.cleaner.backoff.ms", 15_000))
@@ -64,6 +66,18 @@ class Upkeep:
 
     def _remind_retention(self, at: int) -> None:
         self._broker.purgatory.remind(("retention", self._broker.id), at, self._look)
+
+    def _remind_producers(self, now: int) -> None:
+        at = now + PRODUCERS_CHECKED_MS
+        self._broker.purgatory.remind(("producers", self._broker.id), at, self._forget_producers)
+
+    def _forget_producers(self, now: int) -> None:
+        """Those that wrote nothing for long (LOG-31); before 3.4 as long as a transactional id."""
+        older = self._number("transactional.id.expiration.ms", 604_800_000)
+        most_idle = self._number("producer.id.expiration.ms", older)
+        self._remind_producers(now)
+        for replica in self._broker.replicas:
+            replica.log.producers.forget_idle(now, most_idle)
 
     def _look(self, now: int) -> None:
         interval = self._number("log.retention.check.interval.ms", 300_000)

@@ -115,6 +115,8 @@ class Data:
         if self._foreign or not self._known:
             adopt_folders(cluster, dirs.held(), number)
         _catch_up(cluster, dirs)
+        for log in dirs.logs().values():
+            log.producers.forget_idle(now, self._most_idle_ms())
         self._open[number] = dirs
         return dirs
 
@@ -126,6 +128,12 @@ class Data:
             ids = [uuid_text(cluster.fresh_id()) for _ in dirs.dirs]
         written = time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime())
         dirs.identify(MetaProperties(quirk("log-dirs.meta-version"), number, named), ids, written)
+
+    def _most_idle_ms(self) -> int:
+        """How long a producer that writes nothing is remembered (LOG-31)."""
+        known = broker_definitions(self._persona.release)
+        own, older = "producer.id.expiration.ms", "transactional.id.expiration.ms"
+        return self.number(own if own in known else older)
 
     def number(self, name: str) -> int:
         """A broker setting that is a whole number, by this release's default."""

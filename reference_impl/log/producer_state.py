@@ -216,6 +216,16 @@ class ProducerState:
         """The last stable offset once this marker counts: what the index of aborts is told."""
         return min(self._open.values(), default=ended.last_offset + 1)
 
+    def forget_idle(self, now: int, most_idle_ms: int) -> None:
+        """Drop producers without an open transaction that wrote nothing for so long (LOG-31).
+
+        Idle is meant by the timestamps of their batches, as Kafka means it.
+        """
+        for pid, producer in list(self.producers.items()):
+            idle = now - producer.last_timestamp
+            if producer.transaction_start is None and idle >= most_idle_ms:
+                del self.producers[pid]
+
     def forget_before(self, offset: int) -> None:
         """Drop producers whose last batch lies below a log start that moved up."""
         for pid, producer in list(self.producers.items()):

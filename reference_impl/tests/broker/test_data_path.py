@@ -146,7 +146,7 @@ def test_a_fetch_waits_until_something_comes(broker):
         "topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": batch()}]}],
     }
     assert broker.ask("Produce", 9, body, connection=other)["responses"]
-    assert broker.brokers[0].deadline() is None
+    assert len(broker.brokers[0].purgatory) == 0
 
 
 def test_the_append_answers_the_waiting_fetch_too(broker):
@@ -173,7 +173,7 @@ def test_a_fetch_is_told_that_its_topic_went(broker):
 def test_a_fetch_of_a_peer_that_left_is_forgotten(broker):
     assert broker.fetch(wait=500) == WAITING
     broker.brokers[0].closed(broker.connection)
-    assert broker.brokers[0].deadline() is None
+    assert len(broker.brokers[0].purgatory) == 0
 
 
 @pytest.mark.parametrize(

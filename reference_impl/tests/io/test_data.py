@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from reference_impl.wire.records import NONE, read
 from reference_impl.wire.records import build as a_batch
 
 PRODUCE, FETCH, CREATE, DESCRIBE_CONFIGS, ALTER_DIRS, DESCRIBE_DIRS = 0, 1, 19, 32, 34, 35
-STAMP = 1_700_000_000_000
+STAMP = time.time_ns() // 1_000_000  # producers that are old are forgotten at start-up
 
 
 def create(peer: Peer, *, partitions: int = 1, replicas: int = 1, **configs: str) -> int:
@@ -33,9 +34,11 @@ def create(peer: Peer, *, partitions: int = 1, replicas: int = 1, **configs: str
     return peer.ask(CREATE, 2, body)["topics"][0]["error_code"]
 
 
-def produce(peer: Peer, sequence: int, partition: int = 0, acks: int = -1) -> tuple[int, int]:
+def produce(
+    peer: Peer, sequence: int, partition: int = 0, acks: int = -1, stamp: int = STAMP
+) -> tuple[int, int]:
     batch = a_batch(
-        2, [b"%d" % sequence], NONE, timestamp=STAMP + sequence, producer_id=3, producer_epoch=0,
+        2, [b"%d" % sequence], NONE, timestamp=stamp + sequence, producer_id=3, producer_epoch=0,
         base_sequence=sequence,
     )  # fmt: skip
     body = {
@@ -87,6 +90,16 @@ def test_what_was_there_is_there_again(tmp_path, release):
         assert after.topics["words"].configs == {"segment.bytes": "5000000"}
         assert after.partition("words", 0).leader_epoch == 1
         assert after.next_producer_id >= before.next_producer_id
+
+
+@pytest.mark.parametrize(("release", "days", "kept"), [("2.8", 6, True), ("4.3", 6, False)])
+def test_a_producer_that_is_old_is_forgotten_at_start_up(tmp_path, release, days, kept):
+    """A week before 3.4, a day since then: seen on 2.8.2, which took a repeat for a new batch."""
+    with serve(release=release, data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
+        assert create(peer) == 0
+        assert produce(peer, 0, stamp=STAMP - days * 86_400_000) == (0, 0)
+    with serve(release=release, data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
+        assert produce(peer, 0) == (0, 0 if kept else 1)
 
 
 def test_three_brokers_keep_three_replicas(tmp_path):

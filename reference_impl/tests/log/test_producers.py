@@ -103,3 +103,15 @@ def test_an_open_transaction_holds_the_last_stable_offset():
     with pytest.raises(LogError) as refused:
         log.append(a_batch(producer_id=9, producer_epoch=0, base_sequence=3), now=NOW)
     assert refused.value.code == ErrorCode.INVALID_TXN_STATE
+
+
+def test_idle_producers_are_forgotten_unless_a_transaction_is_open():
+    log = a_log()
+    log.append(a_batch(producer_id=1, producer_epoch=0, base_sequence=0), now=NOW)
+    log.append(
+        a_batch(producer_id=2, producer_epoch=0, base_sequence=0, transactional=True), now=NOW
+    )
+    log.producers.forget_idle(NOW + 99, 100)
+    assert set(log.producers.producers) == {1, 2}
+    log.producers.forget_idle(NOW + 100, 100)
+    assert set(log.producers.producers) == {2}
