@@ -95,9 +95,10 @@ class KRaftController(Controller):
         return Elected(topic, index, "done" if done else "unavailable")
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
-        before = [r for r in partition.replicas if r not in partition.adding]
-        removing = sorted(set(before) - set(replicas))
-        adding = sorted(set(replicas) - set(before))
+        """What an unfinished move had added is removed like any other replica, in its own time."""
+        settled = set(partition.replicas) - set(partition.adding)
+        removing = sorted(set(partition.replicas) - set(replicas))
+        adding = sorted(set(replicas) - settled)
         self._change(
             partition, replicas=[*replicas, *removing], adding=adding, removing=removing
         )

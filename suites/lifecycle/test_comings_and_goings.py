@@ -247,8 +247,9 @@ def test_two_brokers_leave_together(case):
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
-        kill_broker(1),
         kill_broker(2),
+        until_led(case, name, 1, [1, 0], "two left"),
+        kill_broker(1),
         until_led(case, name, 0, [0]),
         write(name, TWO, to=0),
         start_broker(1),
