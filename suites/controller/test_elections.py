@@ -28,6 +28,7 @@ from suites.trio import (
     marked,
     on,
     placed,
+    read,
     stopped,
     stored,
     until_leaderless,
@@ -61,6 +62,7 @@ def test_the_next_in_line_leads(case):
     name, rest = case.topic(), [case.second, 2 - case.second]
     verdict = case.judge(
         a_log(name, (1, *rest), ONE),
+        read(name, 1, name="told", max_wait_ms=700),
         kill_broker(1),
         until_led(case, name, rest[0], rest),
         write(name, TWO, to=rest[0]),
