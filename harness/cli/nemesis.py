@@ -29,6 +29,8 @@ BROKE, INTERRUPTED = 2, 143
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
 # What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
 _LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2"}
+# Fifty partitions each, to be made and to be elected anew, are nothing that a history looks at.
+_SMALL = {"offsets.topic.num.partitions": "5", "transaction.state.log.num.partitions": "5"}
 _KRAFT = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}
 _ZOOKEEPER = {"zookeeper.session.timeout.ms": "4000"}
 
@@ -140,7 +142,7 @@ def _bootstrap(endpoint: Endpoint) -> tuple[str, ...]:
 def _shape(target: Target, brokers: int, settings: dict[str, str]) -> Shape:
     if target.kind == "external":
         return Shape(brokers=brokers)
-    lively = dict(_LIVELY) if brokers > 2 else {}
+    lively = {**_SMALL, **(_LIVELY if brokers > 2 else {})}
     kraft = target.release is None or tuple(map(int, target.release.split("."))) >= (3, 3)
     lively |= _KRAFT if kraft else _ZOOKEEPER
     return Shape(brokers=brokers, config={**lively, **settings})

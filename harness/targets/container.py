@@ -284,12 +284,25 @@ class ContainerNode:
 
     def __init__(self, cluster: ContainerCluster, name: str, container: DockerContainer) -> None:
         self.cluster, self.name, self.container = cluster, name, container
-        self.node, self.address = -1, ("", 0)
+        self.node, self.address, self.internal_port = -1, ("", 0), _INTERNAL_PORT
         self.wanted = True
 
     @property
     def _wrapped(self):
         return self.container.get_wrapped_container()
+
+    @property
+    def pid(self) -> int:
+        """Its first process as the host counts; its network namespace can be entered by it."""
+        self._wrapped.reload()
+        return self._wrapped.attrs["State"]["Pid"]
+
+    @property
+    def ip(self) -> str:
+        """Where the other brokers reach it."""
+        self._wrapped.reload()
+        networks = self._wrapped.attrs["NetworkSettings"]["Networks"]
+        return next(iter(networks.values()))["IPAddress"]
 
     def status(self) -> str:
         try:

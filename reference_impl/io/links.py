@@ -56,8 +56,9 @@ class Links:
         self._numbers = 0
         self._cut: set[tuple[int, int]] = set()
         self._delay: dict[tuple[int, int], int] = {}
+        self._broken: deque[tuple[int, int]] = deque()  # cut since frames were delivered last
         self._held: dict[int, deque[_Frame]] = {}
-        self.refused: Counter[tuple[int, int]] = Counter()  # requests that met a cut link
+        self.refused: Counter[tuple[int, int]] = Counter()  # frames that met a cut link
         self.delayed: Counter[tuple[int, int]] = Counter()  # frames that a link held back
         self._lock = threading.RLock()  # knobs are turned from other threads
         self.wake: Callable[[], None] = lambda: None
@@ -71,7 +72,7 @@ class Links:
         """It is gone: who asked it, or waits for it, hears None; what it asked is forgotten."""
         with self._lock:
             self._brokers.pop(broker, None)
-            self._held.pop(broker, None)
+            self._queue += self._held.pop(broker, ())  # requests among them find nobody
             self._break(c for c in self._connections.values() if broker in (c.sender, c.peer))
 
     # --- knobs -------------------------------------------------------------------------------
@@ -80,9 +81,7 @@ class Links:
         """Nothing from `sender` reaches `peer` any more; what is asked, or was, fails."""
         with self._lock:
             self._cut.add((sender, peer))
-            self._break(
-                c for c in self._connections.values() if (c.sender, c.peer) == (sender, peer)
-            )
+            self._broken.append((sender, peer))
         self.wake()
 
     def cuts(self, sender: int, peer: int) -> bool:
@@ -122,33 +121,46 @@ class Links:
             if ask is None:
                 return
             frame = None if parts is None else b"".join(parts)
+            if (ask.peer, ask.sender) in self._cut:  # the request came through, its answer does not
+                self.refused[ask.peer, ask.sender] += 1
+                frame = None
             self._post(_Frame(ask.sender, ask, frame, True), ask.peer)
             if connection.waiting:
                 self._queue.append(_Frame(ask.peer, connection.waiting.popleft()))
 
     def deadline(self) -> int | None:
-        if self._queue:
+        if self._queue or self._broken:
             return 0
         return self._later[0][0] if self._later else None
 
     def deliver(self, now: int) -> None:
         """Everything that has arrived by now, and what comes of it."""
+        while self._broken:
+            pair = self._broken.popleft()
+            self._break(c for c in self._connections.values() if (c.sender, c.peer) == pair)
         while self._later and self._later[0][0] <= now:
             self._queue.append(heapq.heappop(self._later)[2])
         for _ in range(_TURN):
             if not self._queue:
                 return
             frame = self._queue.popleft()
-            held = self._held.get(frame.target)
-            if held is not None:
-                held.append(frame)
-            elif frame.answers:
+            if self._held and self._keep(frame):
+                continue
+            if frame.answers:
                 broker = self._brokers.get(frame.target)
                 if broker is not None:
                     number = frame.ask.correlation_id
                     self._perform(broker.answered(number, frame.answer, now))
             else:
                 self._arrive(frame.ask, now)
+
+    def _keep(self, frame: _Frame) -> bool:
+        """Whether its target is held, and now has it waiting."""
+        with self._lock:
+            held = self._held.get(frame.target)
+            if held is not None:
+                held.append(frame)
+            return held is not None
 
     def _post(self, frame: _Frame, source: int) -> None:
         ms = self._delay.get((source, frame.target), 0) if self._delay else 0

@@ -84,6 +84,9 @@ class Crowd:
                 for topic in self.plan.topics:
                     self._create(client, topic, time.perf_counter() + CREATE_S)
                 self._warm(client)
+        except ClientError as error:
+            self.recorder.close()
+            raise NotReady(str(error)) from error
         except BaseException:
             self.recorder.close()
             raise

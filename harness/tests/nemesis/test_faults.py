@@ -1,0 +1,107 @@
+"""Every fault bites where its evidence looks, and is undone however its block ends."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+
+from harness import nemesis
+from harness.nemesis import campaign, evidence, faults
+from harness.nemesis.patient import Patient
+from harness.target import Endpoint, Shape
+from harness.targets import parse, probe
+from harness.targets.ground import GROUNDS
+from reference_impl.io.client import Client
+
+ON_REFERENCE = ["clock-jump", "kill", "one-way", "partition", "pause", "slow-link", "stop"]
+ELSEWHERE = ["disk-error", "disk-full"]  # they need a disk of one's own under each broker
+LIVELY = {
+    "broker.session.timeout.ms": "400", "broker.heartbeat.interval.ms": "100",
+    "replica.lag.time.max.ms": "60000",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def patient():
+    target = parse("reference@4.3")
+    endpoint = target.start(Shape(brokers=3, config=LIVELY))
+    with Client([f"{host}:{port}" for host, port in endpoint.bootstrap]) as client:
+        client.admin.create_topic("replicated", 3, 3)  # links carry something
+    yield Patient(target.kind, endpoint)
+    target.stop()
+
+
+def well(patient: Patient, broker: int) -> bool:
+    """It answers on the wire, sees everybody, and its clock is ours."""
+    seen = probe.metadata(patient.address(broker))
+    return set(seen.brokers) == set(patient.brokers) and not patient.running.clock.ahead
+
+
+def test_every_fault_says_what_it_does_and_on_what():
+    assert sorted(faults()) == sorted(ON_REFERENCE + ELSEWHERE)
+    for name, fault in faults().items():
+        assert fault.SENTENCE.endswith("."), name
+        assert fault.GROUND is None or fault.GROUND in GROUNDS, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ON_REFERENCE)
+def test_it_bites_and_is_undone(patient, name):
+    with faults()[name].inflicted(patient, 1, Random(1)) as look:
+        assert look()
+    assert evidence.until(lambda: "well" if well(patient, 1) else None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ON_REFERENCE)
+@pytest.mark.parametrize("end", [RuntimeError, KeyboardInterrupt])
+def test_it_is_undone_whatever_ends_its_block(patient, name, end):
+    with pytest.raises(end), faults()[name].inflicted(patient, 2, Random(f"{name} {end}")):
+        raise end
+    assert evidence.until(lambda: "well" if well(patient, 2) else None)
+    links = patient.running.links
+    assert not links._cut and not any(links._delay.values())
+
+
+def test_evidence_is_looked_for_and_not_believed(patient):
+    """The liar: nothing was done, so nothing may be seen."""
+    assert evidence.silence(patient.address(0)) is None
+    stamp = evidence.Stamp([patient.address(0)], 0, Random(3))
+    assert abs(stamp.ahead_ms()) < 30_000
+    links = patient.running.links
+    assert not any(links.refused[pair] for pair in [(7, 8), (8, 7)])
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_cannot_be_done_here_is_said_in_words(patient, name):
+    found = campaign.unsupported([name, "none"], patient)
+    assert list(found) == [name] and "disk" in found[name]
+
+
+def test_somebody_elses_brokers_are_left_alone(patient):
+    other = Patient("external", Endpoint((patient.address(0),)))
+    assert sorted(campaign.unsupported(sorted(faults()), other)) == sorted(faults())
+
+
+def test_a_fault_that_did_not_bite_makes_a_run_inconclusive(patient, tmp_path, monkeypatch):
+    class Toothless:
+        SENTENCE, GROUND = "It does nothing.", None
+
+        @staticmethod
+        @contextmanager
+        def inflicted(patient, broker, random):
+            yield lambda: None
+
+    monkeypatch.setattr(nemesis, "faults", lambda: {"toothless": Toothless})
+    monkeypatch.setattr(campaign, "faults", nemesis.faults)
+    monkeypatch.setattr(campaign, "CALM_S", 0.05)
+    monkeypatch.setattr(campaign, "HOLD_S", (0.05, 0.05))
+    plan = campaign.Plan(
+        tuple(f"{host}:{port}" for host, port in patient.endpoint.bootstrap), ("toothless",),
+        partitions=1, transactional=0, producers=1, followers=1,
+    )  # fmt: skip
+    outcome = campaign.run(patient, plan, ["toothless"], 0.2, tmp_path / "h.jsonl")
+    assert outcome.report.verdict == "CONFORMS" and outcome.verdict == "INCONCLUSIVE"
+    assert "did not bite" in outcome.why_not[0]
