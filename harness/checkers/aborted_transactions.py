@@ -1,7 +1,7 @@
 """Aborted transactions are listed for read_committed only, in the order of their first offsets.
 
-With read_uncommitted the list is null (KIP-98); a producer's aborted range cannot begin beyond the
-last stable offset.
+With read_uncommitted the list is null (KIP-98). An aborted range may begin beyond the last stable
+offset, where an open transaction lies before it, but never beyond the high watermark.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def check(transcript: Transcript) -> list[Finding]:
         if not aborted:
             continue
         isolation = walks.request_of(partition.exchange).get("isolation_level", 0)
-        stable = partition.answer["last_stable_offset"]
+        high = partition.answer["high_watermark"]
         word = None
         if isolation != READ_COMMITTED:
             word = f"{len(aborted)} listed for read_uncommitted"
-        elif any(one["first_offset"] >= stable for one in aborted):
-            word = f"one begins beyond the last stable offset {stable}"
+        elif any(one["first_offset"] >= high for one in aborted):
+            word = f"one begins beyond the high watermark {high}"
         if word:
             path = f"{partition.path}.aborted_transactions"
             found.append(Finding("aborted-transactions", partition.exchange.label, path, word))

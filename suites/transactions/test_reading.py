@@ -180,6 +180,65 @@ def test_aborts_move_readers_on(case):
 
 
 @claim(
+    "transactions.aborts-behind-an-open-one-are-listed",
+    evidence=("LOG-28", "KIP-98"),
+    **FETCH,
+)
+def test_aborts_behind_an_open_one_are_listed(case):
+    """An abort behind an open transaction is listed although nobody may read that far yet."""
+    topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(first),
+        a_producer(second, name="other"),
+        produce(topic, 0, batch(ONE), name="before"),
+        add_partitions(first, topic, name="first begun"),
+        send(first, topic, record(TWO), name="first sent"),
+        add_partitions(second, topic, name="second begun", **OTHER),
+        send(second, topic, record(THREE, pid=OTHER["producer_id"], epoch=OTHER["epoch"]),
+             name="second sent"),
+        ended(second, ABORT, "second", **OTHER),
+        committed(topic, case.version, name="held"),
+        ended(first, COMMIT, "first"),
+        committed(topic, case.version, name="free"),
+        expect=all_of(
+            answer("held", f"{ROW}.last_stable_offset").is_(1),
+            records("held", "[*].value").is_([ONE]),
+            answer("held", f"{ABORTED}[*].first_offset").is_([2]),
+            answer("free", f"{ROW}.last_stable_offset").is_(5),
+            answer("free", f"{ABORTED}[*].first_offset").is_([2]),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.plain-batches-do-not-mix-in",
+    evidence=("KIP-98",),
+    api="Produce",
+    versions=range_("Produce", 3),
+    config=CLUSTER,
+)
+def test_plain_batches_do_not_mix_in(case):
+    """A producer with an open transaction in a partition cannot write there outside of it."""
+    topic, transaction = case.topic(), case.transactional_id()
+    plain = record(TWO, 1, transactional=False)
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, name="begun"),
+        send(transaction, topic, record(ONE), name="sent"),
+        produce(topic, 0, plain, version=case.version, name="ask"),
+        list_offsets(topic, name="end"),
+        expect=all_of(
+            answer("ask", "responses[0].partition_responses[0].error_code").is_(48),
+            answer("end", END).is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
     "transactions.ends-wake-waiting-readers",
     evidence=("KIP-98",),
     api="Fetch",

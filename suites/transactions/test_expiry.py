@@ -1,0 +1,51 @@
+"""Transactional ids that nobody uses: after transactional.id.expiration.ms they are forgotten.
+
+Sources: TransactionStateManager.removeExpiredTransactionalIds at 1.0.2, 2.8.2; KIP-98; all five
+releases were asked.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import a_topic
+from suites.transactions.acts import CLUSTER, COMMIT, a_producer, add_partitions, end, initialised
+
+INVALID_TXN_STATE, INVALID_MAPPING = 48, 49
+FORGETFUL = CLUSTER | {
+    "transactional.id.expiration.ms": 1000,
+    "transaction.remove.expired.transaction.cleanup.interval.ms": 200,
+}
+
+
+@claim(
+    "transactions.unused-ids-are-forgotten",
+    evidence=("KIP-98",),
+    api="InitProducerId",
+    versions=range_("InitProducerId", 0),
+    config=FORGETFUL,
+)
+def test_unused_ids_are_forgotten(case):
+    """A transactional id without a transaction is forgotten after a while: its producer is unknown
+    then, and who begins with it again gets another producer id.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    over = end(transaction, COMMIT, name="forgotten")
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        end(transaction, COMMIT, name="known"),
+        Until(over, "error_code", "==", INVALID_MAPPING),
+        add_partitions(transaction, topic, name="add"),
+        initialised(transaction, "again", version=case.version),
+        expect=all_of(
+            answer("known", "error_code").is_(INVALID_TXN_STATE),
+            answer(
+                "add",
+                "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code",
+            ).is_(INVALID_MAPPING),
+            answer("again", "producer_id").is_not(Ref("producer", "producer_id")),
+            answer("again", "producer_epoch").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
