@@ -241,18 +241,28 @@ class Fetcher:
             diverging = row["diverging_epoch"]
             self._cut(following, diverging["epoch"], diverging["end_offset"], now)
         else:
-            try:
-                self._keep(replica, row, now)
-            except LogError as refusal:
-                LOG.error("cannot follow %s-%d: %s", *key, refusal)
-                if refusal.code == ErrorCode.CORRUPT_MESSAGE:
-                    self._back_off(following, now)
-                else:
-                    self.drop(key)
+            if not self._kept(following, row, now):
                 return
             following.in_sync = replica.log.log_end_offset >= row["high_watermark"]
             if row["records"]:
                 self._followed[key] = self._followed.pop(key)  # others first next time
+
+    def _kept(self, following: Following, row: dict[str, Any], now: int) -> bool:
+        """Whether it could be kept; else the partition rests, or is given up as Kafka's does."""
+        replica = following.replica
+        try:
+            self._keep(replica, row, now)
+        except LogError as refusal:
+            LOG.error("cannot follow %s-%d: %s", replica.topic, replica.index, refusal)
+            if refusal.code == ErrorCode.CORRUPT_MESSAGE:
+                self._back_off(following, now)
+                return False
+        except Exception:
+            LOG.exception("cannot follow %s-%d", replica.topic, replica.index)
+        else:
+            return True
+        self.drop((replica.topic, replica.index))
+        return False
 
     def _keep(self, replica: Replica, row: dict[str, Any], now: int) -> None:
         """Records, high watermark, log start, in this order (REPL-05)."""
@@ -377,4 +387,6 @@ class Fetcher:
             log.truncate_to(offset, now)
         elif offset > log.log_end_offset:
             log.begin_again_at(offset, now)
+        else:
+            self._back_off(following, now)  # it is in range now, or the leader's word is odd
         self._touch(following.replica)

@@ -162,6 +162,11 @@ class Replica:
         """Whether the ISR is smaller than min.insync.replicas asks for."""
         return len(self.isr) < self._min_isr()
 
+    @property
+    def too_few_now(self) -> bool:
+        """The same when something was appended, for which members to be count (APPEND-23)."""
+        return len(self.maximal_isr) < self._min_isr()
+
     def advance(self, now: int) -> bool:
         """Move the high watermark as far as it may go; whether it moved (REPL-08)."""
         log, end = self.log, self.log.log_end_offset

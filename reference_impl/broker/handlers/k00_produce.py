@@ -137,7 +137,7 @@ def _replicated(broker: Broker, open_row: _Open) -> bool:
         return True
     if located.replica.log.high_watermark < required:
         return False
-    if located.replica.too_few and "min-isr-ignored" not in broker.switches:
+    if located.replica.too_few_now and "min-isr-ignored" not in broker.switches:
         row["error_code"] = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
     return True
 

@@ -6,6 +6,7 @@ import pytest
 
 from reference_impl.broker.follower import where_to_cut
 from reference_impl.broker.personas import PERSONAS
+from reference_impl.log.rules import LogError
 from reference_impl.tests.log.test_appending import a_batch, a_log
 from reference_impl.tests.replication.wires import LAG, NOW, Wires
 from reference_impl.wire.errors import ErrorCode
@@ -151,3 +152,20 @@ def test_an_epoch_of_the_leader_that_we_never_saw_takes_another_question():
     for epoch in (0, 3):
         log.append(a_batch(), now=NOW, leader_epoch=epoch)
     assert where_to_cut(log, 2, 5, 1) == (3, False)
+
+
+@pytest.mark.parametrize("fault", [OSError("disk"), LogError(ErrorCode.CORRUPT_MESSAGE, "crc")])
+def test_a_log_that_cannot_be_written_does_not_keep_the_loop_busy(fault, monkeypatch):
+    wires = Wires()
+    wires.topic()
+    log = wires.replica(2).log
+
+    def fails(records: bytes, *, now: int) -> int:
+        raise fault
+
+    monkeypatch.setattr(log, "append_as_follower", fails)
+    wires.produce(0, acks=1)
+    wires.frames.clear()
+    wires.run(3000)
+    assert len([frame for sender, _, frame in wires.frames if sender == 2]) < 10
+    assert wires.ends() == [3, 3, 0]
