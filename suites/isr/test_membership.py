@@ -26,6 +26,7 @@ from suites.trio import (
     read,
     stopped,
     stored,
+    unstamped,
     until_leaderless,
     until_led,
     write,
@@ -47,7 +48,7 @@ def test_a_stopped_follower_leaves_at_once(case):
         stopped(2),
         until_led(case, name, 1, [1, 0]),
         write(name, TWO),
-        read(name),
+        read(name, **unstamped(case)),
         expect=all_of(
             led("look", 1, [1, 0], 1, 0),
             answer("look", OFFLINE).is_([2]),
@@ -149,7 +150,7 @@ def test_its_last_member_stays_in_it(case):
         until_leaderless(case, name),
         start_broker(1),
         until_led(case, name, 1, [1], "back"),
-        marked(name, 2),
+        marked(name, 2, **unstamped(case)),
         expect=all_of(
             answer("nobody", f"{PART}.error_code").is_one_of(LEADERLESS, NO_LISTENER),
             answer("nobody", OFFLINE).is_([1, 2]),
@@ -181,7 +182,7 @@ def test_only_its_members_are_elected(case):
         until_leaderless(case, name, "still", at=2),
         start_broker(1),
         until_led(case, name, 1, [1, 2], "back"),
-        marked(name, 2),
+        marked(name, 2, **unstamped(case)),
         expect=all_of(
             answer("still", OFFLINE).is_([1]),
             records("read", "[1].value").is_(TWO),
@@ -211,7 +212,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
         until_led(case, name, 2, [2, 1], "joined"),
         stop_broker(2),
         until_led(case, name, 1, [1], "led again"),
-        marked(name, 2),
+        marked(name, 2, **unstamped(case)),
         expect=all_of(
             answer("unclean", LEADER).is_(2),
             answer("beyond", f"{READ}.error_code").is_(OUT_OF_RANGE),

@@ -36,6 +36,7 @@ from suites.trio import (
     refused,
     stopped,
     stored,
+    unstamped,
     until_led,
     write,
 )
@@ -58,7 +59,7 @@ def test_a_follower_catches_up(case):
         until_led(case, name, 1, [1, 2], "joined"),
         stop_broker(1),
         until_led(case, name, 2, [2], "led"),
-        marked(name, 4, at=2),
+        marked(name, 4, at=2, **unstamped(case)),
         expect=all_of(
             records("read", "[1].value").is_(TWO), records("read", "[3].value").is_(ONE)
         ),
