@@ -15,6 +15,7 @@ Sources: BRK-30..32, CTL-18, CTL-24; harness/target.py names the verbs.
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,10 +24,11 @@ from reference_impl.cluster.topology import Gone
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.topology import Cluster
+    from reference_impl.cluster.topology import Cluster, Node
     from reference_impl.io.event_loop import Server
 
 LOG = logging.getLogger("touchstone.lifecycle")
+BACKLOG = 512
 Done = Callable[[], None]
 
 
@@ -57,6 +59,7 @@ class Lifecycle:
         cluster.reachable = self.reachable
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
+        self._ports: dict[int, socket.socket] = {}  # of ended brokers, held for their return
         self.ended: Ended = lambda broker, now, *, clean: None  # its logs are let go of
         self.trace: Callable[[str, int], None] = lambda step, broker: None
 
@@ -73,6 +76,7 @@ class Lifecycle:
         if number in self._running:
             self._end(number, now, clean=False)
             self._membership.killed(number, now)
+            self._over(Event.MAY_GO, number)  # somebody may wait for it to stop in order
 
     def stop(self, number: int, now: int, done: Done) -> None:
         """`done()` is called when it is gone."""
@@ -135,9 +139,12 @@ class Lifecycle:
                 self._membership.ended(number)
             else:
                 self._begin(number, now)
-            done = self._waiting.pop((event, number), None)
-            if done is not None:
-                done()
+            self._over(event, number)
+
+    def _over(self, event: Event, number: int) -> None:
+        done = self._waiting.pop((event, number), None)
+        if done is not None:
+            done()
 
     def _sever(self, number: int, now: int) -> None:
         self._severed.add(number)
@@ -163,6 +170,7 @@ class Lifecycle:
         self._held[number] = {(r.topic, r.index): r.topic_id for r in broker.replicas}
         self._cluster.unsubscribe(number)
         self._server.remove(broker)
+        self._ports[number] = _reserved(self._cluster.brokers[number])
         self.ended(number, now, clean=clean)
         self.trace("ended", number)
 
@@ -171,9 +179,15 @@ class Lifecycle:
         self._membership.join(number)
         broker = self._make(number, now)
         self._running[number] = broker
-        node = self._cluster.brokers[number]
-        self._server.add(self._server.bind(node.host, node.port), broker)
+        listener = self._ports.pop(number)
+        listener.listen(BACKLOG)
+        self._server.add(listener, broker)
         self.trace("serves", number)
+
+    def close(self) -> None:
+        """Nobody comes back: let the ports of those that ended go."""
+        while self._ports:
+            self._ports.popitem()[1].close()
 
     def strays(self, number: int) -> list[Replica]:
         """Partitions an ended broker held that are not its own any more; asked once."""
@@ -186,3 +200,12 @@ class Lifecycle:
             if not same or partition is None or number not in partition.replicas:
                 strays.append((name, index))
         return strays
+
+
+def _reserved(node: Node) -> socket.socket:
+    """The port of a broker that is gone: connections are refused, and nobody else takes it."""
+    held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((node.host, node.port))
+    held.setblocking(False)
+    return held

@@ -117,6 +117,7 @@ class RunningCluster:
 
     def _close_data(self) -> None:
         """After the loop's end: what is on disk is closed in order (LOG-26)."""
+        self.life.close()
         if self._data is not None:
             self._data.close(self.clock())
 
