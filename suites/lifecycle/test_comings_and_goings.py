@@ -35,6 +35,7 @@ from suites.trio import (
     a_log,
     look,
     marked,
+    on,
     placed,
     read,
     sending,
@@ -187,10 +188,10 @@ def test_a_stop_ends_waiting_fetches(case):
 
 
 @claim("lifecycle.a-stop-ends-waiting-appends", evidence=("BRK-32", "REPL-21", "APPEND-23"),
-       **DEATH)  # fmt: skip
+       **on("2.8,4.3", DEATH))  # fmt: skip
 def test_a_stop_ends_waiting_appends(case):
     """acks=all that waits for a silent follower is told NOT_LEADER_OR_FOLLOWER when its leader
-    hands over to another member, which has the record.
+    hands over to another member, which has the record. (1.0 may be gone before it is told.)
     """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(
