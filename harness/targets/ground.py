@@ -84,6 +84,8 @@ class Namespaces(Ground):
         _do("ip", "link", "add", self.bridge, "type", "bridge")
         _do("ip", "addr", "add", f"{self.host(None)}/24", "dev", self.bridge)
         _do("ip", "link", "set", self.bridge, "up")
+        # Where Docker is or was, what crosses any bridge is filtered as if it were routed.
+        _do("iptables", "-w", "-I", "FORWARD", *self._within())
 
     def host(self, node: int | None) -> str:
         return f"{self.subnet}.{254 if node is None else node + 1}"
@@ -104,8 +106,12 @@ class Namespaces(Ground):
         for name in self.made.values():
             _try("ip", "netns", "del", name)
         if self.bridge:
+            _try("iptables", "-w", "-D", "FORWARD", *self._within())
             _try("ip", "link", "del", self.bridge)
         self.made, self.bridge = {}, ""
+
+    def _within(self) -> tuple[str, ...]:
+        return "-i", self.bridge, "-o", self.bridge, "-j", "ACCEPT"
 
     def _make(self, node: int) -> None:
         name = f"touchstone-{os.getpid()}-{self.serial}-{node}"
