@@ -25,7 +25,7 @@ _KNOWN = "controller epoch"  # in Broker.state: the newest this broker has heard
 def check_broker_epoch(broker: Broker, epoch: int) -> None:
     """Refused where the request was meant for an earlier registration of this broker."""
     own = broker.cluster.brokers[broker.id].epoch
-    if epoch == UNSAID or epoch == own:
+    if epoch in (UNSAID, own):
         return
     if epoch < own:
         raise Refused(ErrorCode.STALE_BROKER_EPOCH)

@@ -133,9 +133,9 @@ def _elect(partition: Partition, target: _Target, wish: Wish) -> tuple[int, bool
     if leader is not None:
         return leader, False
     last = partition.last_known_elr
-    if wish.elr_enabled and not target.isr and not target.elr and len(last) == 1:
-        if wish.may_lead(last[0]):
-            return last[0], True
+    nobody = wish.elr_enabled and not target.isr and not target.elr
+    if nobody and len(last) == 1 and wish.may_lead(last[0]):
+        return last[0], True
     if wish.election is Election.UNCLEAN:
         leader = next((r for r in target.replicas if wish.may_lead(r)), None)
         if leader is not None:

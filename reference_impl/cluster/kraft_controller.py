@@ -99,9 +99,7 @@ class KRaftController(Controller):
         settled = set(partition.replicas) - set(partition.adding)
         removing = sorted(set(partition.replicas) - set(replicas))
         adding = sorted(set(replicas) - settled)
-        self._change(
-            partition, replicas=[*replicas, *removing], adding=adding, removing=removing
-        )
+        self._change(partition, replicas=[*replicas, *removing], adding=adding, removing=removing)
 
     def cancel(self, partition: Partition) -> bool:
         if not partition.adding and not partition.removing:

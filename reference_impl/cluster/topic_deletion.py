@@ -57,8 +57,6 @@ class Deletions:
             del self._states[name]
 
     @staticmethod
-    def _move(
-        states: dict[Replica, ReplicaState], replica: Replica, *steps: ReplicaState
-    ) -> None:
+    def _move(states: dict[Replica, ReplicaState], replica: Replica, *steps: ReplicaState) -> None:
         for wanted in steps:
             states[replica] = REPLICA_MOVES[states[replica], wanted]

@@ -134,8 +134,8 @@ class ZooKeeperController(Controller):
         for partition in self.cluster.all_partitions():
             state = self.state(partition)
             if state is PartitionState.ONLINE and not self.alive(partition.leader):
-                if PARTITION_MOVES[state, PartitionState.OFFLINE] is PartitionState.OFFLINE:
-                    self._offline.add((partition.topic, partition.index))
+                assert PARTITION_MOVES[state, PartitionState.OFFLINE] is PartitionState.OFFLINE
+                self._offline.add((partition.topic, partition.index))
 
     def _live(self) -> set[int]:
         return {node.id for node in self.cluster.alive}

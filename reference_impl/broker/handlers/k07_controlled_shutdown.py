@@ -1,8 +1,8 @@
 """ControlledShutdown: a broker asks the ZooKeeper controller to move its leaders away.
 
 The answer lists what it still leads although it has other replicas (CTL-24); a partition with one
-replica neither blocks nor shows (CTL-25). Anybody but the controller answers STALE_CONTROLLER_EPOCH,
-for that is what "the controller moved" is called here.
+replica neither blocks nor shows (CTL-25). Anybody but the controller answers
+STALE_CONTROLLER_EPOCH, for that is what "the controller moved" is called here.
 
 Sources: CTL-24, CTL-25; KIP-380; KafkaController.doControlledShutdown@1.0.2, 2.2.1, 2.8.2; observed
 on three nodes of the three.

@@ -101,9 +101,7 @@ def _kraft_partition(broker: Broker, topic: str, index: int) -> Partition:
     return partition
 
 
-def _kraft(
-    broker: Broker, partition: Partition, replicas: list[int] | None, *, free: bool
-) -> None:
+def _kraft(broker: Broker, partition: Partition, replicas: list[int] | None, *, free: bool) -> None:
     controller = controller_of(broker)
     if replicas is None:
         if not controller.cancel(partition):

@@ -87,9 +87,7 @@ def _kraft(broker: Broker, before: Filter, kind: str, match: int, name: str | No
     if match not in (EXACT, DEFAULT, ANY):
         raise Refused(INVALID, f"Unknown match type {match}")
     if match == EXACT and name is None:
-        raise Refused(
-            INVALID, "Request specified MATCH_TYPE_EXACT, but set match string to null."
-        )
+        raise Refused(INVALID, "Request specified MATCH_TYPE_EXACT, but set match string to null.")
     if match != EXACT and name is not None:
         word = "DEFAULT" if match == DEFAULT else "SPECIFIED"
         raise Refused(

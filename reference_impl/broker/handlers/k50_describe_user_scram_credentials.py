@@ -1,4 +1,4 @@
-"""DescribeUserScramCredentials: mechanisms and iterations, by user; nobody named means all (KIP-554).
+"""DescribeUserScramCredentials: mechanisms and iterations by user; no names mean all (KIP-554).
 
 Observed on 2.8.2, 3.9.2 and 4.3.1.
 """

@@ -32,7 +32,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     topics = [
         {
             "topic_name": topic["topic_name"],
-            "partitions": [row(broker, each["partition_index"], now) for each in topic["partitions"]],
+            "partitions": [row(broker, p["partition_index"], now) for p in topic["partitions"]],
         }
         for topic in asked
     ]

@@ -141,9 +141,7 @@ def _kraft(
         raise Refused(ErrorCode.INVALID_REQUEST)
     if any(not _eligible(broker, *member) for member in members):
         newer = version >= FIRST_BY_ID
-        raise Refused(
-            ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED
-        )
+        raise Refused(ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED)
     before = partition.leader_epoch
     controller_of(broker).isr_changed(partition, isr)
     if partition.leader_epoch != before:  # it finished a reassignment, and another one leads

@@ -32,7 +32,7 @@ def running(request):
 
 
 def seen(cluster, wanted=None):
-    """(brokers, leader, sorted ISR), asked until it is as wanted; the test's own deadline ends it."""
+    """(brokers, leader, sorted ISR), asked until it is as wanted; the run's deadline ends it."""
     with Peer(cluster.bootstrap[0]) as peer:
         while True:
             answer = peer.ask(METADATA, 5, {"topics": [{"name": "t"}]})
