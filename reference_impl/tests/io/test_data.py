@@ -211,8 +211,8 @@ def _no_space(*_: object) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 7, 40])
-def test_a_process_that_is_killed_loses_nothing_it_acknowledged(tmp_path, after):
-    """kill -9 of a real process, with answers still on their way."""
+def test_a_process_that_is_killed_loses_nothing_it_acknowledged(tmp_path, caplog, after):
+    """kill -9 of a real process; the next one says that it had to recover."""
     command = [sys.executable, "-m", "harness", "broker", "--data", str(tmp_path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -227,3 +227,4 @@ def test_a_process_that_is_killed_loses_nothing_it_acknowledged(tmp_path, after)
     with serve(data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
         assert values(peer) == [b"%d" % n for n in range(after)]
         assert produce(peer, after) == (0, after)
+    assert f"recovering {tmp_path / 'broker-0'}: it was not closed cleanly" in caplog.messages
