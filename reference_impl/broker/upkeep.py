@@ -1,15 +1,17 @@
 """What a broker does with its logs in its own time: retention and compaction (LOG-03, LOG-23).
 
-Two alarms. One looks at every log that is not compacted each `log.retention.check.interval.ms`. The
-other is Kafka's cleaner thread: it takes the dirtiest log that is worth it, cleans it, takes the
-next, and when there is none it looks at the retention of compacted logs and rests for
+Three alarms. One looks at every log that is not compacted, each `log.retention.check.interval.ms`.
+The second is Kafka's cleaner thread: it takes the dirtiest log that is worth it, cleans it, takes
+the next, and when there is none it looks at the retention of compacted logs and rests for
 `log.cleaner.backoff.ms`. A cleaning goes on in small pieces, so requests are served in between. A
-log whose cleaning failed is left alone from then on, as Kafka marks it uncleanable.
+log whose cleaning failed is left alone from then on, as Kafka marks it uncleanable. The third
+forgets producers that have been silent for long (LOG-31).
 
 Kafka waits 30 s before the first look and could not be told otherwise before 3.6
 (`log.initial.task.delay.ms`); here every persona can.
 
-Sources: LogManager.cleanupLogs, LogCleaner.CleanerThread at 1.0.2, 2.2.1, 2.8.2, 3.9.
+Sources: LogManager.cleanupLogs, LogCleaner.CleanerThread at 1.0.2, 2.2.1, 2.8.2, 3.9;
+Log.removeExpiredProducers at 2.8.2, KIP-854 (producer.id.expiration.ms).
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class Upkeep:
             self._begun = True
             self._remind_producers(now)
             self._remind_retention(now + self._number("log.initial.task.delay.ms", 30_000))
+            self._remind_producers(now)
             if config_view.setting(self._broker, "log.cleaner.enable") != "false":
                 self._remind_cleaner(now + self._number("log.cleaner.backoff.ms", 15_000))
 
@@ -96,6 +99,19 @@ class Upkeep:
                 continue
             if dropped:
                 self._broker.purgatory.touch(log_key(replica.topic, replica.index))
+
+    # --- producers ---------------------------------------------------------------------------
+
+    def _remind_producers(self, now: int) -> None:
+        at = now + max(1, self._number("producer.id.expiration.check.interval.ms", 600_000))
+        self._broker.purgatory.remind(("producers", self._broker.id), at, self._forget)
+
+    def _forget(self, now: int) -> None:
+        self._remind_producers(now)
+        older = self._number("transactional.id.expiration.ms", 604_800_000)
+        patience = self._number("producer.id.expiration.ms", older)
+        for replica in self._broker.replicas:
+            replica.log.producers.forget_silent(now - patience)
 
     # --- compaction --------------------------------------------------------------------------
 

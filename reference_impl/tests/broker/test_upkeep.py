@@ -115,3 +115,15 @@ def test_a_log_that_fails_does_not_keep_the_others_from_their_retention(monkeypa
 def test_the_planted_defect_is_a_defect(planted):
     one = an_old_record(switches=planted)
     assert starts_at(one, NOW + 30_000) == (0 if planted else 1)
+
+
+def test_producers_that_are_silent_for_long_are_forgotten():
+    one = OneBroker(**{"producer.id.expiration.ms": str(HOUR)})
+    one.topic()
+    for producer, age in ((1, 2 * HOUR), (2, 0)):
+        own = {"producer_id": producer, "producer_epoch": 0, "base_sequence": 0}
+        one.store(build(2, [b"x"], timestamp=NOW - age, **own))
+    one.brokers[0].tick(NOW + 599_999)
+    assert set(one.log().producers.producers) == {1, 2}
+    one.brokers[0].tick(NOW + 600_000)
+    assert set(one.log().producers.producers) == {2}
