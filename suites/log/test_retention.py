@@ -10,6 +10,7 @@ Sources: Log.deleteOldSegments and its three rules at 1.0.2, 2.2.1, 2.8.2, Unifi
 from harness.claim import claim, only
 from harness.expect import all_of, answer, by_release, records
 from harness.placeholders import Now, Ref
+from harness.scenario import Until
 from harness.steps import (
     alter_configs,
     delete_records,
@@ -394,6 +395,37 @@ def test_producers_outlive_their_records(case):
                 "2.8+": all_of(stored_at("one again", 0), stored_at("two", 1)),
             }
         ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.silent-producers-are-forgotten",
+    evidence=("LOG-31", "KIP-854"),
+    api="Produce",
+    versions=only("Produce", 3),
+    releases="3.9+",
+    config=LIVELY
+    | {"producer.id.expiration.ms": 1000, "producer.id.expiration.check.interval.ms": 200},
+)
+def test_silent_producers_are_forgotten(case):
+    """A producer whose last batch is older than producer.id.expiration.ms is forgotten: a sequence
+    that was a gap is a beginning then."""
+    topic, producer = case.topic(), Ref("init", "producer_id")
+
+    def send(sequence, name, at=-MINUTE):
+        own = from_producer(producer, 0, sequence, ONE, timestamp=Now(at))
+        return produce(topic, 0, own, name=name)
+
+    code = "responses[0].partition_responses[0].error_code"
+    verdict = case.judge(
+        segmented(topic),
+        producer_ready(),
+        init_producer_id(name="init"),
+        send(0, "one"),
+        Until(send(5, "a gap"), code, "==", NONE),
+        log_end(topic),
+        expect=all_of(stored_at("one", 0), stored_at("a gap", 1), ends_at(2)),
     )
     assert verdict.conforms, verdict
 

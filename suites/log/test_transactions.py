@@ -1,0 +1,130 @@
+"""Compaction and transactions: whose records go, when markers go, and where the cleaner must stop.
+
+A marker bears the broker's clock, so segments here are minutes long and end by batches from the
+future (KIP-937 allows an hour).
+
+Sources: CleanedTransactionMetadata and Cleaner.shouldDiscardBatch at 1.0.2, 2.8.2, 3.9.2; KIP-98,
+KIP-534; clauses LOG-25, LOG-28.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, batches, records
+from harness.scenario import Until
+from harness.steps import alter_configs, fetch, produce
+from suites.log.lively import BYTES, COMPACT, LIVELY, MINUTE, cleaned, keyed
+from suites.scene import ONE, THREE, TWO, a_log
+from suites.transactions.acts import (
+    ABORT,
+    CLUSTER,
+    COMMIT,
+    a_producer,
+    add_partitions,
+    ended,
+    record,
+    send,
+    stable,
+)
+
+A, B, END = b"a", b"b", b"z"
+RECORD, MARKER = 79, 78  # bytes of a batch
+LONG = {"segment.ms": 10 * MINUTE}
+
+
+def of_transactions(id, *evidence, **how):
+    how = {"api": "Fetch", "versions": only("Fetch", 4)} | how
+    return claim(id, evidence=evidence, config=LIVELY | CLUSTER, **how)
+
+
+def closing(topic, number):
+    """Ends a segment and begins the next one, further and further into the future."""
+    later = keyed(END, THREE, at=11 * MINUTE * number)
+    return produce(topic, 0, later, name=f"close {number}")
+
+
+def transaction(word, topic, key, value, sequence, how, until):
+    """One record in a transaction, and its end, as far as readers of committed records see it."""
+    batch = record({"key": key, "value": value}, sequence)
+    return [
+        add_partitions(word, topic, name=f"add {sequence}"),
+        send(word, topic, batch, name=f"send {sequence}"),
+        ended(word, how, word=f"end {sequence}"),
+        stable(topic, until),
+    ]
+
+
+def aborted_and_committed(case, topic, configs):
+    """A plain record, an aborted one of the same key with its marker, and a committed one."""
+    word = case.topic("transaction")
+    return [
+        a_log(topic, keyed(A, ONE), configs=configs),
+        a_producer(word),
+        transaction(word, topic, A, TWO, 0, ABORT, 3),
+        transaction(word, topic, B, ONE, 1, COMMIT, 5),
+        closing(topic, 1),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+    ]
+
+
+@of_transactions("log.aborted-records-are-compacted-away", "LOG-25", "KIP-98")
+def test_aborted_records_are_compacted_away(case):
+    """Records of an aborted transaction go at the first cleaning and replace nothing; its marker
+    stays for now, and so do a committed record and its marker."""
+    topic = case.topic()
+    verdict = case.judge(
+        aborted_and_committed(case, topic, LONG),
+        cleaned(topic, 2 * RECORD + 2 * MARKER),
+        expect=all_of(
+            batches("cleaned", "[*].base_offset").is_([0, 2, 3, 4]),
+            records("cleaned", "[0].value").is_(ONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_transactions("log.markers-of-nothing-go-in-the-end", "LOG-25", "LOG-24", "KIP-534")
+def test_markers_of_nothing_go_in_the_end(case):
+    """The marker of a transaction whose records are all gone goes when delete.retention.ms is over;
+    one whose records are there stays."""
+    topic, configs = case.topic(), LONG | {"delete.retention.ms": 0}
+    # A horizon is another base timestamp: how many bytes the record's own takes is the clock's.
+    waited = fetch(topic, max_wait_ms=0, name="given a horizon")
+    given_a_horizon = [] if case.release in ("1.0", "2.2", "2.8") else [
+        Until(waited, BYTES, "len >=", 3 * RECORD + 2 * MARKER),
+        closing(topic, 3),
+    ]  # fmt: skip
+    verdict = case.judge(
+        aborted_and_committed(case, topic, configs),
+        cleaned(topic, 2 * RECORD + 2 * MARKER),
+        closing(topic, 2),
+        given_a_horizon,
+        cleaned(topic, 3 * RECORD + MARKER, name="cleaned again"),
+        expect=batches("cleaned again", "[*].base_offset").is_(
+            [0, 3, 4, 6 if given_a_horizon else 5]
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@of_transactions("log.an-open-transaction-stops-the-cleaner", "LOG-25", "LOG-28")
+def test_an_open_transaction_stops_the_cleaner(case):
+    """Nothing is cleaned from the segment on in which the earliest open transaction began."""
+    topic, word = case.topic(), case.topic("transaction")
+    open_one = record({"key": A, "value": THREE}, 0)
+    verdict = case.judge(
+        a_log(topic, keyed(A, ONE), keyed(A, TWO), configs=LONG),
+        closing(topic, 1),
+        a_producer(word),
+        add_partitions(word, topic, name="add"),
+        send(word, topic, open_one, name="send"),
+        produce(topic, 0, keyed(A, ONE), name="after"),
+        closing(topic, 2),
+        alter_configs(topic, LONG | COMPACT, name="compact"),
+        cleaned(topic, RECORD),
+        fetch(topic, 0, 2, max_wait_ms=0, name="uncleaned"),
+        ended(word, COMMIT),
+        expect=all_of(
+            records("cleaned", "[*].value").is_([TWO]),
+            batches("uncleaned", "[*].base_offset").is_([2, 3, 4]),
+        ),
+    )
+    assert verdict.conforms, verdict
