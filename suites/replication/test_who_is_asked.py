@@ -8,11 +8,13 @@ KIP-392 (consumers may read from followers); clauses APPEND-02, APPEND-21, REPL-
 
 from harness.claim import claim, every, only, range_
 from harness.expect import all_of, answer, by_release, outcome, records
-from harness.steps import delete_records
+from harness.steps import delete_records, pause_broker, resume_broker
 from suites.replication.test_epochs import epoch_end
 from suites.scene import among
 from suites.trio import (
     CALM,
+    DEATH,
+    MARK,
     OFFSET_CODE,
     ONE,
     READ,
@@ -147,6 +149,30 @@ def test_consumers_may_read_followers(case):
         expect=all_of(
             records("follower", "[1].value").is_(TWO),
             answer("stranger", f"{READ}.error_code").is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-follower-shows-what-is-in-sync", evidence=("KIP-392", "REPL-09"),
+       api="Fetch", versions=only("Fetch", 11), switches=("follower-reads-past-hw",),
+       **DEATH)  # fmt: skip
+def test_a_follower_shows_what_is_in_sync(case):
+    """A follower that has a record shows it when it has heard that all members have it."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (0, 2, 1), ONE),
+        marked(name, 1, at=2, name="known", version=case.version),
+        pause_broker(1),
+        read(name, 1, at=0, name="drained", max_wait_ms=700),
+        write(name, TWO, to=0, acks=1),
+        read(name, 1, at=2, name="unseen", version=case.version, max_wait_ms=500),
+        resume_broker(1),
+        marked(name, 2, at=2, name="seen", version=case.version),
+        expect=all_of(
+            answer("unseen", MARK).is_(1),
+            records("unseen").has_length(0),
+            records("seen", "[1].value").is_(TWO),
         ),
     )
     assert verdict.conforms, verdict
