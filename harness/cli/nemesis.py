@@ -91,7 +91,7 @@ def main(
 ) -> int:  # fmt: skip
     try:
         reason = target.available()
-        endpoint = None if reason else target.start(_shape(target, brokers, settings))
+        endpoint = None if reason else target.start(shape_of(target, brokers, settings))
     except (Unavailable, StartFailed) as error:
         reason, endpoint = str(error), None
     if endpoint is None:
@@ -110,7 +110,7 @@ def main(
         name = f"{target.name.replace(':', '-')}-{'-'.join(wanted)}-{number}"
         topic = "".join(c if c.isalnum() else "-" for c in f"nemesis-{name}")
         plan = Plan(
-            _bootstrap(endpoint), (topic,), target.name, number, partitions=partitions,
+            bootstrap_of(endpoint), (topic,), target.name, number, partitions=partitions,
             replication=min(3, brokers), producers=producers,
             transactional=int(all(key in target.advertised() for key in _TRANSACTIONS)),
             acks=tuple(int(each) for each in acks.split(",")),
@@ -135,11 +135,11 @@ def main(
     return 3 if verdicts[INCONCLUSIVE] or refused else 0
 
 
-def _bootstrap(endpoint: Endpoint) -> tuple[str, ...]:
+def bootstrap_of(endpoint: Endpoint) -> tuple[str, ...]:
     return tuple(f"{host}:{port}" for host, port in endpoint.bootstrap)
 
 
-def _shape(target: Target, brokers: int, settings: dict[str, str]) -> Shape:
+def shape_of(target: Target, brokers: int, settings: dict[str, str]) -> Shape:
     if target.kind == "external":
         return Shape(brokers=brokers)
     lively = {**_SMALL, **(_LIVELY if brokers > 2 else {})}

@@ -1,0 +1,43 @@
+"""The faults on real Kafka as processes: each bites, is undone, and the history conforms.
+
+One cluster for all of them; it stands on namespaces, clocks and disks of its own where this machine
+grants them, and what it does not grant is skipped in words.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checkers.histories import CONFORMS
+from harness.cli.nemesis import bootstrap_of, shape_of
+from harness.driver.crowd import Plan
+from harness.nemesis import campaign, faults
+from harness.nemesis.patient import Patient
+from harness.targets.ground import GROUNDS, Grounds
+from harness.targets.process import KafkaProcess
+
+pytestmark = [pytest.mark.slow, pytest.mark.java, pytest.mark.live]
+GRANTED = {name: part().unsupported() for name, part in GROUNDS.items()}
+
+
+@pytest.fixture(scope="module")
+def patient():
+    here = [name for name, why in GRANTED.items() if why is None]
+    target = KafkaProcess("4.3", ground=lambda: Grounds([GROUNDS[name]() for name in here]))
+    reason = target.available()
+    if reason:
+        pytest.skip(reason)
+    yield Patient(target.kind, target.start(shape_of(target, 3, {})))
+    target.stop()
+
+
+@pytest.mark.parametrize("name", sorted(faults()))
+def test_a_fault_bites_and_nothing_is_lost(patient, tmp_path, name):
+    why = GRANTED.get(faults()[name].GROUND)
+    if why:
+        pytest.skip(why)
+    topic = f"live-{name}"
+    plan = Plan(bootstrap_of(patient.endpoint), (topic,), "kafka@4.3", 1, replication=3)
+    outcome = campaign.run(patient, plan, [name], 2.0, tmp_path / "live.history.jsonl")
+    assert outcome.bites and all(bite.proof for bite in outcome.bites), outcome.why_not
+    assert outcome.verdict == CONFORMS, outcome.report.broken or outcome.why_not
