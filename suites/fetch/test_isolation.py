@@ -1,8 +1,8 @@
 """What a reader may see of open transactions: read_committed ends before the first of them.
 
 A transaction is opened here by a transactional batch alone, as releases before 3.6 let a producer
-do; since KIP-890 a coordinator must know of it first. So these claims end with 2.8, until the
-reference broker has a transaction coordinator.
+do; since KIP-890 a coordinator must know of it first. So these claims end with 2.8, and
+suites/transactions makes them of every release.
 
 Sources: KIP-98, Log.fetchUpperBound at 2.2.1; clauses FETCH-03, META-01.
 """

@@ -29,13 +29,20 @@ from reference_impl.cluster.replica import Replica
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
 from reference_impl.log.rules import LogError
 from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import RecordError, UnsupportedCompression, down_convert, entries
+from reference_impl.wire.records import (
+    RecordError,
+    UnsupportedCompression,
+    down_convert,
+    entries,
+    read_header,
+)
 
 INT_MAX = 2**31 - 1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 UNDEFINED = -1
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 BATCH_HEADER, CONVERSION_CHUNK = 61, 128 << 10
+BATCH_MAGIC = 2
 _OVERFLOW = Struct(">qi")
 _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
 
@@ -222,9 +229,25 @@ def _read(
     if query.isolation == LAST_STABLE and records:
         row["aborted_transactions"] = [
             {"producer_id": each.producer_id, "first_offset": each.first_offset}
-            for each in log.aborted(offset, read.log_end_offset)
+            for each in log.aborted(offset, _read_to(records, max_bytes, read.log_end_offset))
         ]
     return row
+
+
+def _read_to(records: bytes, max_bytes: int, log_end: int) -> int:
+    """Where aborted transactions must begin before, to concern what was read.
+
+    An answer that its limit did not cut concerns all of the log; of one that it did, those behind
+    its last whole batch are the next answer's business (Kafka looks into its sparse index for
+    this, and so lists a few more).
+    """
+    if len(records) < max_bytes:
+        return log_end
+    end = log_end
+    for position, _, magic in entries(records):
+        if magic == BATCH_MAGIC:
+            end = read_header(records, position).last_offset + 1
+    return end
 
 
 def _located(query: _Query, broker: Broker, want: fetch_sessions.Wanted) -> Located:
