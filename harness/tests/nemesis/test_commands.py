@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.__main__ import main
+from harness.driver.crowd.producers import Producer
 from harness.history import dump
 from harness.tests.histories.made import history
 
@@ -72,6 +73,19 @@ def test_a_fault_that_is_unsupported_ends_a_run_with_3(tmp_path):
         "--out", tmp_path,
     )  # fmt: skip
     assert done.exit_code == 3 and "UNSUPPORTED  disk-full" in done.output
+
+
+@pytest.mark.slow
+def test_a_mistake_of_ours_is_nobody_elses(tmp_path, monkeypatch):
+    def mistaken(self):
+        raise AssertionError("ours")
+
+    monkeypatch.setattr(Producer, "turn", mistaken)
+    done = touchstone(
+        "nemesis", "--target", "reference@4.3", "--fault", "none", "--seconds", 0.1,
+        "--brokers", 1, "--out", tmp_path,
+    )  # fmt: skip
+    assert done.exit_code == 2 and "BROKEN" in done.output
 
 
 def test_an_unknown_fault_is_a_usage_error():
