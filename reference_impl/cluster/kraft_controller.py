@@ -95,11 +95,13 @@ class KRaftController(Controller):
         return Elected(topic, index, "done" if done else "unavailable")
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
-        """What an unfinished move had added is removed like any other replica, in its own time."""
-        settled = set(partition.replicas) - set(partition.adding)
-        removing = sorted(set(partition.replicas) - set(replicas))
-        adding = sorted(set(replicas) - settled)
-        self._change(partition, replicas=[*replicas, *removing], adding=adding, removing=removing)
+        self.reassign_together([(partition, replicas)])
+
+    def reassign_together(self, rows: Iterable[tuple[Partition, Sequence[int]]]) -> None:
+        """The moves of one request: each is worked out before any of them is written."""
+        plans = [(p, self._fields(p, **_move(p, replicas))) for p, replicas in rows]
+        for partition, fields in plans:
+            self._apply(partition, fields)
 
     def cancel(self, partition: Partition) -> bool:
         if not partition.adding and not partition.removing:
@@ -120,7 +122,12 @@ class KRaftController(Controller):
     def _change(
         self, partition: Partition, *, election: Election | None = None, **wanted: Any
     ) -> bool:
-        """Make the change, if it is one; a leader that may lack records recovers at once."""
+        """Make the change; whether it is one."""
+        return self._apply(partition, self._fields(partition, election=election, **wanted))
+
+    def _fields(
+        self, partition: Partition, *, election: Election | None = None, **wanted: Any
+    ) -> dict[str, Any]:
         config = self.cluster.config_of(partition.topic)
         if election is None:
             election = Election.UNCLEAN if self.unclean(partition) else Election.CLEAN
@@ -133,11 +140,23 @@ class KRaftController(Controller):
             **wanted,
         )
         fields = changed(partition, wish)
-        if not fields:
-            return False
         if "epoch-not-bumped" in self.cluster.switches:
             fields.pop("leader_epoch", None)
+        return fields
+
+    def _apply(self, partition: Partition, fields: dict[str, Any]) -> bool:
+        """A leader that may lack records recovers at once."""
+        if not fields:
+            return False
         self.cluster.write(partition, **fields)
         if partition.recovering:
             self.cluster.write(partition, recovering=False)
         return True
+
+
+def _move(partition: Partition, replicas: Sequence[int]) -> dict[str, Any]:
+    """What an unfinished move had added is removed like any other replica, in its own time."""
+    settled = set(partition.replicas) - set(partition.adding)
+    removing = sorted(set(partition.replicas) - set(replicas))
+    adding = sorted(set(replicas) - settled)
+    return {"replicas": [*replicas, *removing], "adding": adding, "removing": removing}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NOT_CONTROLLER = "This is not the correct controller for this cluster."
 Row = tuple[int, int, str | None]  # partition, code, message
+Move = tuple["Partition", list[int]]
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -36,17 +37,18 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         return _answer([], ErrorCode.NONE, "") | _echo(body)
     if body["timeout_ms"] <= 0:
         return fail(request, ErrorCode.REQUEST_TIMED_OUT)
-    free = body["allow_replication_factor_change"]
+    moves: list[Move] = []
     rows = [
         (
             topic["name"],
             [
-                (p["partition_index"], *_outcome(broker, topic["name"], p, free=free))
+                (p["partition_index"], *_outcome(broker, body, topic["name"], p, moves))
                 for p in topic["partitions"]
             ],
         )
         for topic in body["topics"]
     ]
+    controller_of(broker).reassign_together(moves)
     return _answer(rows, ErrorCode.NONE, None) | _echo(body)
 
 
@@ -79,10 +81,18 @@ def _answer(rows: list[tuple[str, list[Row]]], code: int, message: str | None) -
     }
 
 
-def _outcome(broker: Broker, topic: str, row: dict[str, Any], *, free: bool) -> tuple[int, Any]:
+def _outcome(
+    broker: Broker, body: dict[str, Any], topic: str, row: dict[str, Any], moves: list[Move]
+) -> tuple[int, str | None]:
+    """What is said of an entry; what is to be moved for it goes to `moves`."""
     try:
         partition = _kraft_partition(broker, topic, row["partition_index"])
-        _kraft(broker, partition, row["replicas"], free=free)
+        if row["replicas"] is None:
+            if not controller_of(broker).cancel(partition):
+                raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+        else:
+            _check_row(broker, body, partition, row["replicas"])
+            moves.append((partition, row["replicas"]))
     except Refused as refused:
         return refused.code, refused.message
     return ErrorCode.NONE, None
@@ -101,18 +111,14 @@ def _kraft_partition(broker: Broker, topic: str, index: int) -> Partition:
     return partition
 
 
-def _kraft(broker: Broker, partition: Partition, replicas: list[int] | None, *, free: bool) -> None:
-    controller = controller_of(broker)
-    if replicas is None:
-        if not controller.cancel(partition):
-            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-        return
+def _check_row(
+    broker: Broker, body: dict[str, Any], partition: Partition, replicas: list[int]
+) -> None:
     kraft.check_manual(broker, replicas, None)
     before = len([r for r in partition.replicas if r not in partition.adding])
-    if not free and len(replicas) != before:
+    if not body["allow_replication_factor_change"] and len(replicas) != before:
         message = f"The replication factor is changed from {before} to {len(replicas)}"
         raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, message)
-    controller.reassign(partition, replicas)
 
 
 # --------------------------------------------------------------------------------- ZooKeeper
