@@ -76,12 +76,15 @@ def test_a_cut_link_answers_none_until_it_is_healed():
     assert (wired.lost(), wired.names()) == (["lost"], ["kept"])
 
 
-def test_a_cut_in_one_direction_leaves_the_other():
+def test_a_link_that_is_cut_on_the_way_back_loses_the_answer():
     wired = Wired()
     wired.links.cut(1, 0)
+    wired.ask("unheard")
+    wired.run()
+    wired.links.heal(1, 0)
     wired.ask("kept")
     wired.run()
-    assert wired.names() == ["kept"]
+    assert (wired.lost(), wired.names()) == (["unheard"], ["kept"])
 
 
 def test_a_peer_that_hangs_up_answers_none():
