@@ -15,7 +15,7 @@ from typing import Any
 from harness.placeholders import Now, Records
 from harness.scenario import Ask, Until
 from harness.steps import EARLIEST, a_topic, alter_configs, fetch, list_offsets, produce
-from suites.scene import appended, batch
+from suites.scene import THREE, appended, batch
 
 LIVELY = {
     "log.retention.check.interval.ms": 200,
@@ -24,10 +24,16 @@ LIVELY = {
     "log.segment.delete.delay.ms": 100,
 }
 SEGMENT_MS = 1000
-SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
+MINUTE, HOUR = 60_000, 3_600_000
 EARLIEST_OFFSET = "topics[0].partitions[0].offset"
 BYTES = "responses[0].partitions[0].records"
 COMPACT = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
+
+
+A, B, C, END = b"a", b"b", b"c", b"z"
+RECORD, TOMBSTONE, BATCH = 79, 69, 61  # bytes of a batch: one record, one without value, no record
+FIRST, SECOND, THIRD = -2 * MINUTE, -2 * MINUTE + 100, -2 * MINUTE + 200  # of one segment
+NEXT, LAST = -MINUTE, 0  # each the first of another one
 
 
 def segmented(topic: Any, *batches: Any, configs: Any = None) -> list[Any]:
@@ -90,3 +96,8 @@ def cleaned(topic: Any, leaves: int, name: str = "cleaned") -> Until:
 def shrunk(topic: Any, below: int, name: str = "cleaned") -> Until:
     """Wait until it finds fewer, where a codec decides how many."""
     return Until(fetch(topic, name=name, max_wait_ms=0), BYTES, "len <=", below - 1)
+
+
+def closing(at=LAST):
+    """The batch that ends the segment before it and stays in the active one."""
+    return keyed(END, THREE, at=at)

@@ -12,9 +12,7 @@ Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-98 (produc
 from harness.claim import claim, only
 from harness.expect import all_of, answer, batches, by_release, records
 from harness.placeholders import Now, Records, Ref
-from harness.scenario import Until
 from harness.steps import (
-    a_topic,
     alter_configs,
     fetch,
     init_producer_id,
@@ -23,12 +21,25 @@ from harness.steps import (
     producer_ready,
 )
 from suites.log.lively import (
+    BATCH,
     COMPACT,
+    END,
+    FIRST,
     HOUR,
+    LAST,
     LIVELY,
     MINUTE,
+    NEXT,
+    RECORD,
+    SECOND,
     SEGMENT_MS,
+    THIRD,
+    TOMBSTONE,
+    A,
+    B,
+    C,
     cleaned,
+    closing,
     compacted,
     earliest,
     keyed,
@@ -39,26 +50,19 @@ from suites.log.lively import (
 from suites.scene import ONE, THREE, TWO, appended
 from suites.sending import ends_at, from_producer, log_end, stored_at
 
-A, B, C, END = b"a", b"b", b"c", b"z"
-RECORD, TOMBSTONE, BATCH = 79, 69, 61  # bytes of a batch: one record, one without value, no record
 ROW = "topics[0].partitions[0]"
-FIRST, SECOND, THIRD = -2 * MINUTE, -2 * MINUTE + 100, -2 * MINUTE + 200  # of one segment
-NEXT, LAST = -MINUTE, 0  # each the first of another one
 NONE = 0
 
 
-def of_compaction(id, *evidence, **how):
-    how = {"api": "Fetch", "versions": only("Fetch", 4)} | how
-    return claim(id, evidence=evidence, config=LIVELY, **how)
+READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
 
 
-def closing(at=LAST):
-    """The batch that ends the segment before it and stays in the active one."""
-    return keyed(END, THREE, at=at)
-
-
-@of_compaction("log.the-last-value-of-each-key-stays", "LOG-24",
-               switches=("compaction-drops-last-value",))  # fmt: skip
+@claim(
+    "log.the-last-value-of-each-key-stays",
+    evidence=("LOG-24",),
+    switches=("compaction-drops-last-value",),
+    **READ,
+)
 def test_the_last_value_of_each_key_stays(case):
     """Compaction leaves the last record of each key, at its own offset, in the log's order."""
     topic = case.topic()
@@ -81,7 +85,14 @@ def test_the_last_value_of_each_key_stays(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.a-removed-offset-leads-to-the-next", "LOG-24", "FETCH-04")
+@claim(
+    "log.a-removed-offset-leads-to-the-next",
+    evidence=(
+        "LOG-24",
+        "FETCH-04",
+    ),
+    **READ,
+)
 def test_a_removed_offset_leads_to_the_next(case):
     """A Fetch from an offset that compaction removed begins with the next record that is left."""
     topic = case.topic()
@@ -100,7 +111,7 @@ def test_a_removed_offset_leads_to_the_next(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.the-active-segment-is-not-cleaned", "LOG-24")
+@claim("log.the-active-segment-is-not-cleaned", evidence=("LOG-24",), **READ)
 def test_the_active_segment_is_not_cleaned(case):
     """Values of one key in the active segment all stay, and so does the last one before it: the
     active segment is neither cleaned nor looked at."""
@@ -118,7 +129,7 @@ def test_the_active_segment_is_not_cleaned(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.part-of-a-batch-stays-a-batch", "LOG-24")
+@claim("log.part-of-a-batch-stays-a-batch", evidence=("LOG-24",), **READ)
 def test_part_of_a_batch_stays_a_batch(case):
     """A batch that loses some of its records keeps its offsets, first and last, and the rest."""
     topic = case.topic()
@@ -135,7 +146,14 @@ def test_part_of_a_batch_stays_a_batch(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.what-is-left-keeps-its-times", "LOG-24", "META-02")
+@claim(
+    "log.what-is-left-keeps-its-times",
+    evidence=(
+        "LOG-24",
+        "META-02",
+    ),
+    **READ,
+)
 def test_what_is_left_keeps_its_times(case):
     """Records keep their timestamps, and a batch says the newest of those that are left."""
     topic = case.topic()
@@ -166,7 +184,7 @@ def test_what_is_left_keeps_its_times(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.a-key-may-be-empty", "LOG-24")
+@claim("log.a-key-may-be-empty", evidence=("LOG-24",), **READ)
 def test_a_key_may_be_empty(case):
     """An empty key is a key like any other; only a record without key is refused."""
     topic = case.topic()
@@ -178,7 +196,14 @@ def test_a_key_may_be_empty(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.headers-stay-with-their-record", "LOG-24", "KIP-82")
+@claim(
+    "log.headers-stay-with-their-record",
+    evidence=(
+        "LOG-24",
+        "KIP-82",
+    ),
+    **READ,
+)
 def test_headers_stay_with_their_record(case):
     """A record that stays keeps its headers, one that shares its batch with removed ones too."""
     topic = case.topic()
@@ -193,7 +218,9 @@ def test_headers_stay_with_their_record(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.compressed-batches-stay-compressed", "LOG-24", codec=("gzip", "lz4"))
+@claim(
+    "log.compressed-batches-stay-compressed", evidence=("LOG-24",), codec=("gzip", "lz4"), **READ
+)
 def test_compressed_batches_stay_compressed(case):
     """What is left of a compressed batch is compressed as the batch was."""
     topic, codec = case.topic(), {"gzip": 1, "lz4": 3}[case.codec]
@@ -214,7 +241,14 @@ def test_compressed_batches_stay_compressed(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.a-tombstone-removes-and-stays", "LOG-24", "KIP-534")
+@claim(
+    "log.a-tombstone-removes-and-stays",
+    evidence=(
+        "LOG-24",
+        "KIP-534",
+    ),
+    **READ,
+)
 def test_a_tombstone_removes_and_stays(case):
     """A record without value removes what its key had, and itself stays for delete.retention.ms;
     since 3.1 its batch says until when."""
@@ -234,8 +268,15 @@ def test_a_tombstone_removes_and_stays(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.tombstones-go-in-the-end", "LOG-24", "KIP-534",
-               switches=("tombstone-kept-forever",))  # fmt: skip
+@claim(
+    "log.tombstones-go-in-the-end",
+    evidence=(
+        "LOG-24",
+        "KIP-534",
+    ),
+    switches=("tombstone-kept-forever",),
+    **READ,
+)
 def test_tombstones_go_in_the_end(case):
     """When delete.retention.ms is over the next cleaning removes the tombstone, too."""
     topic = case.topic()
@@ -255,7 +296,7 @@ def test_tombstones_go_in_the_end(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.a-later-value-replaces-a-tombstone", "LOG-24")
+@claim("log.a-later-value-replaces-a-tombstone", evidence=("LOG-24",), **READ)
 def test_a_later_value_replaces_a_tombstone(case):
     """A key that was removed and written again has its new value and no tombstone."""
     topic = case.topic()
@@ -267,8 +308,16 @@ def test_a_later_value_replaces_a_tombstone(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.the-last-batch-of-a-producer-stays", "LOG-25", "KIP-98",
-               api="Produce", versions=only("Produce", 3))  # fmt: skip
+@claim(
+    "log.the-last-batch-of-a-producer-stays",
+    evidence=(
+        "LOG-25",
+        "KIP-98",
+    ),
+    api="Produce",
+    versions=only("Produce", 3),
+    config=LIVELY,
+)
 def test_the_last_batch_of_a_producer_stays(case):
     """A producer's last batch stays, empty if need be, so that its sequence is known for ever; its
     earlier batches go."""
@@ -302,7 +351,7 @@ def test_the_last_batch_of_a_producer_stays(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.several-segments-become-one", "LOG-24")
+@claim("log.several-segments-become-one", evidence=("LOG-24",), **READ)
 def test_several_segments_become_one(case):
     """Cleaned segments that fit into one become one: a single Fetch reads all that is left."""
     topic = case.topic()
@@ -320,7 +369,14 @@ def test_several_segments_become_one(case):
     assert verdict.conforms, verdict
 
 
-@of_compaction("log.what-is-clean-can-get-dirty", "LOG-24", "LOG-25")
+@claim(
+    "log.what-is-clean-can-get-dirty",
+    evidence=(
+        "LOG-24",
+        "LOG-25",
+    ),
+    **READ,
+)
 def test_what_is_clean_can_get_dirty(case):
     """A second cleaning removes what the first one kept, when newer values came."""
     topic = case.topic()
@@ -334,156 +390,5 @@ def test_what_is_clean_can_get_dirty(case):
             records("cleaned", "[*].value").is_([TWO]),
             records("again", "[*].value").is_([ONE, THREE]),
         ),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_compaction("log.young-records-are-not-compacted-yet", "LOG-25", "KIP-58")
-def test_young_records_are_not_compacted_yet(case):
-    """Records younger than min.compaction.lag.ms stay with all their values, older ones do not."""
-    topic = case.topic()
-    configs = {"segment.ms": SEGMENT_MS, "min.compaction.lag.ms": 10 * MINUTE}
-    many = (
-        keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100),
-        keyed(B, ONE, at=FIRST), keyed(B, TWO, at=SECOND),
-    )  # fmt: skip
-    verdict = case.judge(
-        segmented(topic, *many, closing(), configs=configs),
-        alter_configs(topic, configs | COMPACT, name="compact"),
-        cleaned(topic, RECORD),
-        fetch(topic, 0, 2, max_wait_ms=0, name="young"),
-        expect=all_of(
-            records("cleaned", "[*].value").is_([TWO]),
-            records("young", "[*].value").is_([ONE, TWO]),
-        ),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_compaction("log.a-log-that-is-not-dirty-enough-waits", "LOG-25")
-def test_a_log_that_is_not_dirty_enough_waits(case):
-    """While the share of uncleaned bytes is not above min.cleanable.dirty.ratio nothing is
-    compacted: a log that became dirty later, but enough, comes first."""
-    topic, witness = case.topic(), case.topic("witness")
-    half = {"segment.ms": SEGMENT_MS, "cleanup.policy": "compact"}
-    verdict = case.judge(
-        segmented(topic, keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR), closing(FIRST)),
-        alter_configs(topic, half | COMPACT, name="compact"),
-        cleaned(topic, RECORD),
-        alter_configs(topic, half | {"min.cleanable.dirty.ratio": 1}, name="raise"),
-        produce(topic, 0, closing(FIRST), name="same key"),
-        produce(topic, 0, closing(LAST), name="close"),
-        compacted_witness(witness),
-        fetch(topic, 0, 2, max_wait_ms=0, name="dirty"),
-        expect=records("dirty", "[*].key").is_([END, END]),
-    )
-    assert verdict.conforms, verdict
-
-
-def compacted_witness(witness):
-    """Another log that gets dirty and clean."""
-    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing()
-    configs = {"segment.ms": SEGMENT_MS} | COMPACT
-    return [
-        segmented(witness, configs=configs),
-        *(produce(witness, 0, batch, name=f"witness {index}") for index, batch in enumerate(many)),
-        cleaned(witness, RECORD, name="witness cleaned"),
-    ]
-
-
-@of_compaction("log.compaction-cannot-wait-for-ever", "KIP-354", "LOG-25", releases="2.8+")
-def test_compaction_cannot_wait_for_ever(case):
-    """Records older than max.compaction.lag.ms are compacted, however little of the log is dirty,
-    and a segment is closed for it in time."""
-    topic = case.topic()
-    configs = {
-        "cleanup.policy": "compact",
-        "min.cleanable.dirty.ratio": 1,
-        "max.compaction.lag.ms": 10 * MINUTE,
-    }
-    many = keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100), closing(LAST)
-    verdict = case.judge(
-        a_topic(topic, configs=configs),
-        appended(topic, *many),
-        cleaned(topic, RECORD),
-        expect=records("cleaned", "[*].value").is_([TWO]),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_compaction("log.compact-and-delete-compacts", "LOG-24", "KIP-71")
-def test_compact_and_delete_compacts(case):
-    """With compact,delete the last value of each key stays while it is young enough."""
-    topic = case.topic()
-    both = {"segment.ms": SEGMENT_MS, **COMPACT, "cleanup.policy": "compact,delete"}
-    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
-    verdict = case.judge(
-        segmented(topic, *many, closing()),
-        alter_configs(topic, both, name="both"),
-        cleaned(topic, RECORD),
-        expect=records("cleaned", "[*].value").is_([TWO]),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_compaction("log.a-log-that-is-compact-no-more-keeps-what-comes", "LOG-23", "DYN-10")
-def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
-    """When cleanup.policy goes back to delete, what was compacted stays so, and nothing more is;
-    records without key are welcome again."""
-    topic = case.topic()
-    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing(NEXT)
-    keyless = Records({"magic": 2, "records": [ONE], "timestamp": Now(NEXT)})
-    verdict = case.judge(
-        compacted(topic, *many, leaves=RECORD),
-        alter_configs(topic, {"segment.ms": SEGMENT_MS}, name="delete"),
-        Until(
-            produce(topic, 0, keyless, name="keyless"),
-            "responses[0].partition_responses[0].error_code", "==", NONE,
-        ),
-        produce(topic, 0, closing(LAST), name="close"),
-        compacted_witness(case.topic("witness")),
-        fetch(topic, 0, 2, max_wait_ms=0, name="rest"),
-        expect=records("rest", "[*].key").is_([END, None]),
-    )  # fmt: skip
-    assert verdict.conforms, verdict
-
-
-@of_compaction("log.append-times-survive-compaction", "LOG-24", "APPEND-09", releases="2.2+")
-def test_append_times_survive_compaction(case):
-    """Batches stamped by the broker stay so when they lose records."""
-    topic = case.topic()
-    # So small an index is full at once: each batch is a segment, whenever it came.
-    stamped = {"message.timestamp.type": "LogAppendTime", "segment.index.bytes": 12}
-    verdict = case.judge(
-        a_topic(topic, configs=stamped),
-        appended(topic, pairs((A, ONE), (C, ONE)), keyed(A, TWO), closing()),
-        alter_configs(topic, stamped | COMPACT, name="compact"),
-        cleaned(topic, RECORD),
-        expect=all_of(
-            batches("cleaned", "[0].attributes").is_(8),
-            records("cleaned", "[*].key").is_([C]),
-        ),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_compaction("log.old-messages-are-compacted-in-their-format", "LOG-24", releases="1.0-2.8",
-               codec=("none", "gzip"), format=("0.9.0.0", "0.10.0"))  # fmt: skip
-def test_old_messages_are_compacted_in_their_format(case):
-    """Messages of the old formats stay in theirs, single or in a compressed set."""
-    topic = case.topic()
-    configs = {"segment.index.bytes": 36, "index.interval.bytes": 1,
-               "message.format.version": case.format}  # fmt: skip
-    if case.codec == "none":
-        first = [keyed(key, ONE, at=FIRST) for key in (A, B, C)]
-    else:
-        first = [pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST, compression=1)]
-    filler = [keyed(A, THREE, at=FIRST + index) for index in range(6)]
-    verdict = case.judge(
-        a_topic(topic, configs=configs),
-        appended(topic, *first, keyed(B, TWO, at=FIRST), *filler),
-        alter_configs(topic, configs | COMPACT, name="compact"),
-        shrunk(topic, 160),
-        expect=records("cleaned", "[*].key").contains(C),
     )
     assert verdict.conforms, verdict

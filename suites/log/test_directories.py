@@ -29,12 +29,18 @@ def move(version, path, *topics, name="move"):
     return Ask("AlterReplicaLogDirs", version, {"dirs": [{"path": path, "topics": rows}]}, name)
 
 
-def of_dirs(id, *evidence, **how):
-    return claim(id, evidence=evidence, **({"api": "DescribeLogDirs"} | how))
+ASK = {"api": "DescribeLogDirs"}
 
 
-@of_dirs("log.directories-tell-the-size-of-logs", "LOG-01", "KIP-113",
-         versions=every("DescribeLogDirs"))  # fmt: skip
+@claim(
+    "log.directories-tell-the-size-of-logs",
+    evidence=(
+        "LOG-01",
+        "KIP-113",
+    ),
+    versions=every("DescribeLogDirs"),
+    **ASK,
+)
 def test_directories_tell_the_size_of_logs(case):
     """DescribeLogDirs gives the bytes of each partition asked for, no lag, and where it is."""
     topic = case.topic()
@@ -50,12 +56,15 @@ def test_directories_tell_the_size_of_logs(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.all-directories-with-all-logs",
-    "LOG-01",
-    "KIP-113",
+    evidence=(
+        "LOG-01",
+        "KIP-113",
+    ),
     versions=every("DescribeLogDirs"),
     where=lambda row: row["version"] in (0, 1, 3),
+    **ASK,
 )
 def test_all_directories_with_all_logs(case):
     """DescribeLogDirs of no topics in particular (null) gives every partition of the broker."""
@@ -68,12 +77,15 @@ def test_all_directories_with_all_logs(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.unknown-logs-are-left-out",
-    "LOG-01",
-    "KIP-113",
+    evidence=(
+        "LOG-01",
+        "KIP-113",
+    ),
     versions=every("DescribeLogDirs"),
     where=lambda row: row["version"] in (0, 1),
+    **ASK,
 )
 def test_unknown_logs_are_left_out(case):
     """What is not there is left out of DescribeLogDirs without an error."""
@@ -90,12 +102,15 @@ def test_unknown_logs_are_left_out(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.deleted-records-still-take-room",
-    "LOG-19",
-    "LOG-01",
+    evidence=(
+        "LOG-19",
+        "LOG-01",
+    ),
     versions=every("DescribeLogDirs"),
     where=lambda row: row["version"] in (0, 1),
+    **ASK,
 )
 def test_deleted_records_still_take_room(case):
     """Records below the log start count as long as their segment is there."""
@@ -109,13 +124,16 @@ def test_deleted_records_still_take_room(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.a-deleted-topic-is-in-no-directory",
-    "LOG-22",
-    "LOG-21",
+    evidence=(
+        "LOG-22",
+        "LOG-21",
+    ),
     releases="1.0-2.2,3.9+",
     versions=every("DescribeLogDirs"),
     where=lambda row: row["version"] in (0, 1),
+    **ASK,
 )
 def test_a_deleted_topic_is_in_no_directory(case):
     """The log of a deleted topic is in no directory long before its files are gone, and a topic of
@@ -137,10 +155,12 @@ def test_a_deleted_topic_is_in_no_directory(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.moving-to-no-directory-is-refused",
-    "LOG-02",
-    "KIP-113",
+    evidence=(
+        "LOG-02",
+        "KIP-113",
+    ),
     api="AlterReplicaLogDirs",
     versions=every("AlterReplicaLogDirs"),
 )
@@ -155,10 +175,12 @@ def test_moving_to_no_directory_is_refused(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.moving-to-where-it-is-does-nothing",
-    "LOG-02",
-    "KIP-113",
+    evidence=(
+        "LOG-02",
+        "KIP-113",
+    ),
     api="AlterReplicaLogDirs",
     versions=every("AlterReplicaLogDirs"),
 )
@@ -179,10 +201,12 @@ def test_moving_to_where_it_is_does_nothing(case):
     assert verdict.conforms, verdict
 
 
-@of_dirs(
+@claim(
     "log.moving-what-is-not-there-is-refused",
-    "LOG-02",
-    "KIP-113",
+    evidence=(
+        "LOG-02",
+        "KIP-113",
+    ),
     api="AlterReplicaLogDirs",
     versions=every("AlterReplicaLogDirs"),
 )

@@ -41,13 +41,12 @@ ENTRY = "results[0].configs[0]"
 TEN_MINUTES = str(10 * MINUTE)
 
 
-def of_brokers(id, *evidence, **how):
-    how = {
-        "api": "IncrementalAlterConfigs",
-        "versions": only("IncrementalAlterConfigs", 0),
-        "releases": "2.8+",
-    } | how
-    return claim(id, evidence=evidence, config=SHAPE, **how)
+CHANGE = {
+    "api": "IncrementalAlterConfigs",
+    "versions": only("IncrementalAlterConfigs", 0),
+    "releases": "2.8+",
+    "config": SHAPE,
+}
 
 
 def change(name, value, *, of=ALL, step="set", **how):
@@ -62,7 +61,14 @@ def shown(name, value, step, *, path=f"{ENTRY}.value"):
     return Until(asked, path, "==", value)
 
 
-@of_brokers("dynamic.one-broker-is-above-all-brokers", "DYN-10", "KIP-226")
+@claim(
+    "dynamic.one-broker-is-above-all-brokers",
+    evidence=(
+        "DYN-10",
+        "KIP-226",
+    ),
+    **CHANGE,
+)
 def test_one_broker_is_above_all_brokers(case):
     """What is set for this broker is above what is set for all, and both above its file and the
     default; each is a synonym in that order."""
@@ -85,7 +91,14 @@ def test_one_broker_is_above_all_brokers(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.topics-show-what-stands-behind-them", "DYN-10", "KIP-226")
+@claim(
+    "dynamic.topics-show-what-stands-behind-them",
+    evidence=(
+        "DYN-10",
+        "KIP-226",
+    ),
+    **CHANGE,
+)
 def test_topics_show_what_stands_behind_them(case):
     """A topic without an override shows the broker's dynamic value, and where it comes from."""
     topic = case.topic()
@@ -101,7 +114,14 @@ def test_topics_show_what_stands_behind_them(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.a-smaller-message-limit-holds-at-once", "DYN-10", "KIP-226")
+@claim(
+    "dynamic.a-smaller-message-limit-holds-at-once",
+    evidence=(
+        "DYN-10",
+        "KIP-226",
+    ),
+    **CHANGE,
+)
 def test_a_smaller_message_limit_holds_at_once(case):
     """message.max.bytes for all brokers soon refuses what was taken before. An idempotent
     producer asks, whose repeated batch is stored once however often it is tried."""
@@ -124,7 +144,14 @@ def test_a_smaller_message_limit_holds_at_once(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.a-brokers-codec-is-its-topics", "DYN-10", "KIP-226")
+@claim(
+    "dynamic.a-brokers-codec-is-its-topics",
+    evidence=(
+        "DYN-10",
+        "KIP-226",
+    ),
+    **CHANGE,
+)
 def test_a_brokers_codec_is_its_topics(case):
     """compression.type for all brokers is what topics without their own store from then on."""
     topic = case.topic()
@@ -144,8 +171,12 @@ def test_a_brokers_codec_is_its_topics(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.some-settings-cannot-change", "KIP-226",
-            setting=("log.dirs", "broker.id", "num.partitions"))  # fmt: skip
+@claim(
+    "dynamic.some-settings-cannot-change",
+    evidence=("KIP-226",),
+    setting=("log.dirs", "broker.id", "num.partitions"),
+    **CHANGE,
+)
 def test_some_settings_cannot_change(case):
     """A setting that is read once at start cannot be altered while the broker runs."""
     verdict = case.judge(
@@ -155,7 +186,7 @@ def test_some_settings_cannot_change(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.some-settings-are-of-one-broker", "KIP-226")
+@claim("dynamic.some-settings-are-of-one-broker", evidence=("KIP-226",), **CHANGE)
 def test_some_settings_are_of_one_broker(case):
     """A setting that belongs to one broker cannot be given to all of them."""
     verdict = case.judge(
@@ -165,9 +196,18 @@ def test_some_settings_are_of_one_broker(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.impossible-values-are-refused", "KIP-226",
-            entry=("log.retention.ms=soon", "num.io.threads=0", "num.io.threads=900",
-                   "log.cleaner.threads=50", "compression.type=zip"))  # fmt: skip
+@claim(
+    "dynamic.impossible-values-are-refused",
+    evidence=("KIP-226",),
+    entry=(
+        "log.retention.ms=soon",
+        "num.io.threads=0",
+        "num.io.threads=900",
+        "log.cleaner.threads=50",
+        "compression.type=zip",
+    ),
+    **CHANGE,
+)
 def test_impossible_values_are_refused(case):
     """A value that does not parse or is out of range is refused, and so is a pool of threads that
     would more than double or halve; the setting stays."""
@@ -180,7 +220,7 @@ def test_impossible_values_are_refused(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.a-broker-can-be-tried", "KIP-226")
+@claim("dynamic.a-broker-can-be-tried", evidence=("KIP-226",), **CHANGE)
 def test_a_broker_can_be_tried(case):
     """With validate_only a broker setting is checked and stays as it is."""
     name = "log.index.interval.bytes"
@@ -192,8 +232,17 @@ def test_a_broker_can_be_tried(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.altering-replaces-a-brokers-settings", "DYN-17", "KIP-226",
-            api="AlterConfigs", versions=only("AlterConfigs", 0))  # fmt: skip
+@claim(
+    "dynamic.altering-replaces-a-brokers-settings",
+    evidence=(
+        "DYN-17",
+        "KIP-226",
+    ),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+    releases="2.8+",
+    config=SHAPE,
+)
 def test_altering_replaces_a_brokers_settings(case):
     """AlterConfigs of a broker sets what it names and takes every other dynamic setting back."""
     first, second = "log.index.interval.bytes", "log.retention.ms"
@@ -210,8 +259,17 @@ def test_altering_replaces_a_brokers_settings(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.all-brokers-have-an-empty-name", "DYN-01", "KIP-226",
-            api="AlterConfigs", versions=only("AlterConfigs", 0), releases="2.2-3.9")  # fmt: skip
+@claim(
+    "dynamic.all-brokers-have-an-empty-name",
+    evidence=(
+        "DYN-01",
+        "KIP-226",
+    ),
+    api="AlterConfigs",
+    versions=only("AlterConfigs", 0),
+    releases="2.2-3.9",
+    config=SHAPE,
+)
 def test_all_brokers_have_an_empty_name(case):
     """The resource with the empty name is all brokers: what it holds is shown, nothing else."""
     name = "log.index.interval.bytes"
@@ -229,7 +287,15 @@ def test_all_brokers_have_an_empty_name(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.throttles-are-dynamic-only", "DYN-13", "DYN-14", "KIP-73")
+@claim(
+    "dynamic.throttles-are-dynamic-only",
+    evidence=(
+        "DYN-13",
+        "DYN-14",
+        "KIP-73",
+    ),
+    **CHANGE,
+)
 def test_throttles_are_dynamic_only(case):
     """The rates of replication are settings of one broker that no file can hold; which replicas
     they slow down is a config of the topic."""
@@ -248,8 +314,15 @@ def test_throttles_are_dynamic_only(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.bad-throttles-are-refused", "DYN-13", "KIP-73",
-            replicas=("0", "a:b", "0:0,*"))  # fmt: skip
+@claim(
+    "dynamic.bad-throttles-are-refused",
+    evidence=(
+        "DYN-13",
+        "KIP-73",
+    ),
+    replicas=("0", "a:b", "0:0,*"),
+    **CHANGE,
+)
 def test_bad_throttles_are_refused(case):
     """Throttled replicas are pairs of partition and broker, or a star alone."""
     topic = case.topic()
@@ -267,8 +340,15 @@ def test_bad_throttles_are_refused(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers("dynamic.all-brokers-keep-a-min-isr", "KIP-966", releases="4.3",
-            of=(ALL, THIS))  # fmt: skip
+@claim(
+    "dynamic.all-brokers-keep-a-min-isr",
+    evidence=("KIP-966",),
+    api="IncrementalAlterConfigs",
+    versions=only("IncrementalAlterConfigs", 0),
+    releases="4.3",
+    config=SHAPE,
+    of=(ALL, THIS),
+)
 def test_all_brokers_keep_a_min_isr(case):
     """With eligible leader replicas min.insync.replicas is a setting of all brokers together: it
     can neither be taken back from all nor be given to one."""
@@ -279,12 +359,17 @@ def test_all_brokers_keep_a_min_isr(case):
     assert verdict.conforms, verdict
 
 
-@of_brokers(
+@claim(
     "dynamic.a-brokers-retention-reaches-its-topics",
-    "DYN-10",
-    "LOG-30",
-    "KIP-226",
+    evidence=(
+        "DYN-10",
+        "LOG-30",
+        "KIP-226",
+    ),
+    api="IncrementalAlterConfigs",
+    versions=only("IncrementalAlterConfigs", 0),
     releases="3.9+",
+    config=SHAPE,
 )
 def test_a_brokers_retention_reaches_its_topics(case):
     """log.retention.ms for all brokers reaches a topic without an override at once, and not one

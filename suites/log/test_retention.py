@@ -8,18 +8,14 @@ Sources: Log.deleteOldSegments and its three rules at 1.0.2, 2.2.1, 2.8.2, Unifi
 """
 
 from harness.claim import claim, only
-from harness.expect import all_of, answer, by_release, records
-from harness.placeholders import Now, Ref
-from harness.scenario import Until
+from harness.expect import all_of, answer, records
+from harness.placeholders import Now
 from harness.steps import (
-    alter_configs,
     delete_records,
     fetch,
-    init_producer_id,
     list_offsets,
     offset_for_leader_epoch,
     produce,
-    producer_ready,
 )
 from suites.log.lively import (
     HOUR,
@@ -33,7 +29,7 @@ from suites.log.lively import (
 )
 from suites.log.sizes import SIZES, describe_log_dirs, size_is
 from suites.scene import ONE, SIZE, THREE, TWO, batch, stamped
-from suites.sending import ends_at, from_producer, log_end, stored_at
+from suites.sending import ends_at, log_end, stored_at
 
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"
@@ -43,17 +39,23 @@ FOREVER = {"retention.ms": -1}
 OLD, OLDER = -HOUR, -2 * HOUR
 
 
-def of_retention(id, *evidence, **how):
-    how = {"api": "ListOffsets", "versions": only("ListOffsets", 1)} | how
-    return claim(id, evidence=evidence, config=LIVELY, **how)
+LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVELY}
 
 
 def stays_at(offset, name="earliest"):
     return answer(name, f"{ROW}.offset").is_(offset)
 
 
-@of_retention("log.retention-by-time", "LOG-16", "LOG-17", "LOG-20",
-              switches=("retention-ignored",))  # fmt: skip
+@claim(
+    "log.retention-by-time",
+    evidence=(
+        "LOG-16",
+        "LOG-17",
+        "LOG-20",
+    ),
+    switches=("retention-ignored",),
+    **LOOK,
+)
 def test_retention_by_time(case):
     """Segments whose newest record is older than retention.ms go, oldest first; the log start
     follows, the log end stays."""
@@ -69,8 +71,16 @@ def test_retention_by_time(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.what-retention-took-is-out-of-range", "LOG-20", "FETCH-05",
-              api="Fetch", versions=only("Fetch", 5))  # fmt: skip
+@claim(
+    "log.what-retention-took-is-out-of-range",
+    evidence=(
+        "LOG-20",
+        "FETCH-05",
+    ),
+    api="Fetch",
+    versions=only("Fetch", 5),
+    config=LIVELY,
+)
 def test_what_retention_took_is_out_of_range(case):
     """A Fetch below the new log start is OFFSET_OUT_OF_RANGE; one above says where it starts."""
     topic = case.topic()
@@ -87,7 +97,14 @@ def test_what_retention_took_is_out_of_range(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.times-are-looked-up-in-what-is-left", "LOG-20", "META-02")
+@claim(
+    "log.times-are-looked-up-in-what-is-left",
+    evidence=(
+        "LOG-20",
+        "META-02",
+    ),
+    **LOOK,
+)
 def test_times_are_looked_up_in_what_is_left(case):
     """After retention a lookup by an old time finds the first record that is left."""
     topic = case.topic()
@@ -100,7 +117,7 @@ def test_times_are_looked_up_in_what_is_left(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.retention-stops-at-the-first-segment-that-stays", "LOG-16")
+@claim("log.retention-stops-at-the-first-segment-that-stays", evidence=("LOG-16",), **LOOK)
 def test_retention_stops_at_the_first_segment_that_stays(case):
     """An old segment behind a young one stays: only a beginning of the log is ever deleted."""
     topic = case.topic()
@@ -115,7 +132,7 @@ def test_retention_stops_at_the_first_segment_that_stays(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.one-young-record-keeps-a-segment", "LOG-17")
+@claim("log.one-young-record-keeps-a-segment", evidence=("LOG-17",), **LOOK)
 def test_one_young_record_keeps_a_segment(case):
     """A segment is as old as its newest record, also when that one stands before older ones."""
     topic = case.topic()
@@ -130,7 +147,7 @@ def test_one_young_record_keeps_a_segment(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.a-record-from-the-future-keeps-its-segment", "LOG-17")
+@claim("log.a-record-from-the-future-keeps-its-segment", evidence=("LOG-17",), **LOOK)
 def test_a_record_from_the_future_keeps_its_segment(case):
     """A record stamped in the future keeps its segment, and every one behind it."""
     topic = case.topic()
@@ -145,7 +162,14 @@ def test_a_record_from_the_future_keeps_its_segment(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.negative-retention-keeps-everything", "LOG-17", "LOG-18")
+@claim(
+    "log.negative-retention-keeps-everything",
+    evidence=(
+        "LOG-17",
+        "LOG-18",
+    ),
+    **LOOK,
+)
 def test_negative_retention_keeps_everything(case):
     """With retention.ms and retention.bytes of -1 the oldest record stays."""
     topic = case.topic()
@@ -159,7 +183,7 @@ def test_negative_retention_keeps_everything(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.when-all-is-old-the-log-is-empty", "LOG-20")
+@claim("log.when-all-is-old-the-log-is-empty", evidence=("LOG-20",), **LOOK)
 def test_when_all_is_old_the_log_is_empty(case):
     """When the active segment is too old it goes too: start meets end, and offsets go on."""
     topic = case.topic()
@@ -180,8 +204,14 @@ def test_when_all_is_old_the_log_is_empty(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.an-emptied-log-keeps-its-epoch", "LOG-20", api="OffsetForLeaderEpoch",
-              versions=only("OffsetForLeaderEpoch", 3), releases="2.8+")  # fmt: skip
+@claim(
+    "log.an-emptied-log-keeps-its-epoch",
+    evidence=("LOG-20",),
+    api="OffsetForLeaderEpoch",
+    versions=only("OffsetForLeaderEpoch", 3),
+    config=LIVELY,
+    releases="2.8+",
+)
 def test_an_emptied_log_keeps_its_epoch(case):
     """The leader's epoch still ends at the log end when retention took every record."""
     topic = case.topic()
@@ -194,7 +224,15 @@ def test_an_emptied_log_keeps_its_epoch(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.retention-by-size", "LOG-16", "LOG-18", more=(0, 1))
+@claim(
+    "log.retention-by-size",
+    evidence=(
+        "LOG-16",
+        "LOG-18",
+    ),
+    more=(0, 1),
+    **LOOK,
+)
 def test_retention_by_size(case):
     """The oldest segments go as long as at least retention.bytes remain without them."""
     topic = case.topic()
@@ -210,7 +248,7 @@ def test_retention_by_size(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.a-large-old-segment-stays-whole", "LOG-18")
+@claim("log.a-large-old-segment-stays-whole", evidence=("LOG-18",), **LOOK)
 def test_a_large_old_segment_stays_whole(case):
     """A first segment larger than the surplus stays, and so do the small ones behind it."""
     topic = case.topic()
@@ -224,7 +262,14 @@ def test_a_large_old_segment_stays_whole(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.no-bytes-kept-empties-the-log", "LOG-18", "LOG-20")
+@claim(
+    "log.no-bytes-kept-empties-the-log",
+    evidence=(
+        "LOG-18",
+        "LOG-20",
+    ),
+    **LOOK,
+)
 def test_no_bytes_kept_empties_the_log(case):
     """retention.bytes of 0 leaves nothing, not even the active segment."""
     topic = case.topic()
@@ -237,12 +282,15 @@ def test_no_bytes_kept_empties_the_log(case):
     assert verdict.conforms, verdict
 
 
-@of_retention(
+@claim(
     "log.segments-below-the-log-start-go",
-    "LOG-19",
-    "LOG-21",
+    evidence=(
+        "LOG-19",
+        "LOG-21",
+    ),
     api="DescribeLogDirs",
     versions=only("DescribeLogDirs", 1),
+    config=LIVELY,
     releases="2.2+",
 )
 def test_segments_below_the_log_start_go(case):
@@ -260,7 +308,7 @@ def test_segments_below_the_log_start_go(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.compacted-logs-know-no-retention", "LOG-16")
+@claim("log.compacted-logs-know-no-retention", evidence=("LOG-16",), **LOOK)
 def test_compacted_logs_know_no_retention(case):
     """A log that is only compacted loses nothing to retention.ms or retention.bytes."""
     topic = case.topic()
@@ -276,7 +324,14 @@ def test_compacted_logs_know_no_retention(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.compact-and-delete-deletes", "LOG-16", "KIP-71")
+@claim(
+    "log.compact-and-delete-deletes",
+    evidence=(
+        "LOG-16",
+        "KIP-71",
+    ),
+    **LOOK,
+)
 def test_compact_and_delete_deletes(case):
     """With compact,delete old segments go by retention, too, though nothing is dirty enough."""
     topic = case.topic()
@@ -291,7 +346,14 @@ def test_compact_and_delete_deletes(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.append-time-decides-where-it-is-stamped", "LOG-17", "APPEND-09")
+@claim(
+    "log.append-time-decides-where-it-is-stamped",
+    evidence=(
+        "LOG-17",
+        "APPEND-09",
+    ),
+    **LOOK,
+)
 def test_append_time_decides_where_it_is_stamped(case):
     """With LogAppendTime a record that a producer calls old is as young as its arrival."""
     topic = case.topic()
@@ -305,7 +367,12 @@ def test_append_time_decides_where_it_is_stamped(case):
     assert verdict.conforms, verdict
 
 
-@of_retention("log.records-without-time-are-as-old-as-their-segment", "LOG-17", releases="1.0-2.8")
+@claim(
+    "log.records-without-time-are-as-old-as-their-segment",
+    evidence=("LOG-17",),
+    releases="1.0-2.8",
+    **LOOK,
+)
 def test_records_without_time_are_as_old_as_their_segment(case):
     """Where no record has a timestamp, a segment's age counts from its last write."""
     topic = case.topic()
@@ -316,131 +383,5 @@ def test_records_without_time_are_as_old_as_their_segment(case):
         earliest(topic),
         fetch(topic, 0, 0, max_wait_ms=0, name="read"),
         expect=all_of(stays_at(0), records("read", "[*].timestamp").is_([-1])),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_retention("log.a-shorter-retention-reaches-a-live-log", "LOG-17", "DYN-10")
-def test_a_shorter_retention_reaches_a_live_log(case):
-    """A retention.ms that is made shorter takes records that the old one kept."""
-    topic = case.topic()
-    configs = {"segment.ms": 1000}
-    verdict = case.judge(
-        segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=FOREVER),
-        earliest(topic, "before"),
-        alter_configs(topic, configs | TEN_MINUTES, name="alter"),
-        starts_at(topic, 1),
-        expect=stays_at(0, "before"),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_retention("log.removing-an-override-restores-the-brokers-retention", "DYN-10", "LOG-30")
-def test_removing_an_override_restores_the_brokers_retention(case):
-    """Without its own retention.ms a topic has the broker's week again."""
-    topic = case.topic()
-    week = 7 * 24 * HOUR
-    many = batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR), batch(THREE)
-    verdict = case.judge(
-        segmented(topic, *many, configs=FOREVER),
-        earliest(topic, "before"),
-        alter_configs(topic, {"segment.ms": 1000}, name="alter"),
-        starts_at(topic, 1),
-        retention_passes(case.topic("witness")),
-        earliest(topic, "after"),
-        expect=all_of(stays_at(0, "before"), stays_at(1, "after")),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_retention("log.brokers-defaults-hold-where-a-topic-says-nothing", "LOG-30", "LOG-17")
-def test_brokers_defaults_hold_where_a_topic_says_nothing(case):
-    """A topic without overrides keeps what is younger than a week and loses what is older."""
-    topic = case.topic()
-    week = 7 * 24 * HOUR
-    verdict = case.judge(
-        segmented(topic, batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR)),
-        starts_at(topic, 1),
-        retention_passes(case.topic("witness")),
-        earliest(topic, "after"),
-        expect=stays_at(1, "after"),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_retention("log.producers-outlive-their-records", "LOG-20", "APPEND-17", "KIP-360",
-              api="Produce", versions=only("Produce", 3))  # fmt: skip
-def test_producers_outlive_their_records(case):
-    """What is known of a producer whose records retention took: nothing before 2.5, all since."""
-    topic, producer = case.topic(), Ref("init", "producer_id")
-
-    def send(sequence, name, at=0):
-        own = from_producer(producer, 0, sequence, ONE, timestamp=Now(at))
-        return produce(topic, 0, own, name=name)
-
-    code = "responses[0].partition_responses[0].error_code"
-    verdict = case.judge(
-        segmented(topic, configs=TEN_MINUTES),
-        producer_ready(),
-        init_producer_id(name="init"),
-        send(0, "one", OLD),
-        starts_at(topic, 1),
-        send(0, "one again", OLD),
-        send(5, "a gap"),
-        send(1, "two"),
-        log_end(topic),
-        expect=by_release(
-            {
-                "1.0-2.2": answer("a gap", code).is_not(NONE),
-                "2.8+": all_of(stored_at("one again", 0), stored_at("two", 1)),
-            }
-        ),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim(
-    "log.silent-producers-are-forgotten",
-    evidence=("LOG-31", "KIP-854"),
-    api="Produce",
-    versions=only("Produce", 3),
-    releases="3.9+",
-    config=LIVELY
-    | {"producer.id.expiration.ms": 1000, "producer.id.expiration.check.interval.ms": 200},
-)
-def test_silent_producers_are_forgotten(case):
-    """A producer whose last batch is older than producer.id.expiration.ms is forgotten: a sequence
-    that was a gap is a beginning then."""
-    topic, producer = case.topic(), Ref("init", "producer_id")
-
-    def send(sequence, name, at=-MINUTE):
-        own = from_producer(producer, 0, sequence, ONE, timestamp=Now(at))
-        return produce(topic, 0, own, name=name)
-
-    code = "responses[0].partition_responses[0].error_code"
-    verdict = case.judge(
-        segmented(topic),
-        producer_ready(),
-        init_producer_id(name="init"),
-        send(0, "one"),
-        Until(send(5, "a gap"), code, "==", NONE),
-        log_end(topic),
-        expect=all_of(stored_at("one", 0), stored_at("a gap", 1), ends_at(2)),
-    )
-    assert verdict.conforms, verdict
-
-
-@of_retention("log.deleted-records-and-retention-agree", "LOG-19", "LOG-27")
-def test_deleted_records_and_retention_agree(case):
-    """Retention never moves the log start back behind what DeleteRecords took."""
-    topic = case.topic()
-    many = batch(ONE, at=OLD), batch(TWO, THREE, at=-MINUTE), batch(ONE)
-    verdict = case.judge(
-        segmented(topic, *many, configs=TEN_MINUTES),
-        delete_records(topic, 0, 2, name="delete"),
-        retention_passes(case.topic("witness")),
-        earliest(topic),
-        delete_records(topic, 0, 1, name="back"),
-        expect=all_of(stays_at(2), answer("back", f"{ROW}.low_watermark").is_(2)),
     )
     assert verdict.conforms, verdict

@@ -16,7 +16,7 @@ from harness.steps import (
     produce,
     producer_ready,
 )
-from suites.log.lively import MINUTE, SECOND, SEGMENT_MS, segmented
+from suites.log.lively import MINUTE, SEGMENT_MS, segmented
 from suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
 from suites.sending import from_producer, log_end, stored_at
 
@@ -24,16 +24,14 @@ ALL = "[*].value"
 ROW = "topics[0].partitions[0]"
 
 
-def of_segments(id, *evidence, **how):
-    how = {"api": "Fetch", "versions": only("Fetch", 4)} | how
-    return claim(id, evidence=evidence, **how)
+READ = {"api": "Fetch", "versions": only("Fetch", 4)}
 
 
 def read(topic, offset=0, name=None, **how):
     return fetch(topic, 0, offset, name=name or f"from {offset}", max_wait_ms=0, **how)
 
 
-@of_segments("log.segments-roll-by-size", "LOG-10", releases="1.0-3.9")
+@claim("log.segments-roll-by-size", evidence=("LOG-10",), releases="1.0-3.9", **READ)
 def test_segments_roll_by_size(case):
     """A batch that would make its segment larger than segment.bytes begins the next one."""
     topic = case.topic()
@@ -46,7 +44,7 @@ def test_segments_roll_by_size(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.a-batch-is-never-split", "LOG-10", releases="1.0-3.9")
+@claim("log.a-batch-is-never-split", evidence=("LOG-10",), releases="1.0-3.9", **READ)
 def test_a_batch_is_never_split(case):
     """A batch that fits only in part goes into the next segment whole, and room is left behind."""
     topic = case.topic()
@@ -59,10 +57,11 @@ def test_a_batch_is_never_split(case):
     assert verdict.conforms, verdict
 
 
-@of_segments(
+@claim(
     "log.segments-roll-by-the-time-of-records",
-    "LOG-10",
+    evidence=("LOG-10",),
     past=(SEGMENT_MS, SEGMENT_MS + 1),
+    **READ,
 )
 def test_segments_roll_by_the_time_of_records(case):
     """A batch more than segment.ms newer than its segment's first one begins the next one."""
@@ -76,7 +75,7 @@ def test_segments_roll_by_the_time_of_records(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.the-first-batch-starts-the-clock", "LOG-10")
+@claim("log.the-first-batch-starts-the-clock", evidence=("LOG-10",), **READ)
 def test_the_first_batch_starts_the_clock(case):
     """It is the first batch of a segment that its age counts from, not the last one."""
     topic = case.topic()
@@ -95,19 +94,19 @@ def test_the_first_batch_starts_the_clock(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.older-records-do-not-roll", "LOG-10")
+@claim("log.older-records-do-not-roll", evidence=("LOG-10",), **READ)
 def test_older_records_do_not_roll(case):
     """A batch older than its segment's first one stays in the segment, however much older."""
     topic = case.topic()
     verdict = case.judge(
-        segmented(topic, batch(ONE), batch(TWO, at=-MINUTE), batch(THREE, at=SECOND)),
+        segmented(topic, batch(ONE), batch(TWO, at=-MINUTE), batch(THREE, at=1000)),
         read(topic, 0),
         expect=records("from 0", ALL).is_([ONE, TWO, THREE]),
     )
     assert verdict.conforms, verdict
 
 
-@of_segments("log.the-newest-record-of-a-batch-counts", "LOG-10")
+@claim("log.the-newest-record-of-a-batch-counts", evidence=("LOG-10",), **READ)
 def test_the_newest_record_of_a_batch_counts(case):
     """The age of a batch is that of its newest record, wherever in the batch it stands."""
     topic = case.topic()
@@ -129,7 +128,14 @@ def test_the_newest_record_of_a_batch_counts(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.segments-roll-when-their-index-is-full", "LOG-10", "LOG-12")
+@claim(
+    "log.segments-roll-when-their-index-is-full",
+    evidence=(
+        "LOG-10",
+        "LOG-12",
+    ),
+    **READ,
+)
 def test_segments_roll_when_their_index_is_full(case):
     """An index of segment.index.bytes that is full ends its segment; the time index is first."""
     topic = case.topic()
@@ -149,7 +155,7 @@ def test_segments_roll_when_their_index_is_full(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.one-time-is-indexed-once", "LOG-12")
+@claim("log.one-time-is-indexed-once", evidence=("LOG-12",), **READ)
 def test_one_time_is_indexed_once(case):
     """Batches of one and the same time fill the offset index only, which has room for more."""
     topic = case.topic()
@@ -166,7 +172,7 @@ def test_one_time_is_indexed_once(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.the-index-grows-by-its-interval", "LOG-12")
+@claim("log.the-index-grows-by-its-interval", evidence=("LOG-12",), **READ)
 def test_the_index_grows_by_its_interval(case):
     """An entry is added when more than index.interval.bytes came since the last, not by batch."""
     topic = case.topic()
@@ -184,7 +190,7 @@ def test_the_index_grows_by_its_interval(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.log-append-time-rolls-by-the-brokers-clock", "LOG-10")
+@claim("log.log-append-time-rolls-by-the-brokers-clock", evidence=("LOG-10",), **READ)
 def test_log_append_time_rolls_by_the_brokers_clock(case):
     """With LogAppendTime the times that producers give roll nothing."""
     topic = case.topic()
@@ -197,7 +203,14 @@ def test_log_append_time_rolls_by_the_brokers_clock(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.a-read-ends-with-its-segment", "LOG-10", "FETCH-11")
+@claim(
+    "log.a-read-ends-with-its-segment",
+    evidence=(
+        "LOG-10",
+        "FETCH-11",
+    ),
+    **READ,
+)
 def test_a_read_ends_with_its_segment(case):
     """However much room a Fetch gives, it gets the rest of one segment; the next goes on."""
     topic = case.topic()
@@ -217,7 +230,7 @@ def test_a_read_ends_with_its_segment(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.deleting-records-within-a-segment-keeps-its-batches", "LOG-19")
+@claim("log.deleting-records-within-a-segment-keeps-its-batches", evidence=("LOG-19",), **READ)
 def test_deleting_records_within_a_segment_keeps_its_batches(case):
     """A log start within a segment hides what lies below it; the segment is not rewritten."""
     topic = case.topic()
@@ -234,8 +247,15 @@ def test_deleting_records_within_a_segment_keeps_its_batches(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.times-are-found-across-segments", "LOG-12", "META-02", api="ListOffsets",
-             versions=only("ListOffsets", 1))  # fmt: skip
+@claim(
+    "log.times-are-found-across-segments",
+    evidence=(
+        "LOG-12",
+        "META-02",
+    ),
+    api="ListOffsets",
+    versions=only("ListOffsets", 1),
+)
 def test_times_are_found_across_segments(case):
     """A lookup by time passes segments whose newest record is too old, in the log's order."""
     topic = case.topic()
@@ -254,8 +274,15 @@ def test_times_are_found_across_segments(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.producers-are-known-across-segments", "LOG-29", "APPEND-17",
-             api="Produce", versions=only("Produce", 3))  # fmt: skip
+@claim(
+    "log.producers-are-known-across-segments",
+    evidence=(
+        "LOG-29",
+        "APPEND-17",
+    ),
+    api="Produce",
+    versions=only("Produce", 3),
+)
 def test_producers_are_known_across_segments(case):
     """A repeated batch answers with its offset although its segment ended since."""
     topic, producer = case.topic(), Ref("init", "producer_id")
@@ -279,8 +306,16 @@ def test_producers_are_known_across_segments(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.an-epoch-spans-segments", "LOG-10", "APPEND-16", api="OffsetForLeaderEpoch",
-             versions=only("OffsetForLeaderEpoch", 3), releases="2.8+")  # fmt: skip
+@claim(
+    "log.an-epoch-spans-segments",
+    evidence=(
+        "LOG-10",
+        "APPEND-16",
+    ),
+    api="OffsetForLeaderEpoch",
+    versions=only("OffsetForLeaderEpoch", 3),
+    releases="2.8+",
+)
 def test_an_epoch_spans_segments(case):
     """Where the leader's epoch ends is the log end, however many segments it has."""
     topic = case.topic()
@@ -293,8 +328,15 @@ def test_an_epoch_spans_segments(case):
     assert verdict.conforms, verdict
 
 
-@of_segments("log.old-style-offsets-are-segments", "LOG-11", "META-04", api="ListOffsets",
-             versions=only("ListOffsets", 0))  # fmt: skip
+@claim(
+    "log.old-style-offsets-are-segments",
+    evidence=(
+        "LOG-11",
+        "META-04",
+    ),
+    api="ListOffsets",
+    versions=only("ListOffsets", 0),
+)
 def test_old_style_offsets_are_segments(case):
     """ListOffsets 0 names every segment by its base offset, and the log start for the oldest."""
     topic = case.topic()

@@ -30,9 +30,7 @@ RECORD, MARKER = 79, 78  # bytes of a batch
 LONG = {"segment.ms": 10 * MINUTE}
 
 
-def of_transactions(id, *evidence, **how):
-    how = {"api": "Fetch", "versions": only("Fetch", 4)} | how
-    return claim(id, evidence=evidence, config=LIVELY | CLUSTER, **how)
+READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY | CLUSTER}
 
 
 def closing(topic, number):
@@ -65,7 +63,14 @@ def aborted_and_committed(case, topic, configs):
     ]
 
 
-@of_transactions("log.aborted-records-are-compacted-away", "LOG-25", "KIP-98")
+@claim(
+    "log.aborted-records-are-compacted-away",
+    evidence=(
+        "LOG-25",
+        "KIP-98",
+    ),
+    **READ,
+)
 def test_aborted_records_are_compacted_away(case):
     """Records of an aborted transaction go at the first cleaning and replace nothing; its marker
     stays for now, and so do a committed record and its marker."""
@@ -81,7 +86,15 @@ def test_aborted_records_are_compacted_away(case):
     assert verdict.conforms, verdict
 
 
-@of_transactions("log.markers-of-nothing-go-in-the-end", "LOG-25", "LOG-24", "KIP-534")
+@claim(
+    "log.markers-of-nothing-go-in-the-end",
+    evidence=(
+        "LOG-25",
+        "LOG-24",
+        "KIP-534",
+    ),
+    **READ,
+)
 def test_markers_of_nothing_go_in_the_end(case):
     """The marker of a transaction whose records are all gone goes when delete.retention.ms is over;
     one whose records are there stays."""
@@ -105,7 +118,14 @@ def test_markers_of_nothing_go_in_the_end(case):
     assert verdict.conforms, verdict
 
 
-@of_transactions("log.an-open-transaction-stops-the-cleaner", "LOG-25", "LOG-28")
+@claim(
+    "log.an-open-transaction-stops-the-cleaner",
+    evidence=(
+        "LOG-25",
+        "LOG-28",
+    ),
+    **READ,
+)
 def test_an_open_transaction_stops_the_cleaner(case):
     """Nothing is cleaned from the segment on in which the earliest open transaction began."""
     topic, word = case.topic(), case.topic("transaction")

@@ -1,0 +1,237 @@
+"""When compaction happens, and when it does not: lags, dirtiness, policies that change, formats.
+
+Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-354 (max.compaction.lag.ms);
+LogCleanerManager at 1.0.2, 2.2.1, 2.8.2, 3.9.2; clauses LOG-23 to LOG-25.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, batches, records
+from harness.placeholders import Now, Records
+from harness.scenario import Until
+from harness.steps import (
+    a_topic,
+    alter_configs,
+    fetch,
+    produce,
+)
+from suites.log.lively import (
+    COMPACT,
+    END,
+    FIRST,
+    HOUR,
+    LAST,
+    LIVELY,
+    MINUTE,
+    NEXT,
+    RECORD,
+    SECOND,
+    SEGMENT_MS,
+    A,
+    B,
+    C,
+    cleaned,
+    closing,
+    compacted,
+    keyed,
+    pairs,
+    segmented,
+    shrunk,
+)
+from suites.scene import ONE, THREE, TWO, appended
+
+NONE = 0
+READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
+
+
+@claim(
+    "log.young-records-are-not-compacted-yet",
+    evidence=(
+        "LOG-25",
+        "KIP-58",
+    ),
+    **READ,
+)
+def test_young_records_are_not_compacted_yet(case):
+    """Records younger than min.compaction.lag.ms stay with all their values, older ones do not."""
+    topic = case.topic()
+    configs = {"segment.ms": SEGMENT_MS, "min.compaction.lag.ms": 10 * MINUTE}
+    many = (
+        keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100),
+        keyed(B, ONE, at=FIRST), keyed(B, TWO, at=SECOND),
+    )  # fmt: skip
+    verdict = case.judge(
+        segmented(topic, *many, closing(), configs=configs),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+        cleaned(topic, RECORD),
+        fetch(topic, 0, 2, max_wait_ms=0, name="young"),
+        expect=all_of(
+            records("cleaned", "[*].value").is_([TWO]),
+            records("young", "[*].value").is_([ONE, TWO]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("log.a-log-that-is-not-dirty-enough-waits", evidence=("LOG-25",), **READ)
+def test_a_log_that_is_not_dirty_enough_waits(case):
+    """While the share of uncleaned bytes is not above min.cleanable.dirty.ratio nothing is
+    compacted: a log that became dirty later, but enough, comes first."""
+    topic, witness = case.topic(), case.topic("witness")
+    half = {"segment.ms": SEGMENT_MS, "cleanup.policy": "compact"}
+    verdict = case.judge(
+        segmented(topic, keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR), closing(FIRST)),
+        alter_configs(topic, half | COMPACT, name="compact"),
+        cleaned(topic, RECORD),
+        alter_configs(topic, half | {"min.cleanable.dirty.ratio": 1}, name="raise"),
+        produce(topic, 0, closing(FIRST), name="same key"),
+        produce(topic, 0, closing(LAST), name="close"),
+        compacted_witness(witness),
+        fetch(topic, 0, 2, max_wait_ms=0, name="dirty"),
+        expect=records("dirty", "[*].key").is_([END, END]),
+    )
+    assert verdict.conforms, verdict
+
+
+def compacted_witness(witness):
+    """Another log that gets dirty and clean."""
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing()
+    configs = {"segment.ms": SEGMENT_MS} | COMPACT
+    return [
+        segmented(witness, configs=configs),
+        *(produce(witness, 0, batch, name=f"witness {index}") for index, batch in enumerate(many)),
+        cleaned(witness, RECORD, name="witness cleaned"),
+    ]
+
+
+@claim(
+    "log.compaction-cannot-wait-for-ever",
+    evidence=(
+        "KIP-354",
+        "LOG-25",
+    ),
+    releases="2.8+",
+    **READ,
+)
+def test_compaction_cannot_wait_for_ever(case):
+    """Records older than max.compaction.lag.ms are compacted, however little of the log is dirty,
+    and a segment is closed for it in time."""
+    topic = case.topic()
+    configs = {
+        "cleanup.policy": "compact",
+        "min.cleanable.dirty.ratio": 1,
+        "max.compaction.lag.ms": 10 * MINUTE,
+    }
+    many = keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100), closing(LAST)
+    verdict = case.judge(
+        a_topic(topic, configs=configs),
+        appended(topic, *many),
+        cleaned(topic, RECORD),
+        expect=records("cleaned", "[*].value").is_([TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.compact-and-delete-compacts",
+    evidence=(
+        "LOG-24",
+        "KIP-71",
+    ),
+    **READ,
+)
+def test_compact_and_delete_compacts(case):
+    """With compact,delete the last value of each key stays while it is young enough."""
+    topic = case.topic()
+    both = {"segment.ms": SEGMENT_MS, **COMPACT, "cleanup.policy": "compact,delete"}
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
+    verdict = case.judge(
+        segmented(topic, *many, closing()),
+        alter_configs(topic, both, name="both"),
+        cleaned(topic, RECORD),
+        expect=records("cleaned", "[*].value").is_([TWO]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.a-log-that-is-compact-no-more-keeps-what-comes",
+    evidence=(
+        "LOG-23",
+        "DYN-10",
+    ),
+    **READ,
+)
+def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
+    """When cleanup.policy goes back to delete, what was compacted stays so, and nothing more is;
+    records without key are welcome again."""
+    topic = case.topic()
+    many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing(NEXT)
+    keyless = Records({"magic": 2, "records": [ONE], "timestamp": Now(NEXT)})
+    verdict = case.judge(
+        compacted(topic, *many, leaves=RECORD),
+        alter_configs(topic, {"segment.ms": SEGMENT_MS}, name="delete"),
+        Until(
+            produce(topic, 0, keyless, name="keyless"),
+            "responses[0].partition_responses[0].error_code", "==", NONE,
+        ),
+        produce(topic, 0, closing(LAST), name="close"),
+        compacted_witness(case.topic("witness")),
+        fetch(topic, 0, 2, max_wait_ms=0, name="rest"),
+        expect=records("rest", "[*].key").is_([END, None]),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.append-times-survive-compaction",
+    evidence=(
+        "LOG-24",
+        "APPEND-09",
+    ),
+    releases="2.2+",
+    **READ,
+)
+def test_append_times_survive_compaction(case):
+    """Batches stamped by the broker stay so when they lose records."""
+    topic = case.topic()
+    # So small an index is full at once: each batch is a segment, whenever it came.
+    stamped = {"message.timestamp.type": "LogAppendTime", "segment.index.bytes": 12}
+    verdict = case.judge(
+        a_topic(topic, configs=stamped),
+        appended(topic, pairs((A, ONE), (C, ONE)), keyed(A, TWO), closing()),
+        alter_configs(topic, stamped | COMPACT, name="compact"),
+        cleaned(topic, RECORD),
+        expect=all_of(
+            batches("cleaned", "[0].attributes").is_(8),
+            records("cleaned", "[*].key").is_([C]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.old-messages-are-compacted-in-their-format",
+    evidence=("LOG-24",),
+    releases="1.0-2.8",
+    codec=("none", "gzip"),
+    format=("0.9.0.0", "0.10.0"),
+    **READ,
+)
+def test_old_messages_are_compacted_in_their_format(case):
+    """Messages of the old formats stay in theirs, single or in a compressed set."""
+    topic = case.topic()
+    configs = {"segment.index.bytes": 36, "index.interval.bytes": 1,
+               "message.format.version": case.format}  # fmt: skip
+    if case.codec == "none":
+        first = [keyed(key, ONE, at=FIRST) for key in (A, B, C)]
+    else:
+        first = [pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST, compression=1)]
+    filler = [keyed(A, THREE, at=FIRST + index) for index in range(6)]
+    verdict = case.judge(
+        a_topic(topic, configs=configs),
+        appended(topic, *first, keyed(B, TWO, at=FIRST), *filler),
+        alter_configs(topic, configs | COMPACT, name="compact"),
+        shrunk(topic, 160),
+        expect=records("cleaned", "[*].key").contains(C),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,205 @@
+"""Retention that changes while a log lives, and what it means for producers and deleted records.
+
+Sources: LogManager.topicConfigUpdated, ProducerStateManager at 1.0.2, 2.2.1, 2.8.2, 3.9.2; KIP-360,
+KIP-854; clauses LOG-17, LOG-30, LOG-31, DYN-10.
+"""
+
+from harness.claim import claim, only
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Now, Ref
+from harness.scenario import Until
+from harness.steps import (
+    alter_configs,
+    delete_records,
+    init_producer_id,
+    produce,
+    producer_ready,
+)
+from suites.log.lively import (
+    HOUR,
+    LIVELY,
+    MINUTE,
+    earliest,
+    retention_passes,
+    segmented,
+    starts_at,
+)
+from suites.scene import ONE, THREE, TWO, batch
+from suites.sending import ends_at, from_producer, log_end, stored_at
+
+NONE, OFFSET_OUT_OF_RANGE = 0, 1
+ROW = "topics[0].partitions[0]"
+FETCHED = "responses[0].partitions[0]"
+TEN_MINUTES = {"retention.ms": 10 * MINUTE}
+FOREVER = {"retention.ms": -1}
+OLD, OLDER = -HOUR, -2 * HOUR
+
+
+LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVELY}
+
+
+def stays_at(offset, name="earliest"):
+    return answer(name, f"{ROW}.offset").is_(offset)
+
+
+@claim(
+    "log.a-shorter-retention-reaches-a-live-log",
+    evidence=(
+        "LOG-17",
+        "DYN-10",
+    ),
+    **LOOK,
+)
+def test_a_shorter_retention_reaches_a_live_log(case):
+    """A retention.ms that is made shorter takes records that the old one kept."""
+    topic = case.topic()
+    configs = {"segment.ms": 1000}
+    verdict = case.judge(
+        segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=FOREVER),
+        earliest(topic, "before"),
+        alter_configs(topic, configs | TEN_MINUTES, name="alter"),
+        starts_at(topic, 1),
+        expect=stays_at(0, "before"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.removing-an-override-restores-the-brokers-retention",
+    evidence=(
+        "DYN-10",
+        "LOG-30",
+    ),
+    **LOOK,
+)
+def test_removing_an_override_restores_the_brokers_retention(case):
+    """Without its own retention.ms a topic has the broker's week again."""
+    topic = case.topic()
+    week = 7 * 24 * HOUR
+    many = batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR), batch(THREE)
+    verdict = case.judge(
+        segmented(topic, *many, configs=FOREVER),
+        earliest(topic, "before"),
+        alter_configs(topic, {"segment.ms": 1000}, name="alter"),
+        starts_at(topic, 1),
+        retention_passes(case.topic("witness")),
+        earliest(topic, "after"),
+        expect=all_of(stays_at(0, "before"), stays_at(1, "after")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.brokers-defaults-hold-where-a-topic-says-nothing",
+    evidence=(
+        "LOG-30",
+        "LOG-17",
+    ),
+    **LOOK,
+)
+def test_brokers_defaults_hold_where_a_topic_says_nothing(case):
+    """A topic without overrides keeps what is younger than a week and loses what is older."""
+    topic = case.topic()
+    week = 7 * 24 * HOUR
+    verdict = case.judge(
+        segmented(topic, batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR)),
+        starts_at(topic, 1),
+        retention_passes(case.topic("witness")),
+        earliest(topic, "after"),
+        expect=stays_at(1, "after"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.producers-outlive-their-records",
+    evidence=(
+        "LOG-20",
+        "APPEND-17",
+        "KIP-360",
+    ),
+    api="Produce",
+    versions=only("Produce", 3),
+    config=LIVELY,
+)
+def test_producers_outlive_their_records(case):
+    """What is known of a producer whose records retention took: nothing before 2.5, all since."""
+    topic, producer = case.topic(), Ref("init", "producer_id")
+
+    def send(sequence, name, at=0):
+        own = from_producer(producer, 0, sequence, ONE, timestamp=Now(at))
+        return produce(topic, 0, own, name=name)
+
+    code = "responses[0].partition_responses[0].error_code"
+    verdict = case.judge(
+        segmented(topic, configs=TEN_MINUTES),
+        producer_ready(),
+        init_producer_id(name="init"),
+        send(0, "one", OLD),
+        starts_at(topic, 1),
+        send(0, "one again", OLD),
+        send(5, "a gap"),
+        send(1, "two"),
+        log_end(topic),
+        expect=by_release(
+            {
+                "1.0-2.2": answer("a gap", code).is_not(NONE),
+                "2.8+": all_of(stored_at("one again", 0), stored_at("two", 1)),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.silent-producers-are-forgotten",
+    evidence=("LOG-31", "KIP-854"),
+    api="Produce",
+    versions=only("Produce", 3),
+    releases="3.9+",
+    config=LIVELY
+    | {"producer.id.expiration.ms": 1000, "producer.id.expiration.check.interval.ms": 200},
+)
+def test_silent_producers_are_forgotten(case):
+    """A producer whose last batch is older than producer.id.expiration.ms is forgotten: a sequence
+    that was a gap is a beginning then."""
+    topic, producer = case.topic(), Ref("init", "producer_id")
+
+    def send(sequence, name, at=-MINUTE):
+        own = from_producer(producer, 0, sequence, ONE, timestamp=Now(at))
+        return produce(topic, 0, own, name=name)
+
+    code = "responses[0].partition_responses[0].error_code"
+    verdict = case.judge(
+        segmented(topic),
+        producer_ready(),
+        init_producer_id(name="init"),
+        send(0, "one"),
+        Until(send(5, "a gap"), code, "==", NONE),
+        log_end(topic),
+        expect=all_of(stored_at("one", 0), stored_at("a gap", 1), ends_at(2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "log.deleted-records-and-retention-agree",
+    evidence=(
+        "LOG-19",
+        "LOG-27",
+    ),
+    **LOOK,
+)
+def test_deleted_records_and_retention_agree(case):
+    """Retention never moves the log start back behind what DeleteRecords took."""
+    topic = case.topic()
+    many = batch(ONE, at=OLD), batch(TWO, THREE, at=-MINUTE), batch(ONE)
+    verdict = case.judge(
+        segmented(topic, *many, configs=TEN_MINUTES),
+        delete_records(topic, 0, 2, name="delete"),
+        retention_passes(case.topic("witness")),
+        earliest(topic),
+        delete_records(topic, 0, 1, name="back"),
+        expect=all_of(stays_at(2), answer("back", f"{ROW}.low_watermark").is_(2)),
+    )
+    assert verdict.conforms, verdict
