@@ -82,6 +82,7 @@ def test_replicas_are_added(case):
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
         reassign(name, {0: [1, 2]}),
+        Until(reassignments(name, name="over"), "topics", "len ==", 0),
         done(case, name, [1, 2]),
         write(name, THREE),
         marked(name, 3),
