@@ -26,6 +26,8 @@ from harness.targets import parse
 from harness.targets.ground import GROUNDS, Grounds
 
 BROKE, INTERRUPTED = 2, 143
+# Brokers of this process have links and a clock that can be turned; disks they need like any other.
+_GROUNDS_OF = {"process": set(GROUNDS), "reference": {"disks"}}
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
 # What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
 _LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2"}
@@ -80,7 +82,8 @@ def grounded(word: str, names: tuple[str, ...]) -> Target:
     """The target, started on what the faults need where it has brokers to be started."""
     target = parse(word)
     needed = {faults()[name].GROUND for name in names if name != campaign.NONE} - {None}
-    if target.kind == "process" and needed:
+    needed &= _GROUNDS_OF.get(target.kind, set())
+    if needed:
         target.stand_on(lambda: Grounds([GROUNDS[name]() for name in sorted(needed)]))
     return target
 

@@ -71,8 +71,10 @@ class Patient:
         return None if child is None else child.log
 
     def _ground(self, name: str) -> Any | None:
-        cluster = getattr(next(iter(self.endpoint.nodes.values()), None), "cluster", None)
-        grounds = getattr(cluster, "ground", None)
+        node = next(iter(self.endpoint.nodes.values()), None)
+        grounds = getattr(node, "ground", None) or getattr(
+            getattr(node, "cluster", None), "ground", None
+        )
         return None if grounds is None else grounds.part(name)
 
 

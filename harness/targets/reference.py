@@ -7,11 +7,15 @@ not from the instrument. One cluster per shape, started in milliseconds, kept un
 from __future__ import annotations
 
 import atexit
+import shutil
+import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from harness.target import Endpoint, Shape, Versions
 from harness.targets import matrix, probe
+from harness.targets.ground import Grounds
 from harness.targets.process import FIRST
 from reference_impl.broker.switches import known
 from reference_impl.io.server import RunningCluster, serve
@@ -30,10 +34,15 @@ class ReferenceTarget:
         self._clusters: dict[Shape, tuple[object, Endpoint]] = {}
         self._versions: Versions | None = None
         self._lock = threading.RLock()
+        self._ground: Callable[[], Grounds] = Grounds
         atexit.register(self.stop)
 
     def available(self) -> str | None:
-        return None
+        return self._ground().unsupported()
+
+    def stand_on(self, ground: Callable[[], Grounds]) -> None:
+        """Disks of their own for the brokers of clusters that are started from now on."""
+        self._ground = ground
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:
@@ -66,7 +75,9 @@ class ReferenceTarget:
                 self._clusters.popitem()[1][0].stop()
 
     def _start(self, shape: Shape) -> tuple[object, Endpoint]:
+        ground = self._ground()
         running = serve(
+            data=_disks(ground, shape),
             brokers=shape.brokers,
             racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
             release=str(self.release),
@@ -76,15 +87,15 @@ class ReferenceTarget:
         )
         bootstrap = [_address(word) for word in running.bootstrap]
         known = probe.metadata(bootstrap[0]).brokers
-        nodes = {number: ReferenceNode(running, number) for number in known}
+        nodes = {number: ReferenceNode(running, number, ground) for number in known}
         return running, Endpoint(tuple(bootstrap), known, nodes=nodes)
 
 
 class ReferenceNode:
     """One of our brokers in the hands of the nemesis (the Node of harness/target.py)."""
 
-    def __init__(self, running: RunningCluster, number: int) -> None:
-        self.running, self._number = running, number
+    def __init__(self, running: RunningCluster, number: int, ground: Grounds) -> None:
+        self.running, self._number, self.ground = running, number, ground
 
     def start(self) -> None:
         self.running.start_broker(self._number)
@@ -100,6 +111,22 @@ class ReferenceNode:
 
     def resume(self) -> None:
         self.running.resume(self._number)
+
+
+def _disks(ground: Grounds, shape: Shape) -> Path | None:
+    """A data directory whose brokers have a file system each, where that is wanted.
+
+    It is left to the end of this program, for brokers of a stopped cluster may still close files.
+    """
+    if not ground.parts:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="touchstone-reference-"))
+    ground.open(folder)
+    for broker in range(shape.brokers):
+        ground.disk(broker, folder / "data" / f"broker-{broker}")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(ground.close)  # runs first
+    return folder / "data"
 
 
 def _address(word: str) -> tuple[str, int]:

@@ -12,6 +12,7 @@ from harness.__main__ import main
 from harness.driver.crowd.producers import Producer
 from harness.history import dump
 from harness.tests.histories.made import history
+from reference_impl.io.server import serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "histories"
 
@@ -68,11 +69,12 @@ def test_a_planted_defect_ends_a_run_with_1(tmp_path):
 
 
 def test_a_fault_that_is_unsupported_ends_a_run_with_3(tmp_path):
-    done = touchstone(
-        "nemesis", "--target", "reference@4.3", "--fault", "disk-full", "--brokers", 1,
-        "--out", tmp_path,
-    )  # fmt: skip
-    assert done.exit_code == 3 and "UNSUPPORTED  disk-full" in done.output
+    with serve() as somebody_elses:
+        done = touchstone(
+            "nemesis", "--target", somebody_elses.bootstrap[0], "--fault", "kill", "--brokers", 1,
+            "--out", tmp_path,
+        )  # fmt: skip
+    assert done.exit_code == 3 and "UNSUPPORTED  kill" in done.output
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from harness.nemesis import campaign, evidence, faults
 from harness.nemesis.patient import Patient
 from harness.target import Endpoint, Shape
 from harness.targets import parse, probe
-from harness.targets.ground import GROUNDS
+from harness.targets.ground import GROUNDS, Disks, Grounds
 from reference_impl.io.client import Client
 
 ON_REFERENCE = ["clock-jump", "kill", "one-way", "partition", "pause", "slow-link", "stop"]
@@ -72,6 +72,25 @@ def test_evidence_is_looked_for_and_not_believed(patient):
     assert abs(stamp.ahead_ms()) < 30_000
     links = patient.running.links
     assert not any(links.refused[pair] for pair in [(7, 8), (8, 7)])
+
+
+@pytest.fixture(scope="module")
+def with_disks():
+    target = parse("reference@4.3")
+    target.stand_on(lambda: Grounds([Disks()]))
+    if target.available():
+        pytest.skip(target.available())
+    endpoint = target.start(Shape(brokers=3, config=LIVELY))
+    yield Patient(target.kind, endpoint)
+    target.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_disk_fails_under_a_broker_that_then_starts_again(with_disks, name):
+    with faults()[name].inflicted(with_disks, 1, Random(1)) as look:
+        assert look()
+    assert evidence.until(lambda: "well" if well(with_disks, 1) else None)
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
