@@ -41,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--strict-known", action="store_true", help="ignore all accepted divergences")
     add("--allure", action="store_true", help="with --results: write Allure results too")
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
+    add("--run", metavar="NAME", help="name of the run, which other processes may add targets to")
     add("--seed", type=int, default=0, metavar="N", help="seed of reference targets (0)")
 
 
@@ -85,6 +86,7 @@ def _session(config: pytest.Config) -> Session:
             targets=tuple(asked.target) or ("reference",),
             oracle=asked.oracle,
             results=asked.results,
+            run=asked.run,
             record=asked.record,
             expectations=asked.expectations,
             update_expectations=asked.update_expectations,

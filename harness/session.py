@@ -43,6 +43,7 @@ class Options:
     targets: tuple[str, ...] = ("reference",)
     oracle: str | None = None
     results: Path | None = None
+    run: str | None = None  # a run that other processes add their own targets to
     record: bool = False
     expectations: Path | None = None
     update_expectations: bool = False
@@ -73,7 +74,7 @@ class Session:
         self.options = options
         self.nonce = secrets.token_hex(4)
         self.started = _now()
-        self.run = f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
+        self.run = options.run or f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
         pins = [] if options.ignore_pins else known.load()
         if options.expectations is not None and options.expectations.exists():
             pins += [] if options.ignore_pins else known.load([options.expectations])
@@ -112,12 +113,11 @@ class Session:
             by_court[id(case.court)].deselected.append(case.case)
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
         for docket in self.dockets:
-            path = self.folder / f"{file_word(docket.court.name)}.jsonl"
-            docket.writer = Writer(path, self._header(docket))
-        text = json.dumps(self._manifest(), indent=1) + "\n"
-        (self.folder / "manifest.json").write_text(text, encoding="utf-8")
+            docket.writer = Writer(self._file(docket, "jsonl"), self._header(docket))
+            text = json.dumps(self._manifest(docket), indent=1) + "\n"
+            self._file(docket, "manifest.json").write_text(text, encoding="utf-8")
 
     def finish_case(self, case: Case, judgement: Judgement, duration_ms: float) -> Verdict:
         """Books one judged case; the verdict with its pin, if it has one."""
@@ -150,7 +150,8 @@ class Session:
             docket.court.close()
         if self.folder is not None and not interrupted:
             everything = [(self._header(docket), docket.rows) for docket in self.dockets]
-            junit.write(everything, self.folder / "junit.xml")
+            for docket, rows_of_one in zip(self.dockets, everything, strict=True):
+                junit.write([rows_of_one], self._file(docket, "junit.xml"))
             if self.options.allure:
                 allure.write(everything, self.folder / "allure")
         if self.options.record:
@@ -211,18 +212,17 @@ class Session:
             planned=len(docket.planned),
         )  # fmt: skip
 
-    def _manifest(self) -> dict[str, Any]:
+    def _manifest(self, docket: Docket) -> dict[str, Any]:
         return {
             "run": self.run,
             "whole": self.whole,
-            "targets": {
-                docket.court.name: {
-                    "planned": [case.id for case in docket.planned],
-                    "deselected": [case.id for case in docket.deselected],
-                }
-                for docket in self.dockets
-            },
+            "target": docket.court.name,
+            "planned": [case.id for case in docket.planned],
+            "deselected": [case.id for case in docket.deselected],
         }
+
+    def _file(self, docket: Docket, suffix: str) -> Path:
+        return self.folder / f"{file_word(docket.court.name)}.{suffix}"
 
     def heading(self) -> list[str]:
         """The lines before the first case."""

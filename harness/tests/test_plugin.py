@@ -211,10 +211,19 @@ def test_no_java_is_said_loudly(suite, kafka, monkeypatch):
 def test_selection_is_written_down(suite, kafka):
     done = suite("--target", kafka, "--oracle", kafka, "-k", "v7")
     assert done.ret == 0
-    manifest = json.loads(next((suite.path / "out").glob("*/manifest.json")).read_text())
-    cases = manifest["targets"][kafka]
-    assert cases["planned"] == ["demo.zero-partitions[v7]"]
-    assert len(cases["deselected"]) == VERSIONS - 1 and not manifest["whole"]
+    manifest = json.loads(next((suite.path / "out").glob("*/*.manifest.json")).read_text())
+    assert manifest["planned"] == ["demo.zero-partitions[v7]"]
+    assert len(manifest["deselected"]) == VERSIONS - 1 and not manifest["whole"]
+
+
+def test_processes_may_share_a_run(suite, kafka, liar):
+    for target in (kafka, liar):
+        suite("--target", target, "--oracle", kafka, "--run", "night")
+    folder = suite.path / "out" / "night"
+    headers = [jsonl.read(path).header for path in sorted(folder.glob("*.jsonl"))]
+    assert {header["target"] for header in headers} == {kafka, liar}
+    assert {header["run"] for header in headers} == {"night"}
+    assert len(list(folder.glob("*.junit.xml"))) == 2
 
 
 def test_stopping_at_the_first_failure_is_incomplete_in_the_file(suite, kafka, liar):
