@@ -1,16 +1,15 @@
 """`make conformance`: judge the reference broker's personas, then aggregate and show the result.
 
-Each target is judged by a pytest process of its own, as many at once as there are processors and
-one more: three brokers that a claim kills and starts again are waited for most of the time. All of
-them write into one run, of which `touchstone report` makes tables and a dashboard. The judgement
-does not depend on the dashboard: where Java is missing the table is still printed and the missing
-dashboard is said loudly, but the exit code is the judgement's.
+Each target is judged by a pytest process of its own, all at once: a claim that kills brokers and
+starts them again waits most of its time. They write into one run, of which `touchstone report`
+makes tables and a dashboard. The judgement does not depend on the dashboard: where Java is missing
+the table is still printed and the missing dashboard is said loudly, but the exit code is the
+judgement's.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import secrets
 import subprocess
@@ -84,7 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", action="append", help="default: the five personas")
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) + 1)
+    parser.add_argument("--jobs", type=int, default=5, help="targets judged at once; default 5")
     arguments = parser.parse_args()
     run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
     judged = judge(arguments.target or PERSONAS, arguments.results, run, arguments.jobs)

@@ -170,19 +170,28 @@ def opening(file: File) -> Iterator[Problem]:
 
 
 def claim_card(file: File) -> Iterator[Problem]:
-    """A claim is one card: @claim, a sentence, exactly one assert."""
+    """A claim is one card: @claim, a sentence, exactly one assert.
+
+    A function of the same file that returns `claim(...)` says for many what they share.
+    """
     if not file.path.startswith("suites/"):
         return
+    cards = {"claim"} | {node.name for _, node in functions(file.tree) if _gives_claim(node)}
     for name, node in functions(file.tree):
         if not node.name.startswith("test_"):
             continue
-        if not any(called(decorator) == "claim" for decorator in node.decorator_list):
+        if not any(called(decorator) in cards for decorator in node.decorator_list):
             yield file.problem(node.lineno, "claim-card", f"{name} is no claim (no @claim)")
         if not ast.get_docstring(node):
             yield file.problem(node.lineno, "claim-card", f"{name} has no sentence (docstring)")
         asserts = sum(isinstance(inner, ast.Assert) for inner in ast.walk(node))
         if asserts != 1:
             yield file.problem(node.lineno, "claim-card", f"{name} has {asserts} asserts, not 1")
+
+
+def _gives_claim(node: ast.AST) -> bool:
+    returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return))
+    return any(isinstance(value, ast.Call) and called(value) == "claim" for value in returned)
 
 
 def machine_path(file: File) -> Iterator[Problem]:

@@ -20,6 +20,9 @@ def test_refused(case):
 TRUE = '"""It is refused."""'
 WORK = tidy.MACHINE_PATHS[0]
 
+OF = "def of(i):\n"
+OURS = "@of('a.b')\ndef test_a(case):\n    'One.'\n    assert case\n"
+
 # rule, path, text that breaks it, text that does not
 BITES = [
     ("module-length", "harness/a.py", DOC + "x = 1\n" * 500, DOC + "x = 1\n" * 499),
@@ -46,6 +49,12 @@ BITES = [
     ("opening", "harness/a.py", "# a comment is no docstring\n", DOC),
     ("opening", "harness/a.py", "", DOC),
     ("claim-card", "suites/t.py", DOC + "def test_a(case):\n    'One.'\n    assert case\n", DOC),
+    (
+        "claim-card",
+        "suites/t.py",
+        DOC + OF + "    return print(i)\n" + OURS,
+        DOC + OF + "    return claim(i)\n" + OURS,
+    ),
     (
         "claim-card",
         "suites/t.py",
