@@ -12,6 +12,7 @@ from reference_impl.broker.personas import (
     disk_path,
     group_path,
     log_path,
+    registry_path,
     replica_path,
     txn_path,
 )
@@ -22,6 +23,7 @@ QUIRKS: dict[str, str] = {
     **disk_path.SENTENCES,
     **group_path.SENTENCES,
     **log_path.SENTENCES,
+    **registry_path.SENTENCES,
     **controller_path.SENTENCES,
     **replica_path.SENTENCES,
     **txn_path.SENTENCES,

@@ -10,6 +10,7 @@ from reference_impl.broker.personas import (
     disk_path,
     group_path,
     log_path,
+    registry_path,
     replica_path,
     txn_path,
 )
@@ -29,6 +30,7 @@ QUIRKS = {
     **disk_path.column("1.0"),
     **group_path.column("1.0"),
     **log_path.column("1.0"),
+    **registry_path.column("1.0"),
     **controller_path.column("1.0"),
     **replica_path.column("1.0"),
     **txn_path.column("1.0"),

@@ -10,6 +10,7 @@ from reference_impl.broker.personas import (
     disk_path,
     group_path,
     log_path,
+    registry_path,
     replica_path,
     txn_path,
 )
@@ -30,6 +31,7 @@ QUIRKS = {
     **disk_path.column("2.2"),
     **group_path.column("2.2"),
     **log_path.column("2.2"),
+    **registry_path.column("2.2"),
     **controller_path.column("2.2"),
     **replica_path.column("2.2"),
     **txn_path.column("2.2"),

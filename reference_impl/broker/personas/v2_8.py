@@ -10,6 +10,7 @@ from reference_impl.broker.personas import (
     disk_path,
     group_path,
     log_path,
+    registry_path,
     replica_path,
     txn_path,
 )
@@ -31,6 +32,7 @@ QUIRKS = {
     **disk_path.column("2.8"),
     **group_path.column("2.8"),
     **log_path.column("2.8"),
+    **registry_path.column("2.8"),
     **controller_path.column("2.8"),
     **replica_path.column("2.8"),
     **txn_path.column("2.8"),

@@ -10,6 +10,7 @@ from reference_impl.broker.personas import (
     disk_path,
     group_path,
     log_path,
+    registry_path,
     replica_path,
     txn_path,
 )
@@ -39,6 +40,7 @@ QUIRKS = {
     **disk_path.column("3.9"),
     **group_path.column("3.9"),
     **log_path.column("3.9"),
+    **registry_path.column("3.9"),
     **controller_path.column("3.9"),
     **replica_path.column("3.9"),
     **txn_path.column("3.9"),

@@ -10,6 +10,7 @@ from reference_impl.broker.personas import (
     disk_path,
     group_path,
     log_path,
+    registry_path,
     replica_path,
     txn_path,
 )
@@ -40,6 +41,7 @@ QUIRKS = {
     **disk_path.column("4.3"),
     **group_path.column("4.3"),
     **log_path.column("4.3"),
+    **registry_path.column("4.3"),
     **controller_path.column("4.3"),
     **replica_path.column("4.3"),
     **txn_path.column("4.3"),

@@ -1,0 +1,45 @@
+"""Where ZooKeeper releases differ in what they keep there: one row each.
+
+A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
+`quirks.py` takes the names, each persona takes its column; None stands where a release has no
+ZooKeeper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_READ = "znodes of 1.0.2, 2.2.1, 2.8.2"
+_ROOTS = ("topics", "clients", "users", "brokers")
+
+ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+    "registry.config-roots": (
+        "The kinds of entities that have a znode below /config from the start.",
+        (("topics", "clients"), _ROOTS, (*_ROOTS, "ips"), None, None),
+        _READ,
+    ),
+    "registry.broker-version": (
+        "The version of /brokers/ids/N: 4 has racks and listeners, 5 has features (KIP-584).",
+        (4, 4, 5, None, None),
+        _READ,
+    ),
+    "registry.topic-version": (
+        "The version of /brokers/topics/T: 1 has replicas, 3 a topic id and what is being moved.",
+        (1, 1, 3, None, None),
+        _READ,
+    ),
+    "registry.growth-keeps-order": (
+        "New partitions of a topic with up to four stand after the old ones in its znode.",
+        (False, True, False, None, None),
+        _READ,
+    ),
+}
+
+SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """The values of one release with their evidence."""
+    at = RELEASES.index(release)
+    return {name: (given[at], seen) for name, (_, given, seen) in ROWS.items()}
