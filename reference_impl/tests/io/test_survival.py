@@ -19,6 +19,7 @@ from reference_impl.wire.headers import encode_request
 
 SEED = 20_261
 FRAMES = 6_000
+UNREGISTER_BROKER = 64
 
 
 def seeds(release: str) -> list[bytes]:
@@ -41,6 +42,8 @@ def seeds(release: str) -> list[bytes]:
     }
     persona, frames = PERSONAS[release], []
     for key in registry.stems():
+        if key == UNREGISTER_BROKER:  # takes the broker out of its cluster even where it is whole
+            continue
         for version in API[key].versions:
             if persona.serves(key, version):
                 frames.append(encode_request(key, version, 7, "bent", rows.get(key, {})))
