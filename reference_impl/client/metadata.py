@@ -58,6 +58,7 @@ class View:
     def __init__(self, bootstrap: Sequence[tuple[str, int]], now: int = 0):
         self.now = now
         self.backoff = Backoff()
+        self.patience_ms = 30_000  # with whoever is asked what anybody may answer
         self.cluster_id: str | None = None
         self.controller_id = -1
         self.addresses = {-1 - i: address for i, address in enumerate(bootstrap)}
@@ -157,9 +158,9 @@ def refresh(
     """Learn about these topics (None: all) from any broker; the errors of topics that have one."""
     rows = None if names is None else [{"name": name} for name in names]
     body = {"topics": rows, "allow_auto_topic_creation": create}
-    answer = yield from persist(
-        view, Ask(ANY, "Metadata", body, versions=(1, 1 << 15)), timeout_ms=timeout_ms
-    )
+    patience = max(1, min(timeout_ms, view.patience_ms))
+    ask = Ask(ANY, "Metadata", body, versions=(1, 1 << 15), timeout_ms=patience)
+    answer = yield from persist(view, ask, timeout_ms=timeout_ms)
     view.update(answer)
     return {row["name"]: row["error_code"] for row in answer["topics"] if row["error_code"]}
 

@@ -165,7 +165,12 @@ class Producer:
             self._sticky.move_on(delivery.topic, available)
 
     def _new_producer_id(self) -> Flow[None]:
-        ask = Ask(ANY, "InitProducerId", {"transactional_id": None, "transaction_timeout_ms": -1})
+        ask = Ask(
+            ANY,
+            "InitProducerId",
+            {"transactional_id": None, "transaction_timeout_ms": -1},
+            timeout_ms=self.request_timeout_ms,
+        )
         give_up, attempt = self.view.now + self.delivery_timeout_ms, 0
         while True:
             body = yield from persist(self.view, ask)

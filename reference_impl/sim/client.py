@@ -17,6 +17,8 @@ from reference_impl.sim.network import Network
 from reference_impl.sim.world import World
 from reference_impl.wire.framing import Frames
 
+PATIENCE_MS = 2_000
+
 
 class _Link:
     """A connection of this client: the client's protocol end and the broker's line."""
@@ -40,6 +42,7 @@ class SimClient:
         self._network = network
         self._hosts = hosts
         self.view = View([("sim", port) for port in hosts], world.now)
+        self.view.patience_ms = PATIENCE_MS
         self._links: dict[int, _Link] = {}
         self._flow: Flow[Any] | None = None
         self._done: Callable[[Any], None] = lambda result: None
