@@ -14,6 +14,7 @@ import sys
 import click
 
 from reference_impl.broker.switches import SWITCHES
+from reference_impl.cluster.znodes import RegistryError
 from reference_impl.io.log_dir import LogDirError
 from reference_impl.io.server import build
 
@@ -35,6 +36,8 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 @click.option("--racks", default="", help="Rack of each broker, comma separated.")
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
 @click.option("--data", metavar="DIR", help="Keep logs and topics there; else in memory.")
+@click.option("--zookeeper", metavar="HOST:PORT[/CHROOT]",
+              help="Keep the registry there as Kafka does (1.0, 2.2, 2.8).")
 @click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--seed", default=0, help="Where ids and placements are drawn from.")
@@ -42,7 +45,7 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
               help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.")
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
-    brokers, host, port, racks, release, data, config, switch, seed, door, verbose
+    brokers, host, port, racks, release, data, zookeeper, config, switch, seed, door, verbose
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
     logging.basicConfig(
@@ -52,8 +55,9 @@ def command(
     )
     names = [rack.strip() or None for rack in racks.split(",")] if racks else []
     try:
-        cluster = build(brokers, host, port, names, release, config, switch, seed, data)
-    except LogDirError as fault:
+        cluster = build(brokers, host, port, names, release, config, switch, seed, data,
+                        zookeeper)
+    except (LogDirError, RegistryError) as fault:
         raise click.ClickException(str(fault)) from None
     except (KeyError, ValueError) as fault:
         raise click.UsageError(str(fault.args[0])) from None

@@ -9,7 +9,7 @@ Sources: TopicDeletionManager@1.0.2, 2.2.1, 2.8.2; CTL-15, CTL-18, CTL-21; obser
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from reference_impl.cluster.state_machines import REPLICA_MOVES, ReplicaState
 from reference_impl.cluster.topology import Topic
@@ -24,6 +24,9 @@ class Deletions:
 
     def __contains__(self, name: str) -> bool:
         return name in self._states
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._states)
 
     def begin(self, topic: Topic, live: Collection[int]) -> None:
         """Every replica stops; those on live brokers are deleted, the others wait."""

@@ -27,6 +27,7 @@ CHANGE = "/config/changes/config_change_"
 DELETED_TOPICS, TOPICS, IDS = "/admin/delete_topics", "/brokers/topics", "/brokers/ids"
 SEQUENCE, CONTROLLER, CLUSTER_ID = "/brokers/seqid", "/controller", "/cluster/id"
 PRODUCER_IDS = "/latest_producer_id_block"
+PREFER, REASSIGN = "/admin/preferred_replica_election", "/admin/reassign_partitions"
 ROOTS = (
     "/admin", DELETED_TOPICS, "/brokers", IDS, SEQUENCE, TOPICS, "/cluster", "/config",
     "/config/changes", "/consumers", "/isr_change_notification", PRODUCER_IDS,
@@ -37,6 +38,10 @@ _BROKER_KEYS = (
     "features", "listener_security_protocol_map", "endpoints", "rack", "jmx_port", "host",
     "timestamp", "port", "version",
 )  # fmt: skip
+
+
+class RegistryError(Exception):
+    """The registry does not take a broker, in Kafka's words where Kafka has some."""
 
 
 class Znode(NamedTuple):
@@ -226,6 +231,16 @@ def read_topic(name: str, text: str, config_text: str | None, live: Iterable[int
     return found
 
 
+def goes_on(partition: Partition, text: str | None) -> None:
+    """A partition whose state stood there: it is led in a new epoch, as after any restart."""
+    if text:
+        cells = json.loads(text)
+        isr = [each for each in cells["isr"] if each in partition.isr]
+        partition.isr = isr or partition.isr
+        partition.leader = partition.isr[0] if partition.isr else NO_LEADER
+        partition.leader_epoch = cells["leader_epoch"] + 1
+
+
 def read_config(text: str | None) -> dict[str, str]:
     return {str(k): str(v) for k, v in json.loads(text)["config"].items()} if text else {}
 
@@ -310,7 +325,7 @@ def _with_parents(path: str, tree: Mapping[str, Znode]) -> dict[str, Znode]:
 
 def _same(one: Znode, other: Znode) -> bool:
     """Somebody else's order of keys is as good as ours."""
-    if one == other:
+    if (one.text or None, one.ephemeral) == (other.text or None, other.ephemeral):
         return True
     if one.ephemeral != other.ephemeral or one.text is None or other.text is None:
         return False

@@ -141,6 +141,11 @@ class Data:
         text = self._config.get(name) or (definition.default if definition else None)
         return int(text or 60_000)
 
+    @property
+    def known(self) -> bool:
+        """Whether it was some cluster's before, and so names one."""
+        return self._known or self._foreign
+
     def keep(self) -> None:
         """Called before answers leave."""
         if self._cluster is not None:

@@ -8,12 +8,14 @@ brokers can be killed, stopped, started, paused and resumed, each as a process o
 from __future__ import annotations
 
 import contextlib
+import importlib
 import random
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
@@ -26,6 +28,7 @@ from reference_impl.broker.replicas import Logs
 from reference_impl.broker.switches import known
 from reference_impl.cluster.membership import Membership
 from reference_impl.cluster.topology import Cluster, Node
+from reference_impl.cluster.znodes import Form, RegistryError
 from reference_impl.io.data import Data
 from reference_impl.io.event_loop import Server
 from reference_impl.io.lifecycle import Lifecycle
@@ -33,6 +36,9 @@ from reference_impl.io.links import Links
 from reference_impl.io.log_dirs import LogDirs
 from reference_impl.io.wall_clock import WallClock
 from reference_impl.log.memory_logs import MemoryLogs, log_paths
+
+if TYPE_CHECKING:
+    from reference_impl.io.zookeeper import ZooKeeper
 
 LIFE_SECONDS = 120.0  # how long a verb on a broker may take
 
@@ -57,6 +63,7 @@ class RunningCluster:
         nodes = [cluster.brokers[number] for number in sorted(cluster.brokers)]
         self.bootstrap = [f"{node.host}:{node.port}" for node in nodes]
         self._thread: threading.Thread | None = None
+        self.registry: ZooKeeper | None = None  # the one outside, where there is one
 
     @property
     def brokers(self) -> list[Broker]:
@@ -118,6 +125,8 @@ class RunningCluster:
     def _close_data(self) -> None:
         """After the loop's end: what is on disk is closed in order (LOG-26)."""
         self.life.close()
+        if self.registry is not None:
+            self.registry.close()
         if self._data is not None:
             self._data.close(self.clock())
 
@@ -146,20 +155,25 @@ def build(
     switches: Sequence[str] = (),
     seed: int = 0,
     data: str | Path | None = None,
+    zookeeper: str | None = None,
 ) -> RunningCluster:
     """A cluster whose listeners are bound and whose loop does not run yet.
 
     With `data`, a directory, it goes on with what it was there (`io.data`); LogDirError for one
-    that cannot be used.
+    that cannot be used. With `zookeeper`, HOST:PORT[/chroot], its registry stands there too
+    (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without.
     """
     persona, planted = persona_of(release), known(switches)
     clock, config = WallClock(), dict(config or {})
     disk = Data(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
+        registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
+        if registry is not None:
+            undo.callback(registry.close)
         server = Server(clock=clock)
         undo.callback(server.close)
         listeners, nodes = [], []
-        for at, number in enumerate(disk.node_ids(brokers) if disk else range(brokers)):
+        for at, number in enumerate(_ids(brokers, config, disk, registry)):
             listener = server.bind(host, port + at if port else 0)
             undo.callback(listener.close)
             listeners.append(listener)
@@ -175,9 +189,52 @@ def build(
         if disk is not None:
             undo.callback(disk.release)
             disk.restore(cluster, planted)
+        if registry is not None:
+            named = persona.quirk("log-dirs.name-their-cluster") and disk is not None
+            stored = cluster.cluster_id if named and disk.known else None
+            registry.restore(cluster, cluster_id=stored)
         running = _assemble(server, cluster, cores, listeners, clock)
+        if registry is not None:
+            _follow(running, registry)
         undo.pop_all()
     return running
+
+
+def _registry(
+    where: str, persona: Persona, config: Mapping[str, str], clock: WallClock
+) -> ZooKeeper:
+    form = Form.of(persona.quirk)
+    try:
+        door = importlib.import_module("reference_impl.io.zookeeper")
+    except ImportError as missing:
+        raise RegistryError(f"{missing}: pip install 'kafka-touchstone[zookeeper]'") from None
+    session = membership_rules(persona, config).session_ms
+    return door.ZooKeeper(where, form, clock=clock, session_ms=session)
+
+
+def _ids(
+    brokers: int, config: Mapping[str, str], disk: Data | None, registry: ZooKeeper | None
+) -> Iterable[int]:
+    """0, 1, 2 ... or, where broker.id is -1, ids that ZooKeeper never gave away before (BRK-18)."""
+    if registry is not None and config.get("broker.id") == "-1":
+        reserved = int(config.get("reserved.broker.max.id", 1000))
+        return registry.generated_ids(brokers, reserved)
+    return disk.node_ids(brokers) if disk else range(brokers)
+
+
+def _follow(running: RunningCluster, registry: ZooKeeper) -> None:
+    """Whatever changes is written outside as well, after it is safe on disk."""
+    server, keep = running.server, running.server.before_answers
+
+    def kept() -> None:
+        if keep is not None:
+            keep()
+        registry.follow()
+
+    registry.attach(running.cluster, server.call)
+    server.before_answers = kept
+    running.life.trace = lambda step, broker: registry.follow()
+    running.registry = registry
 
 
 def _assemble(
@@ -277,9 +334,10 @@ def serve(
     seed: int = 0,
     data: str | Path | None = None,
     faults: Iterable[Rule] = (),
+    zookeeper: str | None = None,
 ) -> RunningCluster:
     """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`."""
-    running = build(brokers, host, port, racks, release, config, switches, seed, data)
+    running = build(brokers, host, port, racks, release, config, switches, seed, data, zookeeper)
     for rule in faults:
         running.faults.add(rule)
     return running.start()
