@@ -79,6 +79,8 @@ def waiting(
 
 
 def state_name(broker: Broker, group: Group) -> str:
+    if group.modern is not None:
+        return str(group.modern.state)
     if group.state is State.COMPLETING:
         return broker.persona.quirk("groups.awaiting-assignments")
     return str(group.state)

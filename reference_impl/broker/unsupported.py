@@ -27,7 +27,6 @@ MISSING: tuple[Missing, ...] = (
     ),
     Missing((73,), "A broker's replicas have no directories to choose between.", LOG_AND_CLUSTER),
     Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
-    Missing((68,), "Consumer groups of KIP-848 come with their coordinator.", GROUPS),
     Missing(
         (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),
         "Share groups come with their coordinator (KIP-932).",

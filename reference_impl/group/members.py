@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from reference_impl.group.modern import ModernGroup
 from reference_impl.group.states import State
 from reference_impl.wire.embedded.consumer_protocol import decode_subscription
 
@@ -78,6 +79,7 @@ class Group:
     emptied_at: int = 0
     offsets: dict[tuple[str, int], Any] = field(default_factory=dict)
     unstable: dict[int, dict[tuple[str, int], Any]] = field(default_factory=dict)  # by producer id
+    modern: ModernGroup | None = None  # its other half if its members speak KIP-848
 
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:
@@ -124,6 +126,8 @@ class Group:
         return set.intersection(*sets) if sets else set()
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
+        if self.modern is not None:
+            return False
         names = {name for name, _ in protocols}
         if self.state is State.EMPTY:
             return bool(protocol_type and names)
@@ -144,6 +148,8 @@ class Group:
 
     def subscribed(self) -> set[str] | None:
         """Topics that consumers of this group subscribe to; None when that cannot be known."""
+        if self.modern is not None:
+            return self.modern.subscribed()
         if self.protocol_type != CONSUMER or self.protocol is None:
             return None
         topics: set[str] = set()

@@ -45,7 +45,7 @@ def transaction_ended(group: Group, producer_id: int, *, commit: bool) -> None:
 def expired(group: Group, stored: Stored, retention_ms: int, now: int) -> bool:
     if stored.expires is not None:
         return stored.expires <= now
-    if group.state is State.EMPTY:
+    if group.state is State.EMPTY and not (group.modern and group.modern.members):
         since = max(group.emptied_at, stored.committed)
         return since + retention_ms <= now
     return False
@@ -53,7 +53,7 @@ def expired(group: Group, stored: Stored, retention_ms: int, now: int) -> bool:
 
 def sweep(group: Group, retention_ms: int, now: int) -> bool:
     """Drop what is too old; whether nothing is left that keeps the group (OFFS-24)."""
-    if group.state is not State.EMPTY and group.protocol_type == CONSUMER:
+    if group.modern or (group.state is not State.EMPTY and group.protocol_type == CONSUMER):
         subscribed = group.subscribed() or set()
     else:
         subscribed = set()
@@ -61,4 +61,4 @@ def sweep(group: Group, retention_ms: int, now: int) -> bool:
         if key[0] not in subscribed and expired(group, stored, retention_ms, now):
             del group.offsets[key]
     idle = group.state is State.EMPTY and not group.offsets and not group.pending
-    return idle and not group.unstable
+    return idle and not group.unstable and not (group.modern and group.modern.members)

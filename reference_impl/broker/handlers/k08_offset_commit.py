@@ -27,7 +27,9 @@ from reference_impl.broker.groups import (
     watch_age,
 )
 from reference_impl.cluster.topology import Topic
+from reference_impl.group.consumer_coordinator import commit_fault
 from reference_impl.group.members import Group, Ticket
+from reference_impl.group.modern import Place
 from reference_impl.group.offsets import Stored
 from reference_impl.wire.errors import ErrorCode
 
@@ -129,10 +131,36 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
         group = coordinator.found(group_id, now)
     forget_deleted(broker)
     watch_age(broker, now)
+    if group.modern is not None:
+        return _admitted_by_members(request, broker, group)
     code = coordinator.may_commit(
         group, body["member_id"], body["group_instance_id"], generation, now
     )
     return code or group
+
+
+def _admitted_by_members(request: Request, broker: Broker, group: Group) -> Group | int:
+    """A consumer group looks at its member's epoch, which versions below 9 do not carry."""
+    body, modern = request.body, group.modern
+    epoch, member_id = body["generation_id_or_member_epoch"], body["member_id"]
+    if modern is None:
+        return group
+    if request.header.version < FIRST_NOT_FOUND and member_id in modern.members:
+        return ErrorCode.UNSUPPORTED_VERSION
+    code = commit_fault(modern, member_id, epoch, _places(request, broker))
+    return code or group
+
+
+def _places(request: Request, broker: Broker) -> frozenset[Place]:
+    places = set()
+    for asked in request.body["topics"]:
+        if request.header.version >= FIRST_BY_ID:
+            topic = broker.cluster.by_id.get(asked["topic_id"])
+        else:
+            topic = broker.cluster.topics.get(asked["name"])
+        rows = asked["partitions"] if topic is not None else ()
+        places |= {(topic.id, row["partition_index"]) for row in rows}
+    return frozenset(places)
 
 
 def _append(

@@ -5,7 +5,7 @@ reads ZooKeeper, where nothing kept is UNKNOWN_TOPIC_OR_PARTITION (OFFS-02).
 
 v2 all partitions, one error for all (KIP-88); v5 leader epochs (KIP-320); v7 only stable offsets
 (KIP-447: not those that an open transaction may replace); v8 many groups (KIP-709); v9 members
-(KIP-848: a classic group does not look at them); v10 topic ids.
+(KIP-848: a consumer group looks at their epoch, a classic one does not); v10 topic ids.
 
 Sources: OFFS-02, OFFS-04, OFFS-21; observed on all five releases.
 """
@@ -18,9 +18,10 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
 from reference_impl.broker.handlers.k08_offset_commit import zookeeper
+from reference_impl.group.consumer_coordinator import fetch_fault
 from reference_impl.wire.errors import ErrorCode
 
-FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_BY_ID = 2, 8, 10
+FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_WITH_MEMBER, FIRST_BY_ID = 2, 8, 9, 10
 NO_OFFSET = -1
 Offsets = dict[tuple[str, int], Any]  # Stored, or None for one that is not stable
 _NOTHING = object()
@@ -80,6 +81,9 @@ def _batched(
     broker: Broker, asked: dict[str, Any], version: int, stable: bool
 ) -> dict[str, Any]:
     code, offsets = _offsets(broker, asked["group_id"], stable=stable)
+    group = coordinator_of(broker).groups.get(asked["group_id"])
+    if not code and version >= FIRST_WITH_MEMBER and group is not None and group.modern:
+        code = fetch_fault(group.modern, asked["member_id"], asked["member_epoch"])
     topics = [] if code else _topics(broker, asked["topics"], offsets, version)
     return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
 

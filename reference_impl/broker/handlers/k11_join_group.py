@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.broker.broker import Broker
+from reference_impl.broker.consumer_groups import make_classic
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.group.exchange import Join
@@ -24,6 +25,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if code:
         generation = broker.persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}
+    make_classic(coordinator_of(broker).groups.get(body["group_id"]))
     session = body["session_timeout_ms"]
     ticket = coordinator_of(broker).join(
         Join(

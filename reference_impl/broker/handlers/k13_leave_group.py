@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker import consumer_groups
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
@@ -22,7 +23,14 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     code = refusal(broker, body["group_id"], member=True)
     if code:
         return fail(request, code)
-    leave = coordinator_of(broker).leave
+    coordinator = coordinator_of(broker)
+
+    def leave(group_id: str, member_id: str, instance_id: str | None, now: int) -> int:
+        group = coordinator.groups.get(group_id)
+        if group is not None and group.modern is not None:
+            return consumer_groups.leave(broker, group, member_id, instance_id, now)
+        return coordinator.leave(group_id, member_id, instance_id, now)
+
     if version < FIRST_BATCHED:
         return {"error_code": leave(body["group_id"], body["member_id"], None, now)}
     rows = [

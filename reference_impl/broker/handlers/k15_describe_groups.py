@@ -29,15 +29,16 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     for group_id in body["groups"]:
         code = refusal(broker, group_id, member=False)
         group = None if code else coordinator_of(broker).groups.get(group_id)
-        if group is not None:
+        if group is not None and group.modern is None:
             row = _described(broker, group)
         else:
             row = _blank(group_id, code)
             if not code:
+                why = "not found" if group is None else "is not a classic group"
                 row["group_state"] = "Dead"
                 if version >= FIRST_NOT_FOUND:
                     row["error_code"] = ErrorCode.GROUP_ID_NOT_FOUND
-                    row["error_message"] = f"Group {group_id} not found."
+                    row["error_message"] = f"Group {group_id} {why}."
         if not row["error_code"]:
             row["authorized_operations"] = rights
         rows.append(row)

@@ -15,7 +15,7 @@ from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, state_name
 from reference_impl.wire.errors import ErrorCode
 
-CLASSIC = "classic"
+CLASSIC, CONSUMER = "classic", "consumer"
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -26,14 +26,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         state = state_name(broker, group)
         if states and _folded(broker, state) not in states:
             continue
-        if types and CLASSIC not in types:
+        kind = CLASSIC if group.modern is None else CONSUMER
+        if types and kind not in types:
             continue
         rows.append(
             {
                 "group_id": group.id,
                 "protocol_type": group.protocol_type or "",
                 "group_state": state,
-                "group_type": CLASSIC,
+                "group_type": kind,
             }
         )
     return {"error_code": ErrorCode.NONE, "groups": rows}

@@ -30,7 +30,9 @@ from reference_impl.broker.groups import (
     watch_age,
 )
 from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
-from reference_impl.group.members import Ticket
+from reference_impl.group.consumer_coordinator import commit_fault
+from reference_impl.group.coordinator import Coordinator
+from reference_impl.group.members import Group, Ticket
 from reference_impl.group.offsets import Stored
 from reference_impl.txn.coordinator import Producer
 from reference_impl.wire.errors import ErrorCode
@@ -112,6 +114,19 @@ def _in_words_of(version: int, code: int) -> int:
     return code
 
 
+def _admitted(
+    coordinator: Coordinator, group: Group, body: dict[str, Any], generation: int, now: int
+) -> int:
+    if group.modern is None:
+        return coordinator.may_commit_in_transaction(
+            group, body["member_id"], body["group_instance_id"], generation, now
+        )
+    simple = generation < 0 and not body["member_id"]
+    code = 0 if simple else commit_fault(group.modern, body["member_id"], generation, frozenset())
+    stale = code == ErrorCode.STALE_MEMBER_EPOCH
+    return ErrorCode.ILLEGAL_GENERATION if stale else code
+
+
 def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: int) -> None:
     """Check the member, append, and let the offsets wait for their transaction."""
     body = request.body
@@ -127,9 +142,7 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
     if group is not None:
         forget_deleted(broker)
         watch_age(broker, now)
-        code = coordinator.may_commit_in_transaction(
-            group, body["member_id"], body["group_instance_id"], generation, now
-        )
+        code = _admitted(coordinator, group, body, generation, now)
     if code or group is None:
         whole.give({key: known or code for key, known in codes.items()})
         return

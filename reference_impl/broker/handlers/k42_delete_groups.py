@@ -11,6 +11,7 @@ from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
+from reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -29,6 +30,8 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _delete(broker: Broker, group_id: str, now: int) -> int:
     coordinator = coordinator_of(broker)
     group = coordinator.groups.get(group_id)
+    if group is not None and group.modern is not None and group.modern.members:
+        return ErrorCode.NON_EMPTY_GROUP
     code = coordinator.delete(group_id)
     if group is not None and not code:
         group_log.forget(broker, group, now)

@@ -1,7 +1,7 @@
-"""ConsumerGroupDescribe: there are no groups of the new protocol here, and admins ask anyway.
+"""ConsumerGroupDescribe: consumer groups, their members, and what these have and shall have.
 
-Java's admin client asks this first and DescribeGroups where the answer is GROUP_ID_NOT_FOUND, so a
-broker with classic groups alone needs it (KIP-848). Answers come by the partitions of their groups.
+Java's admin client asks this first and DescribeGroups where the answer is GROUP_ID_NOT_FOUND
+(KIP-848). Answers come by the partitions of their groups.
 
 Observed on 3.9.2 and 4.3.1.
 """
@@ -10,13 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
 from reference_impl.broker.broker import Broker
+from reference_impl.broker.consumer_groups import ASSIGNORS
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
+from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
+from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
+from reference_impl.group.modern import ModernGroup, ModernMember, Place
 from reference_impl.group.placement import partition_for
 from reference_impl.wire.errors import ErrorCode
 
-_PARTITIONS = 50
+_PARTITIONS, _SPEAKS_CONSUMER = 50, 1
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -25,20 +30,66 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     asked = request.body["group_ids"]
     first = {partition_for(name, _PARTITIONS): at for at, name in reversed([*enumerate(asked)])}
     asked = sorted(asked, key=lambda name: (name != "", first[partition_for(name, _PARTITIONS)]))
-    return {"groups": [_described(broker, group_id) for group_id in asked]}
+    rights = _rights(request, broker)
+    return {"groups": [_described(broker, group_id, rights) for group_id in asked]}
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
     return {"groups": [_row(group_id, code) for group_id in request.body["group_ids"]]}
 
 
-def _described(broker: Broker, group_id: str) -> dict[str, Any]:
+def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
     code = refusal(broker, group_id, member=True)
     if code:
         return _row(group_id, code)
-    classic = group_id in coordinator_of(broker).groups
-    why = "is not a consumer group" if classic else "not found"
+    group = coordinator_of(broker).groups.get(group_id)
+    if group is not None and group.modern is not None:
+        return _row(group_id, code) | _shown(broker, group.modern, rights)
+    why = "not found" if group is None else "is not a consumer group"
     return _row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
+
+
+def _rights(request: Request, broker: Broker) -> int:
+    configs = GROUP_CONFIG_OPERATIONS if broker.persona.quirk("groups.have-configs") else 0
+    asked = request.body["include_authorized_operations"]
+    return GROUP_OPERATIONS | configs if asked else NOT_ASKED
+
+
+def _shown(broker: Broker, group: ModernGroup, rights: int) -> dict[str, Any]:
+    return {
+        "group_state": str(group.state),
+        "group_epoch": group.epoch,
+        "assignment_epoch": group.assignment_epoch,
+        "assignor_name": group.assignor(ASSIGNORS[0]),
+        "members": [_member(broker, group, member) for member in group.members.values()],
+        "authorized_operations": rights,
+    }
+
+
+def _member(broker: Broker, group: ModernGroup, member: ModernMember) -> dict[str, Any]:
+    return {
+        "member_id": member.id,
+        "instance_id": member.instance_id,
+        "rack_id": member.rack_id,
+        "member_epoch": member.epoch,
+        "client_id": member.client_id,
+        "client_host": member.client_host,
+        "subscribed_topic_names": list(member.names),
+        "subscribed_topic_regex": member.regex,
+        "assignment": _assignment(broker, frozenset(member.holds)),
+        "target_assignment": _assignment(broker, group.target.get(member.id, frozenset())),
+        "member_type": _SPEAKS_CONSUMER,
+    }
+
+
+def _assignment(broker: Broker, places: frozenset[Place]) -> dict[str, Any]:
+    known = broker.cluster.by_id
+    rows = [row for row in topic_rows(places) if row["topic_id"] in known]
+    return {
+        "topic_partitions": [
+            row | {"topic_name": known[row["topic_id"]].name} for row in rows
+        ]
+    }
 
 
 def _row(group_id: str, code: int, message: str | None = None) -> dict[str, Any]:

@@ -1,0 +1,89 @@
+"""ConsumerGroupHeartbeat: joins, reports, leaves, and tells what to own (KIP-848).
+
+v1 regular expressions, and member ids that the client makes.
+
+Sources: KIP-848; group/consumer_coordinator.py; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.consumer_groups import ASSIGNORS, heartbeat, heartbeat_interval
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import coordinates
+from reference_impl.group.consumer_coordinator import Beat, Refused, check
+from reference_impl.group.modern import Place
+from reference_impl.wire.errors import ErrorCode
+
+FIRST_CLIENT_IDS = 1
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    if not broker.persona.quirk("groups.consumer-protocol-is-on"):
+        return fail(request, ErrorCode.UNSUPPORTED_VERSION)
+    given = request.header.version < FIRST_CLIENT_IDS
+    beat = _beat(request)
+    try:
+        check(beat, ASSIGNORS, ids_are_given=given)
+        if not coordinates(broker, beat.group_id):
+            return fail(request, ErrorCode.NOT_COORDINATOR)
+        if not beat.member_id:
+            beat = _beat(request, urlsafe_b64encode(broker.cluster.random.randbytes(16)).decode())
+        told = heartbeat(broker, beat, now)
+    except Refused as refused:
+        return fail(request, refused.code) | {"error_message": refused.message}
+    rows = None
+    if told.assignment is not None:
+        rows = {"topic_partitions": topic_rows(told.assignment)}
+    return {
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "member_id": told.member_id,
+        "member_epoch": told.epoch,
+        "heartbeat_interval_ms": heartbeat_interval(broker) if told.epoch >= 0 else 0,
+        "assignment": rows,
+    }
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": None,
+        "member_id": None,
+        "member_epoch": 0,
+        "heartbeat_interval_ms": 0,
+        "assignment": None,
+    }
+
+
+def topic_rows(places: frozenset[Place]) -> list[dict[str, Any]]:
+    topics: dict[bytes, list[int]] = {}
+    for topic_id, index in sorted(places):
+        topics.setdefault(topic_id, []).append(index)
+    return [{"topic_id": each, "partitions": rows} for each, rows in topics.items()]
+
+
+def _beat(request: Request, member_id: str = "") -> Beat:
+    body = request.body
+    names, owned = body["subscribed_topic_names"], body["topic_partitions"]
+    return Beat(
+        group_id=body["group_id"],
+        member_id=body["member_id"] or member_id.rstrip("="),
+        epoch=body["member_epoch"],
+        instance_id=body["instance_id"],
+        rack_id=body["rack_id"],
+        rebalance_timeout=body["rebalance_timeout_ms"],
+        names=None if names is None else frozenset(names),
+        regex=body["subscribed_topic_regex"],
+        assignor=body["server_assignor"],
+        owned=None
+        if owned is None
+        else frozenset(
+            (bytes(row["topic_id"]), index) for row in owned for index in row["partitions"]
+        ),
+        client_id=request.header.client_id or "",
+        client_host="/" + request.connection.peer_host,
+    )
