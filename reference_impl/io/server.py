@@ -222,6 +222,18 @@ def _ids(
     return disk.node_ids(brokers) if disk else range(brokers)
 
 
+class _Written:
+    """A keeper of brokers' lives whose every deed is written outside, answers or none."""
+
+    def __init__(self, life: Lifecycle, registry: ZooKeeper) -> None:
+        self.deadline = life.deadline
+        self._life, self._registry = life, registry
+
+    def tick(self, now: int) -> None:
+        self._life.tick(now)
+        self._registry.follow()
+
+
 def _follow(running: RunningCluster, registry: ZooKeeper) -> None:
     """Whatever changes is written outside as well, after it is safe on disk."""
     server, keep = running.server, running.server.before_answers
@@ -233,7 +245,7 @@ def _follow(running: RunningCluster, registry: ZooKeeper) -> None:
 
     registry.attach(running.cluster, server.call)
     server.before_answers = kept
-    running.life.trace = lambda step, broker: registry.follow()
+    server.keeper = _Written(running.life, registry)
     running.registry = registry
 
 

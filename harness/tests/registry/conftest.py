@@ -1,0 +1,55 @@
+"""A real ZooKeeper for a session: the one at TOUCHSTONE_ZOOKEEPER, or one of our own."""
+
+import os
+import socket
+import time
+
+import pytest
+
+from harness.target import Unavailable
+from harness.targets import jvm, matrix, settings
+from harness.targets.child import Child
+from harness.targets.java import find_java
+from harness.targets.maven import kafka_home
+
+SECONDS = 60
+
+
+def _free_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+def _accepts(port):
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory):
+    """HOST:PORT; "not run" where none can be started."""
+    if given := os.environ.get("TOUCHSTONE_ZOOKEEPER"):
+        yield given
+        return
+    source, folder, port = matrix.zookeeper(), tmp_path_factory.mktemp("zookeeper"), _free_port()
+    try:
+        java, home = find_java(), kafka_home(source.version)
+    except Unavailable as missing:
+        pytest.skip(f"not run: no ZooKeeper: {missing.reason}")
+    rendered = settings.zookeeper(str(folder / "data"), ("127.0.0.1", port))
+    properties = folder / "zookeeper.properties"
+    properties.write_text(settings.text(rendered), encoding="utf-8")
+    argv = jvm.command(
+        java, home, jvm.ZOOKEEPER, str(properties), profile="zookeeper",
+        logging=jvm.write_logging(source, folder),
+    )  # fmt: skip
+    child = Child(argv, log=folder / "zookeeper.log", cwd=folder)
+    child.start()
+    try:
+        deadline = time.monotonic() + SECONDS
+        while not _accepts(port):
+            assert time.monotonic() < deadline, (folder / "zookeeper.log").read_text()[-2000:]
+        yield f"127.0.0.1:{port}"
+    finally:
+        child.kill()
