@@ -56,6 +56,7 @@ class Form(NamedTuple):
     broker_version: int = 4  # 5 has features (KIP-584)
     topic_version: int = 1  # 3 has a topic id and running reassignments
     growth_keeps_order: bool = False  # new partitions of a small topic come after the old ones
+    taken_id: str = ""  # what is said of an id that is registered: path, owner, session
 
     @classmethod
     def of(cls, quirk: Callable[[str], Any]) -> Form:

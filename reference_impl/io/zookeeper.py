@@ -71,6 +71,11 @@ class ZooKeeper:
         self._moving: str | None = None  # a move that a tool wants, until it is done
         self._lost = False
 
+    @property
+    def session(self) -> tuple[int, bytes]:
+        """Its id and password."""
+        return self._client.client_id
+
     # --- before the brokers are made --------------------------------------------------------
 
     def generated_ids(self, count: int, reserved: int = RESERVED) -> list[int]:
@@ -86,8 +91,12 @@ class ZooKeeper:
         """
         tree = self._walk("")
         for number in cluster.brokers:
-            if f"{znodes.IDS}/{number}" in tree:
-                raise RegistryError(_TAKEN.format(f"{znodes.IDS}/{number}"))
+            path = f"{znodes.IDS}/{number}"
+            if path in tree and (stat := self._client.exists(path)):
+                owner, session = stat.owner_session_id, self.session[0]
+                raise RegistryError(
+                    self.form.taken_id.format(path=path, owner=owner, session=session)
+                )
         if znodes.CONTROLLER in tree:
             raise RegistryError("another cluster's brokers keep their registry there")
         if (node := tree.get(znodes.CLUSTER_ID)) and node.text:
@@ -337,11 +346,6 @@ class ZooKeeper:
 
 
 _FOREIGN = frozenset({"/zookeeper", "/kafka-acl", "/kafka-acl-changes", "/consumers"})
-_TAKEN = (
-    "A broker is already registered on the path {}. This probably indicates that you either have "
-    "configured a brokerid that is already in use, or else you have shutdown this broker and "
-    "restarted it faster than the zookeeper timeout so it appears to be re-registering."
-)
 _INCONSISTENT = (
     "The Cluster ID {} doesn't match stored clusterId Some({}) in meta.properties. The broker is "
     "trying to join the wrong cluster. Configured zookeeper.connect may be wrong."

@@ -193,11 +193,31 @@ def test_a_broker_that_goes_takes_its_node_along(keeper):
         assert keeper.exists("/brokers/ids/0")
 
 
-def test_an_id_that_is_taken_is_refused(keeper):
-    with serve(release="1.0", zookeeper=keeper.where, config=SETTINGS) as running:
+@pytest.mark.parametrize(
+    ("release", "words"),
+    [
+        ("1.0", "A broker is already registered on the path /brokers/ids/0. This probably"),
+        ("2.2", r"ephemeral at /brokers/ids/0, node already exists and owner '\d+' does not match"),
+    ],
+)
+def test_an_id_that_is_taken_is_refused(release, words, keeper):
+    with serve(release=release, zookeeper=keeper.where, config=SETTINGS) as running:
         running.registry.settle(SECONDS)
-        with pytest.raises(RegistryError, match="already registered on the path /brokers/ids/0"):
-            serve(release="1.0", zookeeper=keeper.where, config=SETTINGS)
+        with pytest.raises(RegistryError, match=words):
+            serve(release=release, zookeeper=keeper.where, config=SETTINGS)
+
+
+def test_a_session_that_is_lost_is_made_good(keeper, zookeeper):
+    with serve(2, release="2.8", zookeeper=keeper.where, config=SETTINGS) as running:
+        running.registry.settle(SECONDS)
+        before = keeper.get("/brokers/ids/1")[1].owner_session_id
+        thief = KazooClient(zookeeper, client_id=running.registry.session)
+        thief.start(timeout=SECONDS)
+        thief.stop()  # ends the session that both have
+        thief.close()
+        until(lambda: {"0", "1"} <= set(keeper.get_children("/brokers/ids")))
+        until(lambda: keeper.exists("/controller"))
+        assert keeper.get("/brokers/ids/1")[1].owner_session_id != before
 
 
 def test_generated_ids_are_never_given_twice(keeper):

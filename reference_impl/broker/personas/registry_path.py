@@ -11,6 +11,15 @@ from typing import Any
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 _READ = "znodes of 1.0.2, 2.2.1, 2.8.2"
+_TAKEN = (
+    "A broker is already registered on the path {path}. This probably indicates that you either "
+    "have configured a brokerid that is already in use, or else you have shutdown this broker and "
+    "restarted it faster than the zookeeper timeout so it appears to be re-registering."
+)
+_OWNED = (
+    "Error while creating ephemeral at {path}, node already exists and owner '{owner}' does not "
+    "match current session '{session}'"
+)
 _ROOTS = ("topics", "clients", "users", "brokers")
 
 ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
@@ -33,6 +42,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "New partitions of a topic with up to four stand after the old ones in its znode.",
         (False, True, False, None, None),
         _READ,
+    ),
+    "registry.taken-id": (
+        "What a broker says that does not start because its id is registered (BRK-30).",
+        (_TAKEN, _OWNED, _OWNED, None, None),
+        "a second broker 0 beside one of 1.0.2, 2.2.1, 2.8.2",
     ),
 }
 

@@ -201,8 +201,7 @@ def test_what_others_wrote_is_understood():
 
 
 def test_a_release_has_a_form_or_no_zookeeper():
-    assert form("2.8") == Form(
-        ("topics", "clients", "users", "brokers", "ips"), 5, 3, growth_keeps_order=False
-    )
+    assert form("2.8")[:4] == Form(("topics", "clients", "users", "brokers", "ips"), 5, 3)[:4]
+    assert form("2.8").taken_id.startswith("Error while creating ephemeral at {path},")
     with pytest.raises(ValueError, match="no ZooKeeper"):
         form("3.9")
