@@ -1,0 +1,75 @@
+"""ConsumerGroupHeartbeat: what is refused before any group is looked at.
+
+Sources: KIP-848; observed on 4.3.1.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer
+from harness.steps import Ask
+
+INVALID_REQUEST, UNSUPPORTED_ASSIGNOR = 42, 112
+FROM_CLIENTS = range_("ConsumerGroupHeartbeat", 1)
+
+
+def beat(case, name, **changes):
+    """A first heartbeat of member m1 that asks for no topic, with these changes."""
+    body = {
+        "group_id": "no-such-group",
+        "member_id": "m1",
+        "member_epoch": 0,
+        "instance_id": None,
+        "rack_id": None,
+        "rebalance_timeout_ms": 10_000,
+        "subscribed_topic_names": [],
+        "subscribed_topic_regex": None,
+        "server_assignor": None,
+        "topic_partitions": [],
+    }
+    return Ask("ConsumerGroupHeartbeat", case.version, body | changes, name=name)
+
+
+def is_refused(name, code):
+    return answer(name, "error_code").is_(code)
+
+
+@claim(
+    "rebalance.consumer-heartbeats-are-checked-first",
+    evidence=("KIP-848", "observed on 4.3.1"),
+    api="ConsumerGroupHeartbeat",
+    versions=FROM_CLIENTS,
+    releases="4.3",
+)
+def test_consumer_heartbeats_are_checked_first(case):
+    """A heartbeat without an id, with an unknown epoch or half a join is INVALID_REQUEST."""
+    wrong = {
+        "no group": {"group_id": ""},
+        "no member": {"member_id": ""},
+        "no instance": {"instance_id": ""},
+        "no rack": {"rack_id": ""},
+        "odd epoch": {"member_epoch": -3},
+        "nobody to wait for": {"member_epoch": -2},
+        "no timeout": {"rebalance_timeout_ms": -1},
+        "unknown ownership": {"topic_partitions": None},
+        "no subscription": {"subscribed_topic_names": None},
+    }
+    verdict = case.judge(
+        *[beat(case, name, **changes) for name, changes in wrong.items()],
+        expect=all_of(*[is_refused(name, INVALID_REQUEST) for name in wrong]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.unknown-assignors-are-refused",
+    evidence=("KIP-848", "observed on 4.3.1"),
+    api="ConsumerGroupHeartbeat",
+    versions=FROM_CLIENTS,
+    releases="4.3",
+)
+def test_unknown_assignors_are_refused(case):
+    """A heartbeat that names an assignor the broker has not is UNSUPPORTED_ASSIGNOR."""
+    verdict = case.judge(
+        beat(case, "beat", server_assignor="nope"),
+        expect=is_refused("beat", UNSUPPORTED_ASSIGNOR),
+    )
+    assert verdict.conforms, verdict
