@@ -27,6 +27,7 @@ SETTINGS = {
     "transaction.state.log.min.isr": "1",
     "zookeeper.session.timeout.ms": "6000",
 }
+STATE = '{{"controller_epoch":{},"leader":{},"version":1,"leader_epoch":{},"isr":[{}]}}'
 _numbers = itertools.count()
 
 
@@ -249,3 +250,29 @@ def test_what_stood_there_goes_on(release, keeper):
 def test_a_kraft_release_has_none(zookeeper):
     with pytest.raises(ValueError, match="no ZooKeeper"):
         serve(release="4.3", zookeeper=zookeeper)
+
+
+def test_a_broker_that_is_killed_stays_registered_until_its_session_ends(keeper):
+    """Then the next controller leads in a new epoch, and the state says so."""
+    config = {**SETTINGS, "zookeeper.session.timeout.ms": "1500"}
+    with serve(3, release="2.2", zookeeper=keeper.where, config=config) as running:
+        running.registry.settle(SECONDS)
+        keeper.create("/brokers/topics/t", b'{"version":1,"partitions":{"0":[0,1,2]}}')
+        state = "/brokers/topics/t/partitions/0/state"
+        until(lambda: keeper.exists(state))
+        assert keeper.get(state)[0] == STATE.format(1, 0, 0, "0,1,2").encode()
+        running.kill(0)
+        running.registry.settle(SECONDS)
+        assert keeper.exists("/brokers/ids/0")
+        until(lambda: not keeper.exists("/brokers/ids/0"))
+        until(lambda: keeper.get(state)[0] == STATE.format(2, 1, 1, "1,2").encode())
+        assert keeper.get("/controller_epoch")[0] == b"2"
+        assert json.loads(keeper.get("/controller")[0])["brokerid"] == 1
+
+
+def test_a_data_directory_of_another_cluster_is_refused(keeper, tmp_path):
+    with serve(release="2.8", data=tmp_path, config=SETTINGS):
+        pass
+    keeper.create("/cluster/id", b'{"version":"1","id":"another"}', makepath=True)
+    with pytest.raises(RegistryError, match="The Cluster ID another doesn't match stored"):
+        serve(release="2.8", data=tmp_path, zookeeper=keeper.where, config=SETTINGS)
