@@ -7,13 +7,19 @@ certain, or nobody knows. Only an acknowledgement binds the cluster.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from reference_impl.client.consumer import Consumer
 from reference_impl.client.flow import ClientError, Flow, Pause
+from reference_impl.client.metadata import refresh
 from reference_impl.client.producer import Producer
 from reference_impl.sim.client import SimClient
 from reference_impl.sim.world import World
+
+# metadata.max.age.ms: a leader that is cut off says NOT_ENOUGH_REPLICAS, which is no reason for a
+# client to look for another one; only age is.
+METADATA_AGE_MS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class Writer:
         self.client.run(self._forever())
 
     def _forever(self) -> Flow[None]:
+        refreshed = self.client.view.now
         while not self.stopped:
             sent = []
             for _ in range(self._world.random.randint(1, 3)):
@@ -103,6 +110,12 @@ class Writer:
                     f"wrote {delivery.value.decode()} to {delivery.partition} {outcome}",
                 )
             yield Pause(self.client.view.now + self._world.random.randint(1, self._gap_ms))
+            if self.client.view.now >= refreshed + METADATA_AGE_MS:
+                refreshed = self.client.view.now
+                with suppress(ClientError):
+                    yield from refresh(
+                        self.client.view, sorted({topic for topic, _ in self._places})
+                    )
 
 
 class Reader:
