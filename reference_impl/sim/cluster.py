@@ -118,6 +118,9 @@ class Simulation:
         self.cluster.create(name, seats)
         self.cluster.spread()
 
+    def leads(self, broker: int) -> bool:
+        return any(partition.leader == broker for partition in self.cluster.all_partitions())
+
     # --- faults --------------------------------------------------------------------------------
 
     def kill(self, broker: int) -> None:

@@ -5,7 +5,8 @@ A fault is begun, lasts, and is undone; a host then has some peace before the ne
 something left to promise. `stop` undoes everything, which is how every run ends.
 
 A broker that hears nobody but is heard ("half-cut") keeps its session, so nobody takes its place
-and what it leads stands still, in Kafka as here; it is harmed for less time than writers may stall.
+and what it leads stands still, in Kafka as here; a leader is so harmed for less time than writers
+may stall.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reference_impl.sim.cluster import Simulation
+
+DEAF_LEADER_MS = 5_000
 
 
 class Mischief:
@@ -66,7 +69,9 @@ class Mischief:
             self._harmed[broker] = FAULTS[kind](self._simulation, broker)
             self.done.append(kind)
             least, most = self._lasts_ms
-            self._later(lambda: self._end(broker), (least, min(most, _LONGEST.get(kind, most))))
+            if kind == "half-cut" and self._simulation.leads(broker):
+                most = min(most, DEAF_LEADER_MS)
+            self._later(lambda: self._end(broker), (least, most))
         self._later(self._begin, self._pause_ms)
 
     def _end(self, broker: int) -> None:
@@ -111,4 +116,3 @@ FAULTS: dict[str, Callable[[Simulation, int], Callable[[], None]]] = {
     "half-cut": _half_cut,
     "slow": _slow,
 }
-_LONGEST = {"half-cut": 5_000}  # ms
