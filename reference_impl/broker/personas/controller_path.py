@@ -1,7 +1,7 @@
 """Where releases differ in what their controllers do and say: one row a behaviour.
 
 A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` takes the names, each persona takes its column.
+`quirks.py` has that order and the names, each persona takes its column.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 from reference_impl.wire.errors import ErrorCode as E
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 _THREE = "observed on three nodes of 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 
 ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
@@ -113,11 +112,3 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         _THREE,
     ),
 }
-
-SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
-
-
-def column(release: str) -> dict[str, tuple[Any, str]]:
-    """One release's quirks: name -> (value, evidence)."""
-    at = RELEASES.index(release)
-    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

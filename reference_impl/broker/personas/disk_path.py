@@ -1,7 +1,7 @@
 """Where releases differ in what they keep on disk, and in what they say of it: one row each.
 
 A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` takes the names, each persona takes its column.
+`quirks.py` has that order and the names, each persona takes its column.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 from reference_impl.wire.errors import ErrorCode as E
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 _SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 _ON_DISK = "log directories of 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 
@@ -57,11 +56,3 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         _SEEN,
     ),
 }
-
-SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
-
-
-def column(release: str) -> dict[str, tuple[Any, str]]:
-    """One release's quirks: name -> (value, evidence)."""
-    at = RELEASES.index(release)
-    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

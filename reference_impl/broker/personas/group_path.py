@@ -1,13 +1,11 @@
 """Where releases differ in what group coordinators do: one row each, read as `control_path.py`'s.
 
-`quirks.py` takes the names, each persona takes its column.
+`quirks.py` has that order and the names, each persona takes its column.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-from reference_impl.broker.personas.control_path import RELEASES
 
 _SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 
@@ -117,11 +115,3 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "OFFS-23",
     ),
 }
-
-SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
-
-
-def column(release: str) -> dict[str, tuple[Any, str]]:
-    """One release's quirks: name -> (value, evidence)."""
-    at = RELEASES.index(release)
-    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

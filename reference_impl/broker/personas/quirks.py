@@ -5,6 +5,8 @@ its evidence; handlers read values through `Persona.quirk`. A behaviour that all
 share is no quirk and stands in its handler.
 """
 
+from typing import Any
+
 from reference_impl.broker.personas import (
     control_path,
     controller_path,
@@ -17,14 +19,29 @@ from reference_impl.broker.personas import (
     txn_path,
 )
 
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+TABLES = (
+    control_path,
+    data_path,
+    disk_path,
+    group_path,
+    log_path,
+    registry_path,
+    controller_path,
+    replica_path,
+    txn_path,
+)
+
 QUIRKS: dict[str, str] = {
-    **control_path.SENTENCES,
-    **data_path.SENTENCES,
-    **disk_path.SENTENCES,
-    **group_path.SENTENCES,
-    **log_path.SENTENCES,
-    **registry_path.SENTENCES,
-    **controller_path.SENTENCES,
-    **replica_path.SENTENCES,
-    **txn_path.SENTENCES,
+    name: sentence for table in TABLES for name, (sentence, _, _) in table.ROWS.items()
 }
+
+
+def column(release: str) -> dict[str, tuple[Any, str]]:
+    """One release's quirks, of all tables: name -> (value, evidence)."""
+    at = RELEASES.index(release)
+    return {
+        name: (values[at], evidence)
+        for table in TABLES
+        for name, (_, values, evidence) in table.ROWS.items()
+    }

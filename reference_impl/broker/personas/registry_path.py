@@ -1,7 +1,7 @@
 """Where ZooKeeper releases differ in what they keep there: one row each.
 
 A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` takes the names, each persona takes its column; None stands where a release has no
+`quirks.py` has that order and the names, each persona takes its column; None stands where a release has no
 ZooKeeper.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 _READ = "znodes of 1.0.2, 2.2.1, 2.8.2"
 _TAKEN = (
     "A broker is already registered on the path {path}. This probably indicates that you either "
@@ -49,11 +48,3 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "a second broker 0 beside one of 1.0.2, 2.2.1, 2.8.2",
     ),
 }
-
-SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
-
-
-def column(release: str) -> dict[str, tuple[Any, str]]:
-    """The values of one release with their evidence."""
-    at = RELEASES.index(release)
-    return {name: (given[at], seen) for name, (_, given, seen) in ROWS.items()}

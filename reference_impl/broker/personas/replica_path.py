@@ -1,14 +1,13 @@
 """Where releases differ in how replicas follow, fall behind and come back: one row a behaviour.
 
 A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` takes the names, each persona takes its column.
+`quirks.py` has that order and the names, each persona takes its column.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 _FETCHER = "ReplicaFetcherThread at 1.0.2, 2.2.1, 2.8.2; MetadataVersion at 3.9"
 _PARTITION = "kafka.cluster.Partition at 1.0.2, 2.2.1, 2.8.2, 3.9"
 
@@ -82,11 +81,3 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "ReplicaManager.fetchMessages at 2.8.2, 3.9",
     ),
 }
-
-SENTENCES = {name: sentence for name, (sentence, _, _) in ROWS.items()}
-
-
-def column(release: str) -> dict[str, tuple[Any, str]]:
-    """`{name: (value, evidence)}` of one release."""
-    at = RELEASES.index(release)
-    return {name: (values[at], evidence) for name, (_, values, evidence) in ROWS.items()}

@@ -3,18 +3,8 @@
 Ranges as a real 1.0.2 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas import (
-    control_path,
-    controller_path,
-    data_path,
-    disk_path,
-    group_path,
-    log_path,
-    registry_path,
-    replica_path,
-    txn_path,
-)
 from reference_impl.broker.personas.persona import Persona, ranges, values
+from reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """
@@ -24,23 +14,11 @@ BROKER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {
-    **control_path.column("1.0"),
-    **data_path.column("1.0"),
-    **disk_path.column("1.0"),
-    **group_path.column("1.0"),
-    **log_path.column("1.0"),
-    **registry_path.column("1.0"),
-    **controller_path.column("1.0"),
-    **replica_path.column("1.0"),
-    **txn_path.column("1.0"),
-}
-
 PERSONA = Persona(
     release="1.0",
     observed="1.0.2",
     kraft=False,
     broker_listener=BROKER_LISTENER,
     controller_listener={},
-    **values(QUIRKS),
+    **values(column("1.0")),
 )

@@ -3,18 +3,8 @@
 Ranges as a real 2.2.1 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas import (
-    control_path,
-    controller_path,
-    data_path,
-    disk_path,
-    group_path,
-    log_path,
-    registry_path,
-    replica_path,
-    txn_path,
-)
 from reference_impl.broker.personas.persona import Persona, ranges, values
+from reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """
@@ -25,23 +15,11 @@ BROKER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {
-    **control_path.column("2.2"),
-    **data_path.column("2.2"),
-    **disk_path.column("2.2"),
-    **group_path.column("2.2"),
-    **log_path.column("2.2"),
-    **registry_path.column("2.2"),
-    **controller_path.column("2.2"),
-    **replica_path.column("2.2"),
-    **txn_path.column("2.2"),
-}
-
 PERSONA = Persona(
     release="2.2",
     observed="2.2.1",
     kraft=False,
     broker_listener=BROKER_LISTENER,
     controller_listener={},
-    **values(QUIRKS),
+    **values(column("2.2")),
 )

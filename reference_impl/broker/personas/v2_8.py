@@ -3,18 +3,8 @@
 Ranges as a real 2.8.2 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas import (
-    control_path,
-    controller_path,
-    data_path,
-    disk_path,
-    group_path,
-    log_path,
-    registry_path,
-    replica_path,
-    txn_path,
-)
 from reference_impl.broker.personas.persona import Persona, ranges, values
+from reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """
@@ -26,23 +16,11 @@ BROKER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {
-    **control_path.column("2.8"),
-    **data_path.column("2.8"),
-    **disk_path.column("2.8"),
-    **group_path.column("2.8"),
-    **log_path.column("2.8"),
-    **registry_path.column("2.8"),
-    **controller_path.column("2.8"),
-    **replica_path.column("2.8"),
-    **txn_path.column("2.8"),
-}
-
 PERSONA = Persona(
     release="2.8",
     observed="2.8.2",
     kraft=False,
     broker_listener=BROKER_LISTENER,
     controller_listener={},
-    **values(QUIRKS),
+    **values(column("2.8")),
 )

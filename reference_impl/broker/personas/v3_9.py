@@ -3,18 +3,8 @@
 Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas import (
-    control_path,
-    controller_path,
-    data_path,
-    disk_path,
-    group_path,
-    log_path,
-    registry_path,
-    replica_path,
-    txn_path,
-)
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
+from reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """
@@ -34,18 +24,6 @@ CONTROLLER_LISTENER = ranges(
     """
 )
 
-QUIRKS = {
-    **control_path.column("3.9"),
-    **data_path.column("3.9"),
-    **disk_path.column("3.9"),
-    **group_path.column("3.9"),
-    **log_path.column("3.9"),
-    **registry_path.column("3.9"),
-    **controller_path.column("3.9"),
-    **replica_path.column("3.9"),
-    **txn_path.column("3.9"),
-}
-
 PERSONA = Persona(
     release="3.9",
     observed="3.9.2",
@@ -59,5 +37,5 @@ PERSONA = Persona(
         Feature("metadata.version", 1, 21),
     ),
     finalized={"metadata.version": 21},
-    **values(QUIRKS),
+    **values(column("3.9")),
 )

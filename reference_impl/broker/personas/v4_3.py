@@ -3,18 +3,8 @@
 Ranges as a real 4.3.1 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas import (
-    control_path,
-    controller_path,
-    data_path,
-    disk_path,
-    group_path,
-    log_path,
-    registry_path,
-    replica_path,
-    txn_path,
-)
 from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
+from reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """
@@ -34,18 +24,6 @@ CONTROLLER_LISTENER = ranges(
     81:0-0 82:0-0
     """
 )
-
-QUIRKS = {
-    **control_path.column("4.3"),
-    **data_path.column("4.3"),
-    **disk_path.column("4.3"),
-    **group_path.column("4.3"),
-    **log_path.column("4.3"),
-    **registry_path.column("4.3"),
-    **controller_path.column("4.3"),
-    **replica_path.column("4.3"),
-    **txn_path.column("4.3"),
-}
 
 PERSONA = Persona(
     release="4.3",
@@ -74,5 +52,5 @@ PERSONA = Persona(
         "share.version": 1,
         "metadata.version": 30,
     },
-    **values(QUIRKS),
+    **values(column("4.3")),
 )
