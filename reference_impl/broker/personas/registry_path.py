@@ -1,8 +1,8 @@
 """Where ZooKeeper releases differ in what they keep there: one row each.
 
 A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` has that order and the names, each persona takes its column; None stands where a release has no
-ZooKeeper.
+`quirks.py` has that order and the names, each persona takes its column; None stands where a
+release has no ZooKeeper.
 """
 
 from __future__ import annotations
