@@ -5,6 +5,8 @@ The liars speak from 4.3.1's golden answers; the goldens of all five releases mu
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from harness import checkers
@@ -25,6 +27,7 @@ def _short_silences(monkeypatch):
     monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02))
 
 
+@functools.cache
 def replayed(liar, release=LAST):
     honest = golden(release)
     with LyingServer(liar, stored(honest)) as server:

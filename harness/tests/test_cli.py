@@ -19,6 +19,7 @@ from harness.placeholders import Name
 from harness.scenario import Scenario
 from harness.steps import create_topic
 from harness.target import Unavailable
+from harness.targets import external
 from harness.tests.doctor import ended, golden, never_reached, step_with, with_answer
 from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 from harness.transcript import dumps, write
@@ -235,6 +236,7 @@ def test_smoke_passes_a_broker():
 
 def test_smoke_tells_a_silent_port_from_a_closed_one(monkeypatch):
     monkeypatch.setattr(smoke, "SECONDS", 0.3)
+    monkeypatch.setattr(external, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         spec = f"127.0.0.1:{silent.getsockname()[1]}"
         done = run("smoke", spec)
