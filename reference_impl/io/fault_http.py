@@ -32,7 +32,9 @@ class FaultDoor:
         self._server.daemon_threads = True
         self.url = f"http://{host}:{self._server.server_address[1]}{ROOM}"
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(_NOTICE_S,), name="touchstone-faults",
+            target=self._server.serve_forever,
+            args=(_NOTICE_S,),
+            name="touchstone-faults",
             daemon=True,
         )
         self._thread.start()
