@@ -133,6 +133,8 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
         answer = _struct(exchange.answer, api, "", symbols)
         if api == "Metadata" and _asked_for_all(exchange):
             answer = _only_ours(answer, symbols)
+        if api == "ListGroups":
+            answer = _only_ours(answer, symbols, "groups", "group_id")
         if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
             answer |= {"results": [_only_ours(one, symbols) for one in answer["results"]]}
     ending = exchange.ending.direction if exchange.ending else None
@@ -402,10 +404,12 @@ def _asked_for_all(exchange: Exchange) -> bool:
     return topics is None or (version == 0 and not topics)
 
 
-def _only_ours(answer: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
-    kept = [topic for topic in answer["topics"] or () if topic.get("name") in symbols.ours]
-    symbols.used["other-topics"] += len(kept) != len(answer["topics"] or ())
-    return answer | {"topics": kept}
+def _only_ours(
+    answer: dict[str, Any], symbols: Symbols, rows: str = "topics", word: str = "name"
+) -> dict[str, Any]:
+    kept = [row for row in answer[rows] or () if row.get(word) in symbols.ours]
+    symbols.used["other-topics"] += len(kept) != len(answer[rows] or ())
+    return answer | {rows: kept}
 
 
 REASONS: tuple[Reason, ...] = (
@@ -460,7 +464,7 @@ WALKED: dict[str, str] = {
     "compressed-size": "A compressed batch's length depends on the codec's implementation.",
     "times": "Instants of the run, and those a broker stamped (also on markers), go by name.",
     "delete-horizons": "When the cleaner may drop tombstones: its clock and delete.retention.ms.",
-    "other-topics": "A question for all topics also shows those of other cases.",
+    "other-topics": "A question for all topics or groups also shows those of other cases.",
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
 }
 

@@ -57,6 +57,10 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("DescribeTransactions", "transaction_states.topics"): ("topic",),
     ("DescribeTransactions", "transaction_states.topics.partitions"): (),
     ("ListTransactions", "transaction_states"): ("transactional_id",),
+    ("JoinGroup", "members"): ("member_id",),
+    ("DescribeGroups", "groups.members"): ("member_id",),
+    ("ListGroups", "groups"): ("group_id",),
+    ("DeleteGroups", "results"): ("group_id",),
     ("ApiVersions", "supported_features"): ("name",),
     ("ApiVersions", "finalized_features"): ("name",),
 }

@@ -441,3 +441,14 @@ def test_an_id_that_was_asked_for_must_be_the_one_that_is_answered():
         return talk(("asked", "Fetch", 13, request, answer))
 
     assert compare(echoed(ID), echoed(OTHER_ID)) != []
+
+
+def test_groups_of_other_cases_are_not_seen_and_ours_are():
+    def listing(*groups):
+        rows = [{"group_id": g, "protocol_type": t, "group_state": ""} for g, t in groups]
+        return talk(one("ListGroups", 2, {"error_code": 0, "groups": rows}))
+
+    honest = listing(("theirs", "consumer"), (NAME, "consumer"))
+    assert compare(honest, listing((NAME, "consumer"))) == []
+    assert compare(honest, listing(("theirs", "consumer"))) != []
+    assert compare(honest, listing((NAME, "connect"))) != []
