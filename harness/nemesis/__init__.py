@@ -8,25 +8,24 @@ whatever way, it is undone and the broker serves again. It gives a function that
 that the fault bites, from the outside, and answers with it in words or with None. A run whose fault
 did not bite proves nothing and is INCONCLUSIVE.
 
-`patient` holds the cluster, `evidence` the ways to look, `campaign` does one fault after another;
-everything else in this folder is a fault.
+`patient` holds the cluster, `evidence` the ways to look, `campaign` does one fault after another,
+`stilled` and `cuts` are what faults share; everything else in this folder is a fault.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
 from random import Random
 from typing import Protocol
 
+from harness.nemesis.evidence import Look
 from harness.nemesis.patient import Patient
 
 # Modules of this folder that serve faults and are none.
-SHARED = frozenset({"patient", "evidence", "campaign"})
-Evidence = Callable[[], str | None]
+SHARED = frozenset({"patient", "evidence", "campaign", "stilled", "cuts"})
 
 
 class Fault(Protocol):
@@ -40,7 +39,7 @@ class Fault(Protocol):
 
     def inflicted(
         self, patient: Patient, broker: int, random: Random
-    ) -> AbstractContextManager[Evidence]:
+    ) -> AbstractContextManager[Look]:
         """Harm for as long as the block lasts."""
 
 
@@ -48,6 +47,4 @@ class Fault(Protocol):
 def faults() -> dict[str, Fault]:
     """Every fault by its name."""
     stems = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in SHARED)
-    return {
-        stem.replace("_", "-"): importlib.import_module(f"{__name__}.{stem}") for stem in stems
-    }
+    return {stem.replace("_", "-"): importlib.import_module(f"{__name__}.{stem}") for stem in stems}

@@ -18,6 +18,7 @@ from harness.targets import probe
 from reference_impl.client.flow import ClientError
 from reference_impl.io.client import Client
 
+Look = Callable[[], str | None]
 SHORT_S = 0.7
 PATIENCE_S = 8.0
 _KNOCK = "import socket; socket.create_connection(({host!r}, {port}), {seconds}).close()"
@@ -41,7 +42,7 @@ def unreachable(network: Network, broker: int, other: int) -> str | None:
     return None
 
 
-def until(look: Callable[[], str | None], seconds: float = PATIENCE_S) -> str | None:
+def until(look: Look, seconds: float = PATIENCE_S) -> str | None:
     """The first answer that is not None."""
     deadline = time.perf_counter() + seconds
     while True:

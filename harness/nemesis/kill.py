@@ -7,25 +7,9 @@ Evidence: nobody answers on its port.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from random import Random
+from harness.nemesis.stilled import stilled, unsupported
 
-from harness.nemesis import evidence
-from harness.nemesis.patient import Patient
-
+__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "End a broker without a chance to flush or say goodbye (SIGKILL), then start it again."
 GROUND = None
-
-
-def unsupported(patient: Patient) -> str | None:
-    return None if patient.brokers else "its brokers belong to somebody else"
-
-
-@contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
-    try:
-        patient.node(broker).kill()
-        yield lambda: evidence.until(lambda: evidence.silence(patient.address(broker)))
-    finally:
-        patient.node(broker).start()
+inflicted = stilled("kill", "start")

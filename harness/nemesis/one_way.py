@@ -13,17 +13,12 @@ from contextlib import ExitStack, contextmanager
 from random import Random
 
 from harness.nemesis import evidence
-from harness.nemesis.partition import NO_WAY, cut_links, dropped
+from harness.nemesis.cuts import cut_links, dropped, unsupported
 from harness.nemesis.patient import Network, Patient
 
+__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker hears nothing from the other brokers, while they still hear it."
 GROUND = "namespaces"
-
-
-def unsupported(patient: Patient) -> str | None:
-    if len(patient.brokers) < 2:
-        return "a broker that is alone has nobody to be cut off from"
-    return None if patient.running or patient.network else NO_WAY
 
 
 @contextmanager

@@ -13,18 +13,13 @@ from contextlib import ExitStack, contextmanager
 from random import Random
 
 from harness.nemesis import evidence
-from harness.nemesis.patient import Network, Patient
+from harness.nemesis.cuts import CHAINS, cut_links, dropped, unsupported
+from harness.nemesis.patient import Patient
+
+__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 
 SENTENCE = "Cut a broker off from the other brokers, both ways; clients still reach it."
 GROUND = "namespaces"
-CHAINS = {"INPUT": "-s", "OUTPUT": "-d"}  # who is dropped where
-NO_WAY = "its brokers have no network of their own here"
-
-
-def unsupported(patient: Patient) -> str | None:
-    if len(patient.brokers) < 2:
-        return "a broker that is alone has nobody to be cut off from"
-    return None if patient.running or patient.network else NO_WAY
 
 
 @contextmanager
@@ -40,37 +35,9 @@ def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
         for other in others:
             for chain in CHAINS:
                 rules.enter_context(dropped(network, broker, chain, other))
-        yield lambda: evidence.unreachable(network, broker, others[0]) and evidence.unreachable(
-            network, others[0], broker
+        yield (
+            lambda: (
+                evidence.unreachable(network, broker, others[0])
+                and evidence.unreachable(network, others[0], broker)
+            )
         )
-
-
-@contextmanager
-def dropped(network: Network, broker: int, chain: str, other: int) -> Iterator[None]:
-    """Packets from (INPUT) or to (OUTPUT) the other broker vanish in this broker's namespace."""
-    rule = (chain, CHAINS[chain], network.addresses[other], "-j", "DROP")
-    network.inside(broker, "iptables", "-w", "-I", *rule)
-    try:
-        yield
-    finally:
-        network.inside(broker, "iptables", "-w", "-D", *rule)
-
-
-@contextmanager
-def cut_links(patient: Patient, pairs: list[tuple[int, int]]) -> Iterator:
-    """Links of a reference cluster, (from, to), that carry nothing."""
-    links = patient.running.links
-    before = {pair: links.refused[pair] for pair in pairs}
-
-    def look() -> str | None:
-        counts = {pair: links.refused[pair] - before[pair] for pair in pairs}
-        words = [f"{count} from {a} to {b}" for (a, b), count in counts.items() if count]
-        return f"links refused frames: {', '.join(words)}" if words else None
-
-    try:
-        for pair in pairs:
-            links.cut(*pair)
-        yield lambda: evidence.until(look)
-    finally:
-        for pair in pairs:
-            links.heal(*pair)

@@ -13,17 +13,14 @@ from contextlib import contextmanager
 from random import Random
 
 from harness.nemesis import evidence
-from harness.nemesis.partition import NO_WAY
+from harness.nemesis.cuts import no_way as unsupported
 from harness.nemesis.patient import Patient
 
+__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker's link carries a few kilobytes a second."
 GROUND = "namespaces"
 BUCKET = ("tbf", "rate", "64kbit", "burst", "1600", "latency", "4s")
 LATER_MS = 400
-
-
-def unsupported(patient: Patient) -> str | None:
-    return None if patient.running or patient.network else NO_WAY
 
 
 @contextmanager

@@ -1,0 +1,58 @@
+"""What partition, one-way and slow-link share: ways between brokers that carry nothing, or late.
+
+Packets are dropped by rules in a broker's own network namespace; the links of a reference cluster
+are objects that can be cut and that count what they refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.nemesis import evidence
+from harness.nemesis.patient import Network, Patient
+
+CHAINS = {"INPUT": "-s", "OUTPUT": "-d"}  # who is dropped where
+
+
+def unsupported(patient: Patient) -> str | None:
+    if len(patient.brokers) < 2:
+        return "a broker that is alone has nobody to be cut off from"
+    return no_way(patient)
+
+
+def no_way(patient: Patient) -> str | None:
+    if patient.running or patient.network:
+        return None
+    return "its brokers have no network of their own here"
+
+
+@contextmanager
+def dropped(network: Network, broker: int, chain: str, other: int) -> Iterator[None]:
+    """Packets from (INPUT) or to (OUTPUT) the other broker vanish in this broker's namespace."""
+    rule = (chain, CHAINS[chain], network.addresses[other], "-j", "DROP")
+    network.inside(broker, "iptables", "-w", "-I", *rule)
+    try:
+        yield
+    finally:
+        network.inside(broker, "iptables", "-w", "-D", *rule)
+
+
+@contextmanager
+def cut_links(patient: Patient, pairs: list[tuple[int, int]]) -> Iterator:
+    """Links of a reference cluster, (from, to), that carry nothing."""
+    links = patient.running.links
+    before = {pair: links.refused[pair] for pair in pairs}
+
+    def look() -> str | None:
+        counts = {pair: links.refused[pair] - before[pair] for pair in pairs}
+        words = [f"{count} from {a} to {b}" for (a, b), count in counts.items() if count]
+        return f"links refused frames: {', '.join(words)}" if words else None
+
+    try:
+        for pair in pairs:
+            links.cut(*pair)
+        yield lambda: evidence.until(look)
+    finally:
+        for pair in pairs:
+            links.heal(*pair)
