@@ -12,7 +12,7 @@ ConfigurationControlManager and ConfigAdminManager@3.9.2, 4.3.1; observed on all
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import config_view, topic_names
 from reference_impl.broker.config_values import ValueRefused
@@ -23,9 +23,37 @@ from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MIN_ISR = "min.insync.replicas"
+
+
+def answer(broker: Broker, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
+    """One resource's row: what `alter(name)` refused, or success."""
+    code, message = ErrorCode.NONE, None
+    try:
+        alter(name)
+    except Refused as refused:
+        code, message = refused.code, refused.message
+    return _row(shown_type(broker, kind), name, code, message)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    """The answer that has `code` for every resource."""
+    rows = request.body["resources"]
+    return {
+        "responses": [_row(row["resource_type"], row["resource_name"], code, None) for row in rows]
+    }
+
+
+def _row(kind: int, name: str, code: int, message: str | None) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": message,
+        "resource_type": kind,
+        "resource_name": name,
+    }
 
 
 def current(broker: Broker, kind: int, name: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.effects import Request
 
 NEVER = 1 << 62
+fail = config_changes.fail
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait | Hangup:
@@ -33,38 +34,18 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     return {"responses": [_altered(request, broker, row) for row in rows]}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
-    return {
-        "responses": [
-            {
-                "error_code": code,
-                "error_message": None,
-                "resource_type": row["resource_type"],
-                "resource_name": row["resource_name"],
-            }
-            for row in request.body["resources"]
-        ]
-    }
-
-
 def _altered(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
-    kind, name = row["resource_type"], row["resource_name"]
-    validate_only = bool(request.body["validate_only"])
-    code, message = ErrorCode.NONE, None
-    try:
+    kind = row["resource_type"]
+
+    def alter(name: str) -> None:
         config_changes.check_type(broker, kind, incremental=False)
         configs = _configs(broker, row)
         if kind == config_changes.TOPIC:
             config_changes.check_topic_name(broker, name)
+        validate_only = bool(request.body["validate_only"])
         config_changes.change(broker, kind, name, configs, validate_only=validate_only)
-    except Refused as refused:
-        code, message = refused.code, refused.message
-    return {
-        "error_code": code,
-        "error_message": message,
-        "resource_type": config_changes.shown_type(broker, kind),
-        "resource_name": name,
-    }
+
+    return config_changes.answer(broker, kind, row["resource_name"], alter)
 
 
 def _configs(broker: Broker, row: dict[str, Any]) -> dict[str, str]:

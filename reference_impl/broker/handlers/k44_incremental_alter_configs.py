@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
 Change = tuple[str, int, str | None]
+fail = config_changes.fail
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -38,26 +39,12 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     return {"responses": [_altered(request, broker, row, repeated) for row in rows]}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
-    return {
-        "responses": [
-            {
-                "error_code": code,
-                "error_message": None,
-                "resource_type": row["resource_type"],
-                "resource_name": row["resource_name"],
-            }
-            for row in request.body["resources"]
-        ]
-    }
-
-
 def _altered(
     request: Request, broker: Broker, row: dict[str, Any], repeated: set[tuple[int, str]]
 ) -> dict[str, Any]:
-    kind, name = row["resource_type"], row["resource_name"]
-    code, message = ErrorCode.NONE, None
-    try:
+    kind = row["resource_type"]
+
+    def alter(name: str) -> None:
         if (kind, name) in repeated:
             message = "Each resource must appear at most once."
             raise Refused(ErrorCode.INVALID_REQUEST, message)
@@ -68,14 +55,8 @@ def _altered(
             _check_loggers(broker, name, changes)
         else:
             _apply(request, broker, kind, name, changes)
-    except Refused as refused:
-        code, message = refused.code, refused.message
-    return {
-        "error_code": code,
-        "error_message": message,
-        "resource_type": config_changes.shown_type(broker, kind),
-        "resource_name": name,
-    }
+
+    return config_changes.answer(broker, kind, row["resource_name"], alter)
 
 
 def _check_changes(broker: Broker, changes: list[Change]) -> None:
