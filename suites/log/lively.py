@@ -12,6 +12,8 @@ before that is told `unmet`, and its recording is not kept.
 
 from typing import Any
 
+from harness.claim import only
+from harness.expect import answer
 from harness.placeholders import Now, Records
 from harness.scenario import Ask, Until
 from harness.steps import EARLIEST, a_topic, alter_configs, fetch, list_offsets, produce
@@ -25,6 +27,11 @@ LIVELY = {
 }
 SEGMENT_MS = 1000
 MINUTE, HOUR = 60_000, 3_600_000
+OLD, OLDER = -HOUR, -2 * HOUR
+TEN_MINUTES = {"retention.ms": 10 * MINUTE}
+FOREVER = {"retention.ms": -1}
+LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVELY}
+READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
 EARLIEST_OFFSET = "topics[0].partitions[0].offset"
 BYTES = "responses[0].partitions[0].records"
 COMPACT = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
@@ -45,6 +52,11 @@ def segmented(topic: Any, *batches: Any, configs: Any = None) -> list[Any]:
 def starts_at(topic: Any, offset: int, name: str = "earliest") -> Until:
     """Wait until the log starts there."""
     return Until(earliest(topic, name), EARLIEST_OFFSET, "==", offset)
+
+
+def stays_at(offset: int, name: str = "earliest") -> Any:
+    """Expect the log to begin here still."""
+    return answer(name, EARLIEST_OFFSET).is_(offset)
 
 
 def earliest(topic: Any, name: str = "earliest") -> Ask:

@@ -4,7 +4,7 @@ Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-354 (max.c
 LogCleanerManager at 1.0.2, 2.2.1, 2.8.2, 3.9.2; clauses LOG-23 to LOG-25.
 """
 
-from harness.claim import claim, only
+from harness.claim import claim
 from harness.expect import all_of, batches, records
 from harness.placeholders import Now, Records
 from harness.scenario import Until
@@ -20,9 +20,9 @@ from suites.log.lively import (
     FIRST,
     HOUR,
     LAST,
-    LIVELY,
     MINUTE,
     NEXT,
+    READ,
     RECORD,
     SECOND,
     SEGMENT_MS,
@@ -40,7 +40,6 @@ from suites.log.lively import (
 from suites.scene import ONE, THREE, TWO, appended
 
 NONE = 0
-READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
 
 
 @claim(

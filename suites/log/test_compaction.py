@@ -30,6 +30,7 @@ from suites.log.lively import (
     LIVELY,
     MINUTE,
     NEXT,
+    READ,
     RECORD,
     SECOND,
     SEGMENT_MS,
@@ -52,9 +53,6 @@ from suites.sending import ends_at, from_producer, log_end, stored_at
 
 ROW = "topics[0].partitions[0]"
 NONE = 0
-
-
-READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
 
 
 @claim(

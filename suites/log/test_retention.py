@@ -18,14 +18,19 @@ from harness.steps import (
     produce,
 )
 from suites.log.lively import (
-    HOUR,
+    FOREVER,
     LIVELY,
+    LOOK,
     MINUTE,
+    OLD,
+    OLDER,
+    TEN_MINUTES,
     earliest,
     keyed,
     retention_passes,
     segmented,
     starts_at,
+    stays_at,
 )
 from suites.log.sizes import SIZES, describe_log_dirs, size_is
 from suites.scene import ONE, SIZE, THREE, TWO, batch, stamped
@@ -34,16 +39,6 @@ from suites.sending import ends_at, log_end, stored_at
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"
 FETCHED = "responses[0].partitions[0]"
-TEN_MINUTES = {"retention.ms": 10 * MINUTE}
-FOREVER = {"retention.ms": -1}
-OLD, OLDER = -HOUR, -2 * HOUR
-
-
-LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVELY}
-
-
-def stays_at(offset, name="earliest"):
-    return answer(name, f"{ROW}.offset").is_(offset)
 
 
 @claim(

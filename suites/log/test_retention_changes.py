@@ -16,13 +16,18 @@ from harness.steps import (
     producer_ready,
 )
 from suites.log.lively import (
+    FOREVER,
     HOUR,
     LIVELY,
+    LOOK,
     MINUTE,
+    OLD,
+    TEN_MINUTES,
     earliest,
     retention_passes,
     segmented,
     starts_at,
+    stays_at,
 )
 from suites.scene import ONE, THREE, TWO, batch
 from suites.sending import ends_at, from_producer, log_end, stored_at
@@ -30,16 +35,6 @@ from suites.sending import ends_at, from_producer, log_end, stored_at
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"
 FETCHED = "responses[0].partitions[0]"
-TEN_MINUTES = {"retention.ms": 10 * MINUTE}
-FOREVER = {"retention.ms": -1}
-OLD, OLDER = -HOUR, -2 * HOUR
-
-
-LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVELY}
-
-
-def stays_at(offset, name="earliest"):
-    return answer(name, f"{ROW}.offset").is_(offset)
 
 
 @claim(
