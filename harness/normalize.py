@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import record_view
+from harness import internal_logs, record_view
 from harness.transcript import Exchange, Transcript
 from harness.unordered import UNORDERED
 from reference_impl.wire.apis import API
@@ -130,9 +130,15 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
         _learn(exchange.request.body, api, symbols)
     answer = None
     if exchange.answer is not None and api is not None:
-        answer = _struct(exchange.answer, api, "", symbols)
+        answer = exchange.answer
+        if internal_logs.told(api, answer):
+            answer = internal_logs.opened(api, answer)
+            symbols.used["internal-logs"] += 1
+        answer = _struct(answer, api, "", symbols)
         if api == "Metadata" and _asked_for_all(exchange):
             answer = _only_ours(answer, symbols)
+        if api in internal_logs.APIS:
+            answer = internal_logs.own(api, answer, symbols.ours)
         if api == "ListGroups":
             answer = _only_ours(answer, symbols, "groups", "group_id")
         if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
@@ -435,6 +441,8 @@ REASONS: tuple[Reason, ...] = (
            ("timestamp",), _known_moment, frozenset({"ListOffsets"})),
     Reason("transaction-times", "When a producer last wrote, or a transaction began, is the clock.",
            ("last_timestamp", "transaction_start_time_ms"), _moment),
+    Reason("commit-times", "When an offset was committed, or a group changed, is the clock.",
+           ("commit_timestamp", "current_state_timestamp"), _moment),
     Reason("feature-epoch", "The epoch of finalized features is an offset of the metadata log.",
            ("finalized_features_epoch",), _non_negative("feature-epoch")),
     Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
@@ -464,6 +472,7 @@ WALKED: dict[str, str] = {
     "compressed-size": "A compressed batch's length depends on the codec's implementation.",
     "times": "Instants of the run, and those a broker stamped (also on markers), go by name.",
     "delete-horizons": "When the cleaner may drop tombstones: its clock and delete.retention.ms.",
+    "internal-logs": "Where a record stands in an internal topic's log, and beside which others.",
     "other-topics": "A question for all topics or groups also shows those of other cases.",
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
 }

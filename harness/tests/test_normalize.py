@@ -12,6 +12,7 @@ import pytest
 from harness import normalize
 from harness.compare import compare
 from harness.tests.conversations import CLOCK, conversation
+from harness.tests.offsets_log import commits
 from reference_impl.wire.records.batch import Record, encode_batch
 from reference_impl.wire.records.crc import crc32c
 
@@ -376,6 +377,22 @@ CASES = {
         talk(cleaned(CLOCK + 90_000_000)),
         talk(cleaned(CLOCK + 86_400_000)),
         [talk(cleaned(CLOCK + 86_400_000, told=False)), talk(cleaned(CLOCK - 1))],
+    ),
+    "commit-times": (
+        talk(commits([(NAME, 5)], at=CLOCK + 3)),
+        talk(commits([(NAME, 5)], at=CLOCK + 99)),
+        [talk(commits([(NAME, 5)], at=CLOCK - 10_000_000))],
+    ),
+    "internal-logs": (
+        talk(commits([("theirs", 1)], [(NAME, 5), (NAME, 6)])),
+        talk(commits([(NAME, 5), (NAME, 6)], [("theirs", 2)], base=7, end=12)),
+        [
+            talk(commits([(NAME, 5)], [(NAME, 6)])),
+            talk(commits([(NAME, 5), (NAME, None)])),
+            talk(commits([(NAME, 6), (NAME, 5)])),
+            talk(commits([(NAME, 5), (NAME, 6)], end=-1)),
+            talk(commits([("theirs", 1)])),
+        ],
     ),
     "other-topics": (
         talk(metadata(topics=[topic(), topic("theirs")], asked=None)),

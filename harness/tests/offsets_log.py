@@ -1,0 +1,40 @@
+"""Fetches of `__consumer_offsets` made by hand, for the tests of what may differ in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.tests.conversations import CLOCK
+from reference_impl.wire import embedded
+from reference_impl.wire.embedded.consumer_offsets import RECORDS
+from reference_impl.wire.records.batch import Record, encode_batch
+
+Row = tuple[str, int | None]  # topic, offset; None for a tombstone
+
+
+def commits(
+    *batches: Iterable[Row], base: int = 0, at: int = CLOCK, end: int = 9
+) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+    """An answer that holds these batches of commits by group "g", from this offset on."""
+    data = b"".join(_batch(rows, base + index, at) for index, rows in enumerate(batches))
+    part = {"partition_index": 0, "error_code": 0, "high_watermark": end, "records": data}
+    answer = {"responses": [{"topic": "__consumer_offsets", "partitions": [part]}]}
+    return ("asked", "Fetch", 7, {"topics": []}, answer)
+
+
+def _batch(rows: Iterable[Row], base: int, at: int) -> bytes:
+    records = [
+        Record(delta, 0, _key(topic), _value(offset, at))
+        for delta, (topic, offset) in enumerate(rows)
+    ]
+    return encode_batch(records, base_offset=base, base_timestamp=at)
+
+
+def _key(topic: str) -> bytes:
+    return embedded.encode_key(RECORDS, 1, {"group": "g", "topic": topic, "partition": 0})
+
+
+def _value(offset: int | None, at: int) -> bytes | None:
+    body = {"offset": offset, "metadata": "", "commit_timestamp": at}
+    return None if offset is None else embedded.encode_value(RECORDS, 1, 3, body)
