@@ -1,0 +1,298 @@
+"""How offsets go away when somebody asks: OffsetDelete, DeleteGroups, the end of a topic.
+
+Sources: GroupCoordinator.handleDeleteOffsets, handleDeleteGroups and KafkaApis at 2.2.1, 2.8.2;
+GroupMetadataManager.cleanupGroupMetadata; OffsetMetadataManager at 4.3; KIP-229, KIP-496.
+"""
+
+from harness.claim import OBSERVED, claim, range_
+from harness.expect import all_of, answer
+from harness.scenario import Until
+from harness.steps import delete_topic, topic_gone, topic_ready, a_topic, create_topic
+from suites.offsets.commits import (
+    CLUSTER,
+    CODE,
+    INVALID_GROUP_ID,
+    MEMBER,
+    NONE,
+    NON_EMPTY_GROUP,
+    NOTHING,
+    NO_SUCH_GROUP,
+    OFFSET,
+    OWN,
+    UNKNOWN_TOPIC,
+    a_group,
+    a_member,
+    commit,
+    delete_group,
+    describe,
+    fetch,
+    leave,
+    offset_delete,
+    part,
+    rows,
+    serving,
+    subscription,
+)
+
+DELETES = {"api": "OffsetDelete", "versions": range_("OffsetDelete", 0), "config": CLUSTER}
+GROUPS = {"api": "DeleteGroups", "versions": range_("DeleteGroups", 0), "config": CLUSTER}
+TOPICS = {"api": "DeleteTopics", "versions": range_("DeleteTopics", 1, 3), "config": CLUSTER}
+SUBSCRIBED = 86
+
+
+@claim(
+    "offsets.deleted-offsets-are-gone",
+    evidence=("KIP-496",),
+    switches=("offset-delete-forgets-nothing",),
+    **DELETES,
+)
+def test_deleted_offsets_are_gone(case):
+    """OffsetDelete removes the offsets it names and no other."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
+        offset_delete(group, topic, 0, name="ask"),
+        fetch(group, topic, 0, 1, name="after"),
+        expect=all_of(
+            answer("ask", "error_code").is_(NONE),
+            answer("ask", CODE).is_(NONE),
+            answer("after", OFFSET).is_(NOTHING),
+            answer("after", "topics[0].partitions[1].committed_offset").is_(6),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.deleting-what-was-never-committed", evidence=("KIP-496",), **DELETES)
+def test_deleting_what_was_never_committed(case):
+    """To delete an offset that is not there is no error."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, name="sent"),
+        offset_delete(group, topic, 1, name="ask"),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.deletes-check-their-partitions", evidence=("KIP-496",), **DELETES)
+def test_deletes_check_their_partitions(case):
+    """A partition that is not there is UNKNOWN_TOPIC_OR_PARTITION; the others are deleted."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, name="sent"),
+        offset_delete(group, topic, 9, 0, name="ask"),
+        offset_delete(group, case.topic("strange"), name="strange"),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("strange", CODE).is_(UNKNOWN_TOPIC), answer("after", OFFSET).is_(NOTHING)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.deletes-need-a-group", evidence=("KIP-496",), **DELETES)
+def test_deletes_need_a_group(case):
+    """An unknown group is GROUP_ID_NOT_FOUND, the empty id INVALID_GROUP_ID."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        offset_delete(group, topic, name="ask"),
+        offset_delete("", topic, name="empty"),
+        expect=all_of(
+            answer("ask", "error_code").is_(NO_SUCH_GROUP),
+            answer("empty", "error_code").is_(INVALID_GROUP_ID),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.subscribed-topics-keep-their-offsets", evidence=("KIP-496",), **DELETES)
+def test_subscribed_topics_keep_their_offsets(case):
+    """Of topics that a consumer of the group subscribes to nothing is deleted."""
+    topic, group, steps = a_group(case)
+    other = case.topic("other")
+    verdict = case.judge(
+        steps,
+        a_topic(other),
+        a_member(group, metadata=subscription(topic)),
+        rows(group, [(topic, [part(5)]), (other, [part(6)])], **OWN, name="sent"),
+        offset_delete(group, topic, name="ask"),
+        offset_delete(group, other, name="other"),
+        fetch(group, topic, name="after"),
+        fetch(group, other, name="other after"),
+        expect=all_of(
+            answer("ask", CODE).is_(SUBSCRIBED),
+            answer("other", CODE).is_(NONE),
+            answer("after", OFFSET).is_(5),
+            answer("other after", OFFSET).is_(NOTHING),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.groups-that-hide-their-topics-keep-all", evidence=("KIP-496",), **DELETES)
+def test_groups_that_hide_their_topics_keep_all(case):
+    """A consumer whose metadata cannot be read may subscribe to anything: nothing is deleted."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group, metadata=b"?"),
+        commit(group, topic, **OWN, name="sent"),
+        offset_delete(group, topic, name="ask"),
+        fetch(group, topic, name="after"),
+        expect=all_of(answer("ask", CODE).is_(SUBSCRIBED), answer("after", OFFSET).is_(7)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.active-groups-of-other-protocols-keep-all", evidence=("KIP-496",), **DELETES)
+def test_active_groups_of_other_protocols_keep_all(case):
+    """A group with members that are no consumers is NON_EMPTY_GROUP; once it is empty it is not."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group, protocol_type="connect"),
+        commit(group, topic, **OWN, name="sent"),
+        offset_delete(group, topic, name="ask"),
+        leave(group, "left", member=MEMBER),
+        offset_delete(group, topic, name="empty"),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", "error_code").is_(NON_EMPTY_GROUP),
+            answer("empty", "error_code").is_(NONE),
+            answer("after", OFFSET).is_(NOTHING),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.empty-groups-subscribe-to-nothing", evidence=("KIP-496",), **DELETES)
+def test_empty_groups_subscribe_to_nothing(case):
+    """When the last member has left, the offsets of what it subscribed to can be deleted."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group, metadata=subscription(topic)),
+        commit(group, topic, **OWN, name="sent"),
+        leave(group, "left", member=MEMBER),
+        offset_delete(group, topic, name="ask"),
+        fetch(group, topic, name="after"),
+        expect=all_of(answer("ask", CODE).is_(NONE), answer("after", OFFSET).is_(NOTHING)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.groups-stay-without-offsets", evidence=("KIP-496", "OFFS-24"), level=OBSERVED,
+       **DELETES)  # fmt: skip
+def test_groups_stay_without_offsets(case):
+    """What is left of a group when its last offset has been deleted."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, name="sent"),
+        offset_delete(group, topic, name="ask"),
+        describe(group, name="after"),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.deletes-of-nothing", evidence=("KIP-496",), level=OBSERVED, **DELETES)
+def test_deletes_of_nothing(case):
+    """What OffsetDelete says to a topic without partitions."""
+    topic, group, steps = a_group(case)
+    asked = offset_delete(group, topic)
+    topics = [{"name": topic, "partitions": []}]
+    verdict = case.judge(
+        steps,
+        commit(group, topic, name="sent"),
+        type(asked)("OffsetDelete", 0, {"group_id": group, "topics": topics}, name="ask"),
+        fetch(group, topic, name="after"),
+        expect=answer("after", OFFSET).is_(7),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.deleted-groups-have-none", evidence=("OFFS-24", "KIP-229"), **GROUPS)
+def test_deleted_groups_have_none(case):
+    """A deleted group's offsets are gone; a group of that name begins without any."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
+        delete_group(group, case.version, name="ask"),
+        fetch(group, topic, 0, 1, name="gone"),
+        commit(group, topic, 9, name="anew"),
+        fetch(group, topic, 0, 1, name="after"),
+        expect=all_of(
+            answer("ask", "results[0].error_code").is_(NONE),
+            answer("gone", "topics[0].partitions[*].committed_offset").each_is(NOTHING),
+            answer("after", OFFSET).is_(9),
+            answer("after", "topics[0].partitions[1].committed_offset").is_(NOTHING),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.groups-with-members-keep-theirs", evidence=("KIP-229",), **GROUPS)
+def test_groups_with_members_keep_theirs(case):
+    """DeleteGroups of a group that has members is NON_EMPTY_GROUP and takes nothing."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        commit(group, topic, **OWN, name="sent"),
+        delete_group(group, case.version, name="ask"),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", "results[0].error_code").is_(NON_EMPTY_GROUP),
+            answer("after", OFFSET).is_(7),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+def forgotten(group, name, *, version=2):
+    """Nothing at all is left of what the group committed: topics go a moment after their end."""
+    return Until(fetch(group, None, version=version, name=name), "topics", "==", [])
+
+
+@claim("offsets.deleted-topics-have-none", evidence=("OFFS-24",), **TOPICS)
+def test_deleted_topics_have_none(case):
+    """When a topic is deleted, each group's offsets of it go, and no other's."""
+    topic, group, steps = a_group(case)
+    other, second = case.group("other"), case.topic("second")
+    verdict = case.judge(
+        steps,
+        a_topic(second),
+        serving(other),
+        rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
+        rows(other, [(topic, [part(7)]), (second, [part(8)])], name="other sent"),
+        delete_topic(topic, version=case.version, name="ask"),
+        forgotten(group, "after"),
+        Until(fetch(other, None, version=2, name="other after"), "topics", "len ==", 1),
+        expect=answer("other after", OFFSET).is_(8),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.new-topics-begin-without-any", evidence=("OFFS-24",), **TOPICS)
+def test_new_topics_begin_without_any(case):
+    """A new topic of a deleted one's name has none of its offsets."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, name="sent"),
+        delete_topic(topic, version=case.version, name="ask"),
+        topic_gone(topic),
+        forgotten(group, "gone"),
+        Until(create_topic(topic, name="again"), "topics[0].error_code", "==", 0),
+        topic_ready(topic, again=" again"),
+        fetch(group, topic, name="after"),
+        expect=answer("after", OFFSET).is_(NOTHING),
+    )
+    assert verdict.conforms, verdict

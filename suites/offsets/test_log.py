@@ -1,0 +1,306 @@
+"""What a commit leaves in `__consumer_offsets`: keys, values, tombstones, and in which partition.
+
+Each case notes where the log ends, does something and reads from there; only records of its own
+group and topic are compared, opened (harness/internal_logs.py).
+
+Sources: GroupMetadataManager.storeOffsets, storeGroup, cleanupGroupMetadata at 1.0.2, 2.2.1,
+2.8.2; OffsetMetadataManager and GroupCoordinatorRecordHelpers at 4.3; schemas OffsetCommitKey,
+OffsetCommitValue, GroupMetadataValue.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import a_topic, describe_configs, delete_topic, list_offsets
+from harness.steps import fetch as read_log
+from suites.offsets.commits import (
+    CLUSTER,
+    CODE,
+    ILLEGAL_GENERATION,
+    MEMBER,
+    NONE,
+    OWN,
+    TOO_LARGE,
+    a_group,
+    a_member,
+    commit,
+    delete_group,
+    fetch,
+    leave,
+    offset_delete,
+    part,
+    rows,
+    serving,
+    subscription,
+)
+from suites.transactions.acts import ABORT, COMMIT, a_producer, add_offsets, commit_offset, ended
+
+LOG = "__consumer_offsets"
+READ = "responses[0].partitions[0]"
+OF_COMMITS = {"api": "OffsetCommit", "versions": range_("OffsetCommit", 1), "config": CLUSTER}
+OLDEST = OF_COMMITS | {"versions": range_("OffsetCommit", 2, 2)}
+# Group ids and their partition of 50: Java's String.hashCode, its absolute value, modulo.
+PLACES = {
+    "test": 48,
+    "csmr_grp_01": 19,
+    "消费组": 35,
+    "😀": 49,
+    "polygenelubricants": 0,
+    "my-group": 12,
+}
+
+
+def noted(partition=0):
+    """Where the log ends now."""
+    return list_offsets(LOG, partition, name="log end")
+
+
+def since(partition=0):
+    """What has been appended since then."""
+    return read_log(LOG, partition, Ref("log end", "topics[0].partitions[0].offset"), name="log")
+
+
+@claim(
+    "offsets.commits-are-records-of-the-offsets-topic",
+    evidence=("OFFS-17", "OFFS-22"),
+    switches=("commit-not-logged",),
+    **OF_COMMITS,
+)
+def test_commits_are_records_of_the_offsets_topic(case):
+    """A commit is one batch with a record per partition: key version 1, the release's value."""
+    topic, group, steps = a_group(case)
+    sent = [part(5, 0, committed_metadata="m"), part(6, 1)]
+    verdict = case.judge(
+        steps,
+        noted(),
+        rows(group, [(topic, sent)], version=case.version, name="ask"),
+        since(),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            answer("log", f"{READ}.error_code").is_(NONE),
+            answer("log", f"{READ}.records").is_not(None),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.leader-epochs-are-records-too",
+    evidence=("OFFS-22", "KIP-320"),
+    **OF_COMMITS | {"versions": range_("OffsetCommit", 6), "releases": "2.2+"},
+)
+def test_leader_epochs_are_records_too(case):
+    """The value of a record holds the commit's leader epoch, from version 3 of the value on."""
+    topic, group, steps = a_group(case)
+    fields = {"committed_leader_epoch": 4}
+    verdict = case.judge(
+        steps,
+        noted(),
+        commit(group, topic, fields=fields, version=case.version, name="ask"),
+        since(),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.retention-times-are-in-the-record",
+    evidence=("OFFS-22", "OFFS-23", "KIP-211"),
+    **OF_COMMITS | {"versions": range_("OffsetCommit", 2, 4)},
+)
+def test_retention_times_are_in_the_record(case):
+    """A commit with a retention of its own is kept as value version 1, which has an end."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        noted(),
+        commit(group, topic, retention=3_600_000, version=case.version, name="ask"),
+        since(),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.refused-rows-are-not-in-the-log", evidence=("OFFS-16", "OFFS-17"), **OF_COMMITS)
+def test_refused_rows_are_not_in_the_log(case):
+    """Of a commit that is refused in part only the rest is written; if it is refused, nothing."""
+    topic, group, steps = a_group(case)
+    sent = [part(5, 0, committed_metadata="m" * 4097), part(6, 1)]
+    verdict = case.judge(
+        steps,
+        noted(),
+        rows(group, [(topic, sent)], version=case.version, name="ask"),
+        commit(group, topic, 9, member="m", generation=4, version=case.version, name="refused"),
+        since(),
+        expect=answer("ask", "topics[0].partitions[*].error_code").contains(TOO_LARGE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.groups-are-records-of-the-offsets-topic",
+    evidence=("OFFS-22", "GROUP-18"),
+    **OLDEST,
+)
+def test_groups_are_records_of_the_offsets_topic(case):
+    """A generation is one record of the group with its members; when all left, one without."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        noted(),
+        a_member(group, metadata=subscription(topic)),
+        commit(group, topic, version=case.version, **OWN, name="ask"),
+        leave(group, "left", member=MEMBER),
+        since(),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.deleted-offsets-leave-tombstones",
+    evidence=("OFFS-22", "KIP-496"),
+    switches=("offset-tombstones-missing",),
+    api="OffsetDelete",
+    versions=range_("OffsetDelete", 0),
+    config=CLUSTER,
+)
+def test_deleted_offsets_leave_tombstones(case):
+    """OffsetDelete writes a record without value for each offset that was there."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, name="sent"),
+        noted(),
+        offset_delete(group, topic, 0, 1, name="ask"),
+        Until(since(), f"{READ}.error_code", "==", NONE),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.deleted-groups-leave-tombstones",
+    evidence=("OFFS-24", "KIP-229"),
+    switches=("offset-tombstones-missing",),
+    api="DeleteGroups",
+    versions=range_("DeleteGroups", 0),
+    config=CLUSTER,
+    lived=(True, False),
+    full=True,
+)
+def test_deleted_groups_leave_tombstones(case):
+    """A deleted group writes a record without value for each offset, and for the group itself."""
+    topic, group, steps = a_group(case)
+    before = (
+        [
+            a_member(group),
+            commit(group, topic, **OWN, name="sent"),
+            leave(group, "left", member=MEMBER),
+        ]
+        if case.lived
+        else [commit(group, topic, name="sent")]
+    )
+    verdict = case.judge(
+        steps,
+        before,
+        noted(),
+        delete_group(group, case.version, name="ask"),
+        since(),
+        expect=answer("ask", "results[0].error_code").is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.deleted-topics-leave-tombstones",
+    evidence=("OFFS-24",),
+    api="DeleteTopics",
+    versions=range_("DeleteTopics", 1, 1),
+    config=CLUSTER,
+)
+def test_deleted_topics_leave_tombstones(case):
+    """When a topic goes, each of its offsets gets a record without value."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
+        noted(),
+        delete_topic(topic, version=case.version, name="ask"),
+        Until(fetch(group, None, version=2, name="after"), "topics", "==", []),
+        since(),
+        expect=answer("after", "topics").is_([]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.transactions-are-batches-of-their-own",
+    evidence=("KIP-98", "OFFS-22"),
+    api="TxnOffsetCommit",
+    versions=range_("TxnOffsetCommit", 0),
+    config=CLUSTER,
+    end=(COMMIT, ABORT),
+    full=True,
+)
+def test_transactions_are_batches_of_their_own(case):
+    """Offsets of a transaction are a transactional batch of its producer, ended by a marker."""
+    topic, group, steps = a_group(case)
+    transaction = case.transactional_id()
+    verdict = case.judge(
+        steps,
+        a_producer(transaction),
+        noted(),
+        add_offsets(transaction, group, name="group added"),
+        commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
+        ended(transaction, case.end),
+        since(),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.the-offsets-topic-is-compacted",
+    evidence=("OFFS-22",),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 2),
+    config=CLUSTER,
+)
+def test_the_offsets_topic_is_compacted(case):
+    """`__consumer_offsets` is compacted, in segments of 100 MiB, in the producer's compression."""
+    _, group, steps = a_group(case)
+    keys = ("cleanup.policy", "segment.bytes", "compression.type")
+    verdict = case.judge(
+        steps,
+        describe_configs(LOG, *keys, version=case.version, name="ask"),
+        expect=answer("ask", "results[0].configs[*].value").contains("compact"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.groups-have-a-partition-by-java-hash",
+    evidence=("OFFS-14", "OFFS-15", "GROUP-03"),
+    switches=("groups-placed-by-mask",),
+    called=tuple(PLACES),
+    full=True,
+    api="OffsetCommit",
+    versions=range_("OffsetCommit", 2, 2),
+)
+def test_groups_have_a_partition_by_java_hash(case):
+    """A group's records stand in partition abs(hashCode) mod 50, of -2147483648 in 0."""
+    topic, group, place = case.topic(), case.called, PLACES[case.called]
+    verdict = case.judge(
+        a_topic(topic),
+        serving(group),
+        noted(place),
+        commit(group, topic, name="ask"),
+        since(place),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            answer("log", f"{READ}.records").is_not(b""),
+        ),
+    )
+    assert verdict.conforms, verdict

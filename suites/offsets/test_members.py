@@ -1,0 +1,369 @@
+"""Who may commit into a group that has members, in each of its states, and in which order it asks.
+
+A group is PreparingRebalance while a second member waits for the first to join again, and awaits
+assignments while nobody has brought them. Which of two errors comes first where both would fit is
+what OFFS-12 is about.
+
+Sources: GroupCoordinator.doCommitOffsets at 1.0.2, 2.2.1, 2.8.2; ClassicGroup.validateOffsetCommit
+at 4.3; KIP-345 (instance ids).
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, by_release
+from harness.scenario import Await, Send, Until
+from suites.offsets.commits import (
+    CLUSTER,
+    CODE,
+    ILLEGAL_GENERATION,
+    MEMBER,
+    NONE,
+    NOTHING,
+    OFFSET,
+    OWN,
+    REBALANCING,
+    SESSION_MS,
+    UNKNOWN_MEMBER,
+    a_group,
+    a_member,
+    commit,
+    delete_group,
+    describe,
+    fetch,
+    heartbeat,
+    join,
+    leave,
+)
+from harness.steps import ask
+from harness.placeholders import Ref
+
+BY_MEMBERS = {
+    "api": "OffsetCommit",
+    "versions": range_("OffsetCommit", 1),
+    "config": CLUSTER,
+}
+NO_GENERATION = -1
+FENCED_INSTANCE = 82
+STATE = "groups[0].group_state"
+STRANGER = "nobody"
+# name -> member id, generation: who commits into a group whose member is in generation 1
+WHO = {
+    "own": (MEMBER, 1),
+    "older": (MEMBER, 0),
+    "newer": (MEMBER, 2),
+    "member without generation": (MEMBER, NO_GENERATION),
+    "stranger": (STRANGER, 1),
+    "stranger of another generation": (STRANGER, 5),
+    "stranger without generation": (STRANGER, NO_GENERATION),
+    "nobody of this generation": ("", 1),
+    "nobody": ("", NO_GENERATION),
+}
+
+
+def committed(case, group, topic, name="ask", who="own", offset=7):
+    member, generation = WHO[who]
+    return commit(
+        group, topic, offset, member=member, generation=generation, version=case.version, name=name
+    )
+
+
+def is_(step, code):
+    return answer(step, CODE).is_(code)
+
+
+def assigning(group):
+    """A group of one whose assignment nobody has brought."""
+    return [join(group, "member")]
+
+
+def preparing(group):
+    """A second member's join waits for the first one, which has not heard of it."""
+    body = join(group, "second").body
+    rebalancing = describe(group, name="rebalancing")
+    return [
+        a_member(group),
+        Send("JoinGroup", 2, body, "second", connection="second"),
+        Until(rebalancing, STATE, "==", "PreparingRebalance"),
+    ]
+
+
+def rejoined(group):
+    """The first member leaves, so that the second one's join is answered."""
+    return [leave(group, "left", member=MEMBER), Await("second")]
+
+
+@claim(
+    "offsets.members-commit-in-their-generation",
+    evidence=("OFFS-11",),
+    **BY_MEMBERS,
+)
+def test_members_commit_in_their_generation(case):
+    """A member of a stable group commits with its id and generation."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic),
+        fetch(group, topic, name="after"),
+        expect=all_of(is_("ask", NONE), answer("after", OFFSET).is_(7)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.other-generations-commit-nothing",
+    evidence=("OFFS-09",),
+    switches=("stale-generation-committed",),
+    who=("older", "newer"),
+    full=True,
+    **BY_MEMBERS,
+)
+def test_other_generations_commit_nothing(case):
+    """A member with another generation than the group's is ILLEGAL_GENERATION."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic, who=case.who),
+        fetch(group, topic, name="after"),
+        expect=all_of(is_("ask", ILLEGAL_GENERATION), answer("after", OFFSET).is_(NOTHING)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.strangers-commit-nothing",
+    evidence=("OFFS-08", "OFFS-13"),
+    switches=("strangers-commit",),
+    who=(
+        "stranger",
+        "stranger of another generation",
+        "stranger without generation",
+        "nobody of this generation",
+        "nobody",
+    ),
+    full=True,
+    **BY_MEMBERS,
+)
+def test_strangers_commit_nothing(case):
+    """Into a stable group nobody else commits, not even without a generation: UNKNOWN_MEMBER_ID."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic, who=case.who),
+        fetch(group, topic, name="after"),
+        expect=all_of(is_("ask", UNKNOWN_MEMBER), answer("after", OFFSET).is_(NOTHING)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.members-without-generation-commit-nothing",
+    evidence=("OFFS-09", "OFFS-13"),
+    **BY_MEMBERS,
+)
+def test_members_without_generation_commit_nothing(case):
+    """A member that commits with generation -1 is ILLEGAL_GENERATION."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic, who="member without generation"),
+        fetch(group, topic, name="after"),
+        expect=all_of(is_("ask", ILLEGAL_GENERATION), answer("after", OFFSET).is_(NOTHING)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.commits-while-assignments-are-awaited",
+    evidence=("OFFS-07", "OFFS-12"),
+    who=tuple(WHO),
+    full=True,
+    **BY_MEMBERS,
+)
+def test_commits_while_assignments_are_awaited(case):
+    """Until 2.2 all are told of the rebalance, later only who is a member of this generation."""
+    topic, group, steps = a_group(case)
+    late = {"own": REBALANCING, "older": ILLEGAL_GENERATION, "newer": ILLEGAL_GENERATION}
+    late["member without generation"] = ILLEGAL_GENERATION
+    verdict = case.judge(
+        steps,
+        assigning(group),
+        committed(case, group, topic, who=case.who),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            by_release(
+                {
+                    "1.0-2.2": is_("ask", REBALANCING),
+                    "2.8+": is_("ask", late.get(case.who, UNKNOWN_MEMBER)),
+                }
+            ),
+            answer("after", OFFSET).is_(NOTHING),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.commits-while-members-join",
+    evidence=("OFFS-08", "OFFS-09", "OFFS-11", "OFFS-12"),
+    who=("own", "older", "stranger", "nobody"),
+    full=True,
+    **BY_MEMBERS,
+)
+def test_commits_while_members_join(case):
+    """While the others join a member still commits in the generation that is about to end."""
+    topic, group, steps = a_group(case)
+    codes = {"own": NONE, "older": ILLEGAL_GENERATION}
+    code = codes.get(case.who, UNKNOWN_MEMBER)
+    verdict = case.judge(
+        steps,
+        preparing(group),
+        committed(case, group, topic, who=case.who),
+        fetch(group, topic, name="after"),
+        rejoined(group),
+        expect=all_of(is_("ask", code), answer("after", OFFSET).is_(NOTHING if code else 7)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.commits-into-a-group-that-was-left",
+    evidence=("OFFS-08", "OFFS-10"),
+    who=("own", "older", "stranger", "stranger without generation", "nobody"),
+    full=True,
+    **BY_MEMBERS,
+)
+def test_commits_into_a_group_that_was_left(case):
+    """Once all members left, only commits without a generation are taken again."""
+    topic, group, steps = a_group(case)
+    simple = WHO[case.who][1] == NO_GENERATION
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        leave(group, "left", member=MEMBER),
+        committed(case, group, topic, who=case.who),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            is_("ask", NONE if simple else UNKNOWN_MEMBER),
+            answer("after", OFFSET).is_(7 if simple else NOTHING),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.commits-into-a-deleted-group",
+    evidence=("OFFS-05", "OFFS-06"),
+    who=("own", "nobody"),
+    full=True,
+    **BY_MEMBERS | {"releases": "2.2+"},
+)
+def test_commits_into_a_deleted_group(case):
+    """A deleted group is as if it had never been: generations are refused, others found it anew."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        leave(group, "left", member=MEMBER),
+        delete_group(group, name="deleted"),
+        committed(case, group, topic, who=case.who),
+        fetch(group, topic, name="after"),
+        expect=answer("after", OFFSET).is_(7 if case.who == "nobody" else NOTHING),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.commits-outlive-their-members", evidence=("OFFS-21", "GROUP-25"), **BY_MEMBERS
+)
+def test_commits_outlive_their_members(case):
+    """What a member committed is still there when it has left, and for the next generation."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic),
+        leave(group, "left", member=MEMBER),
+        fetch(group, topic, name="left behind"),
+        join(group, "next"),
+        fetch(group, topic, name="after"),
+        expect=all_of(answer("left behind", OFFSET).is_(7), answer("after", OFFSET).is_(7)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.refused-members-do-not-stop-others",
+    evidence=("OFFS-08", "OFFS-11"),
+    **BY_MEMBERS,
+)
+def test_refused_members_do_not_stop_others(case):
+    """A refused commit changes nothing for the members: heartbeats and commits go on."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic, "refused", "stranger", 9),
+        heartbeat(group, "alive", member=MEMBER),
+        committed(case, group, topic),
+        fetch(group, topic, name="after"),
+        expect=all_of(answer("alive", "error_code").is_(NONE), answer("after", OFFSET).is_(7)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.instances-are-checked-first",
+    evidence=("KIP-345", "OFFS-08", "GROUP-32"),
+    who=("own", "fenced", "unknown instance", "stale generation"),
+    full=True,
+    **BY_MEMBERS | {"versions": range_("OffsetCommit", 7)},
+)
+def test_instances_are_checked_first(case):
+    """A commit with an instance id that another member holds is FENCED_INSTANCE_ID."""
+    topic, group, steps = a_group(case)
+    body = {
+        "group_id": group,
+        "session_timeout_ms": SESSION_MS,
+        "rebalance_timeout_ms": SESSION_MS,
+        "member_id": "",
+        "group_instance_id": "one",
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b""}],
+    }
+    member = Ref("member", "member_id")
+    synced = {
+        "group_id": group,
+        "generation_id": 1,
+        "member_id": member,
+        "group_instance_id": "one",
+        "assignments": [{"member_id": member, "assignment": b""}],
+    }
+    own, instance, generation = {
+        "own": (member, "one", 1),
+        "fenced": (STRANGER, "one", 1),
+        "unknown instance": (member, "two", 1),
+        "stale generation": (member, "one", 0),
+    }[case.who]
+    wanted = {
+        "own": is_("ask", NONE),
+        "fenced": is_("ask", FENCED_INSTANCE),
+        "stale generation": is_("ask", ILLEGAL_GENERATION),
+        "unknown instance": by_release(
+            {"2.8": is_("ask", NONE), "3.9+": is_("ask", UNKNOWN_MEMBER)}
+        ),
+    }
+    verdict = case.judge(
+        steps,
+        ask("JoinGroup", 5, body, name="member"),
+        ask("SyncGroup", 3, synced, name="assigned"),
+        commit(
+            group, topic, member=own, generation=generation, instance=instance,
+            version=case.version, name="ask",
+        ),
+        fetch(group, topic, name="after"),
+        expect=wanted[case.who],
+    )  # fmt: skip
+    assert verdict.conforms, verdict
