@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
+GROUP = 8
 
 HOUR, MINUTE = 3_600_000, 60_000
 # A broker setting, and the coarser ones that decide where it is not set, with their factors.
@@ -215,8 +216,23 @@ def _topic_entry(
 # ------------------------------------------------------------------- groups, metrics, loggers
 
 
-def group_entries(broker: Broker) -> list[Entry]:
-    return [_default_entry(d) for d in group_definitions(broker.persona.release).values()]
+def group_entries(broker: Broker, group_id: str = "") -> list[Entry]:
+    overrides = broker.cluster.group_configs.get(group_id, {})
+    definitions = group_definitions(broker.persona.release).values()
+    return [_group_entry(broker, definition, overrides) for definition in definitions]
+
+
+def _group_entry(
+    broker: Broker, definition: ConfigDefinition, overrides: Mapping[str, str]
+) -> Entry:
+    name, synonym = definition.name, definition.synonym
+    behind = _broker_synonyms(broker, synonym) if synonym and synonym != name else ()
+    if not behind:
+        behind = (Synonym(synonym or name, definition.default, DEFAULT),)
+    if name in overrides:
+        behind = (Synonym(name, overrides[name], GROUP), *behind)
+    first = behind[0]
+    return Entry(name, first.value, first.source, False, False, behind, definition.type_code)
 
 
 def metrics_entries(broker: Broker) -> list[Entry]:

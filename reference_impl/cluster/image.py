@@ -26,6 +26,7 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "next_broker_epoch": cluster.next_broker_epoch,
         "next_producer_id": cluster.next_producer_id,
         "dynamic_configs": cluster.dynamic_configs,
+        "group_configs": cluster.group_configs,
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
     }
 
@@ -62,6 +63,8 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     cluster.next_broker_epoch = image["next_broker_epoch"]
     cluster.next_producer_id = image["next_producer_id"]
     cluster.dynamic_configs = {name: dict(row) for name, row in image["dynamic_configs"].items()}
+    groups = image.get("group_configs", {})
+    cluster.group_configs = {name: dict(row) for name, row in groups.items()}
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
         cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))

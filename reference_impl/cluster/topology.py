@@ -122,6 +122,7 @@ class Cluster:
         self.next_producer_id = 0
         self.retired_ids: dict[bytes, str] = {}  # ids of deleted topics, where somebody asks
         self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
+        self.group_configs: dict[str, dict[str, str]] = {}  # by group id
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it

@@ -35,6 +35,7 @@ class RegistryFile:
             cluster.next_producer_id,
             cluster.next_broker_epoch,
             repr(cluster.dynamic_configs),
+            repr(cluster.group_configs),
         )
         if standing != self._written:
             self._disk.make_folder(self.path.parent)

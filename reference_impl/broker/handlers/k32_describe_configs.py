@@ -148,7 +148,7 @@ def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
             message = "Client metrics subscription name must not be empty"
             raise Refused(ErrorCode.INVALID_REQUEST, message)
         return config_view.metrics_entries(broker)
-    return config_view.group_entries(broker)
+    return config_view.group_entries(broker, name)
 
 
 def _topic(broker: Broker, name: str) -> list[Entry]:

@@ -25,7 +25,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": []}
     cluster = broker.cluster
     brokers = [str(node.id) for node in cluster.alive]
-    names = {LOGGER: brokers, BROKER: brokers, TOPIC: list(cluster.topics)}
+    groups = list(cluster.group_configs)
+    names = {LOGGER: brokers, BROKER: brokers, TOPIC: list(cluster.topics), GROUP: groups}
     return {
         "error_code": ErrorCode.NONE,
         "config_resources": [
