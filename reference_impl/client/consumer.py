@@ -1,11 +1,14 @@
-"""The consumer by assignment: positions, resets, full fetches; no group, no fetch sessions yet.
+"""The consumer by assignment: positions, resets, full fetches; no fetch sessions yet.
 
-`poll` is a flow that asks each leader once for all of its partitions and returns what came. A
-position moves only over what was handed out or rightly skipped, so an error loses nothing.
+`poll` is a flow that asks each leader once for all of its partitions and returns what came, at most
+`max_poll_records`; the rest waits in `_buffers` for the next poll and is dropped when its partition
+is no longer assigned or somebody sought elsewhere (CONS-24, CONS-27). A position moves only over
+what was handed out or rightly skipped, so an error loses nothing. Who delivered goes to the end of
+the line (CONS-48).
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from reference_impl.wire.errors import ErrorCode, is_retriable
 from reference_impl.wire.records import RecordError
@@ -27,6 +30,14 @@ class CorruptFetch(ClientError):
     """A broker handed out records that are damaged."""
 
 
+class _Buffer(NamedTuple):
+    """Records of a partition that were fetched at `start` and not handed out; then comes `end`."""
+
+    start: int
+    records: list[Consumed]
+    end: int
+
+
 class Consumer:
     def __init__(
         self,
@@ -41,7 +52,10 @@ class Consumer:
         request_timeout_ms: int = 30_000,
         rack: str = "",
         check_crcs: bool = True,
+        max_poll_records: int = 500,
     ):
+        if reset not in (*_RESETS, "none") or isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
+            raise ClientError(f"reset {reset!r} or isolation {isolation} is none of ours (CONS-04)")
         self.view = view
         self.isolation = isolation
         self.reset = reset
@@ -52,41 +66,90 @@ class Consumer:
         self.request_timeout_ms = request_timeout_ms
         self.rack = rack
         self.check_crcs = check_crcs
+        self.max_poll_records = max_poll_records
         self.positions: dict[Place, int | None] = {}
         self.high_watermarks: dict[Place, int] = {}
+        self.stable_offsets: dict[Place, int] = {}
+        self.paused: set[Place] = set()
+        self._buffers: dict[Place, _Buffer] = {}
         self._failures = 0
 
     def assign(self, places: Iterable[Place]) -> None:
         """Exactly these partitions from now on; those kept keep their position."""
         self.positions = {place: self.positions.get(place) for place in places}
+        self.paused &= self.positions.keys()
 
     def seek(self, place: Place, offset: int) -> None:
+        self._mine(place)
+        if offset < 0:
+            raise ClientError(f"cannot seek {place} to {offset}")
+        self.positions[place] = offset
+
+    def pause(self, places: Iterable[Place]) -> None:
+        """Neither fetch nor hand out these until `resume`; they stay assigned (CONS-47)."""
+        self.paused |= {self._mine(place) for place in places}
+
+    def resume(self, places: Iterable[Place]) -> None:
+        self.paused -= {self._mine(place) for place in places}
+
+    def lag(self, place: Place) -> int | None:
+        """Records up to the end that this reader can see; None until a fetch said so (CONS-28)."""
+        ends = self.stable_offsets if self.isolation == READ_COMMITTED else self.high_watermarks
+        position = self.positions[self._mine(place)]
+        return ends[place] - position if place in ends and position is not None else None
+
+    def _mine(self, place: Place) -> Place:
         if place not in self.positions:
             raise ClientError(f"{place} is not assigned")
-        self.positions[place] = offset
+        return place
 
     def poll(self) -> Flow[list[Consumed]]:
         """One round of fetches; what it brings may be nothing."""
+        if not self.positions:
+            raise ClientError("nothing is assigned (CONS-13)")
         yield from know(self.view, sorted({topic for topic, _ in self.positions}))
         yield from self._find_positions()
+        if out := self._hand_out():
+            return out
         asks = self._asks()
         outcomes = (yield asks) if asks else []
-        out: list[Consumed] = []
-        stale: set[str] = set() if asks else {topic for topic, _ in self.positions}
+        stale: set[str] = set() if asks else self._leaderless()
         for outcome in outcomes:
             if isinstance(outcome, Answer):
-                self._take(outcome, out, stale)
+                self._take(outcome, stale)
             elif outcome.kind == "unsupported":
                 raise Unreachable(outcome)
             else:
                 stale |= self._topics_of(outcome.ask)
+        out = self._hand_out()
         if not stale:
             self._failures = 0
+            if not asks:  # everything is paused
+                yield Pause(self.view.now + self.max_wait_ms)
         elif not out:
             yield Pause(self.view.now + self.view.backoff.delay(self._failures))
             self._failures += 1
         if stale:
             yield from refresh(self.view, sorted(stale))
+        return out
+
+    def _leaderless(self) -> set[str]:
+        return {topic for topic, index in self.positions if self.view.leader(topic, index) is None}
+
+    def _hand_out(self) -> list[Consumed]:
+        out: list[Consumed] = []
+        for place, buffer in list(self._buffers.items()):
+            if self.positions.get(place) != buffer.start:
+                del self._buffers[place]
+            elif place not in self.paused and len(out) < self.max_poll_records:
+                room = self.max_poll_records - len(out)
+                given, left = buffer.records[:room], buffer.records[room:]
+                out += given
+                position = left[0].offset if left else buffer.end
+                del self._buffers[place], self.positions[place]
+                self.positions[place] = position
+                if left:
+                    self._buffers[place] = _Buffer(position, left, buffer.end)
         return out
 
     def _find_positions(self) -> Flow[None]:
@@ -103,7 +166,8 @@ class Consumer:
         ids = True
         for (topic, partition), offset in self.positions.items():
             leader = self.view.leader(topic, partition)
-            if leader is None:
+            place = topic, partition
+            if leader is None or place in self.paused or place in self._buffers:
                 continue
             ids = ids and any(self.view.id_of(topic))
             row = {
@@ -135,7 +199,7 @@ class Consumer:
     def _topics_of(self, ask: Ask) -> set[str]:
         return {row["topic"] for row in ask.body["topics"]}
 
-    def _take(self, answer: Answer, out: list[Consumed], stale: set[str]) -> None:
+    def _take(self, answer: Answer, stale: set[str]) -> None:
         code = answer.body.get("error_code", 0)
         if code:
             if not is_retriable(code) and code not in STALE:
@@ -147,11 +211,9 @@ class Consumer:
             for part in topic["partitions"]:
                 place = name, part["partition_index"]
                 if self.positions.get(place) is not None:
-                    self._take_partition(place, part, out, stale)
+                    self._take_partition(place, part, stale)
 
-    def _take_partition(
-        self, place: Place, part: dict[str, Any], out: list[Consumed], stale: set[str]
-    ) -> None:
+    def _take_partition(self, place: Place, part: dict[str, Any], stale: set[str]) -> None:
         code, position = part["error_code"], self.positions[place]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             if self.reset not in _RESETS:
@@ -172,6 +234,7 @@ class Consumer:
                 )
             except RecordError as fault:
                 raise CorruptFetch(f"{place} at {position}: {fault}") from fault
-            out += fetched.records
-            self.positions[place] = fetched.position
+            if fetched.position > position:
+                self._buffers[place] = _Buffer(position, fetched.records, fetched.position)
             self.high_watermarks[place] = part["high_watermark"]
+            self.stable_offsets[place] = part.get("last_stable_offset", -1)

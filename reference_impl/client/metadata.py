@@ -76,6 +76,10 @@ class View:
             return self._order[0]
         return node if node in self.addresses else None
 
+    def meet(self, node: int, host: str, port: int) -> None:
+        """A broker that another one named: it can be connected to before Metadata tells of it."""
+        self.addresses.setdefault(node, (host, port))
+
     def unreachable(self, node: int) -> None:
         """Ask others first from now on; with nobody left, begin again from the bootstrap.
 

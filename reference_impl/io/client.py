@@ -17,6 +17,7 @@ from reference_impl.client.admin import Admin
 from reference_impl.client.connection import Connection, ProtocolFault, Reply, Unsupported
 from reference_impl.client.consumer import Consumer
 from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from reference_impl.client.group_consumer import GroupConsumer
 from reference_impl.client.metadata import View
 from reference_impl.client.producer import Producer
 
@@ -100,9 +101,24 @@ class Client:
         self.view.now = self.now()
         return Running(self, Producer(self.view, die=self.random.randrange, **options))
 
-    def consumer(self, places: Iterable[tuple[str, int]], **options: Any) -> Running:
-        consumer = Consumer(self.view, **options)
-        consumer.assign(places)
+    def consumer(
+        self,
+        places: Iterable[tuple[str, int]] = (),
+        *,
+        group: str | None = None,
+        topics: Iterable[str] = (),
+        **options: Any,
+    ) -> Running:
+        """A consumer of these partitions, or of its share of `topics` as a member of `group`."""
+        self.view.now = self.now()
+        if group is None:
+            consumer = Consumer(self.view, **options)
+        else:
+            consumer = GroupConsumer(self.view, group, **options)
+        if topics:
+            consumer.subscribe(topics)
+        else:
+            consumer.assign(places)
         return Running(self, consumer)
 
     def ask(self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any) -> dict:

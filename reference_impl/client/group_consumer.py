@@ -1,0 +1,312 @@
+"""The consumer in a group: what it may read is its share, and where it begins is what is committed.
+
+`poll` first sees to the membership (joins when it must, beats when it is time, commits what the
+previous poll returned), then fetches as any consumer does. There is no thread: a consumer that is
+not polled does not beat, and one that was not polled for `max_poll_interval_ms` has left its group
+by the time anybody looks (CONS-43, CONS-44); `beat` is for applications that work longer than a
+session between polls.
+
+An eager consumer gives up all it owns before it joins, a cooperative one only what it is told to
+afterwards (KIP-429). What a member owned when it lost its generation is lost, not revoked: others
+may have it already. A listener's callback that is a flow is run as one, so it may commit.
+
+Sources: ConsumerCoordinator at 4.3.1; clauses CONS-06 to CONS-10, CONS-19, CONS-20, CONS-39 to
+CONS-46, CONS-49.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from inspect import isgenerator
+from re import Pattern
+from typing import Any, NamedTuple
+
+from reference_impl.wire.errors import ErrorCode as E
+
+from . import assignors, group_offsets
+from .assignors import ASSIGNORS, Assignor
+from .consumer import Consumer
+from .coordinator import Coordinator
+from .flow import ClientError, Flow, KafkaError, Pause, Unreachable
+from .group_offsets import CommitFailed, Offset, Place, RebalanceInProgress, Wanted
+from .member import Do, Member
+from .metadata import View, refresh
+
+Callback = Callable[[list[Place]], Any]
+
+
+def _nothing(places: list[Place]) -> None:
+    """Nobody listens."""
+
+
+class Listener(NamedTuple):
+    """What the application does when partitions come and go; `lost` ones it cannot commit."""
+
+    assigned: Callback = _nothing
+    revoked: Callback = _nothing
+    lost: Callback | None = None  # None: as if revoked
+
+
+class GroupConsumer(Consumer):
+    def __init__(
+        self,
+        view: View,
+        group: str,
+        *,
+        assignors: Sequence[str] = ("range", "cooperative-sticky"),
+        auto_commit_ms: int | None = 5_000,
+        max_poll_interval_ms: int = 300_000,
+        metadata_max_age_ms: int = 300_000,
+        instance_id: str | None = None,
+        session_timeout_ms: int = 45_000,
+        heartbeat_interval_ms: int = 3_000,
+        **options: Any,
+    ):
+        super().__init__(view, **options)
+        if not group:
+            raise KafkaError(E.INVALID_GROUP_ID, about="a group needs an id")
+        self.group = group
+        self.auto_commit_ms = auto_commit_ms
+        self.max_poll_interval_ms = max_poll_interval_ms
+        self.metadata_max_age_ms = metadata_max_age_ms
+        self.assignors: list[Assignor] = [ASSIGNORS[name] for name in assignors]
+        self.cooperative = all(each.cooperative for each in self.assignors)
+        self.coordinator = Coordinator(view, group, request_timeout_ms=self.request_timeout_ms)
+        self.member = Member(
+            self.coordinator,
+            protocols=self._protocols,
+            lead=self._divide,
+            instance_id=instance_id,
+            session_timeout_ms=session_timeout_ms,
+            rebalance_timeout_ms=max_poll_interval_ms,
+            heartbeat_interval_ms=heartbeat_interval_ms,
+        )
+        self.topics: frozenset[str] = frozenset()
+        self.pattern: Pattern[str] | None = None
+        self.listener = Listener()
+        self._watched: dict[str, int] | None = None  # partitions per topic as the leader divided
+        self._joined_topics: frozenset[str] = frozenset()
+        self._polled_at: int | None = None
+        self._commit_at = 0
+        self._learned_at = -metadata_max_age_ms
+
+    # --- what is wanted ------------------------------------------------------------------------
+
+    @property
+    def subscribed(self) -> bool:
+        return bool(self.topics) or self.pattern is not None
+
+    def subscribe(
+        self,
+        topics: Iterable[str] = (),
+        *,
+        pattern: Pattern[str] | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        """These topics instead of any earlier ones, or all whose name the pattern finds."""
+        topics = frozenset(topics)
+        if not all(topic.strip() for topic in topics):
+            raise ClientError("a topic has a name (CONS-06)")
+        if not topics and pattern is None:
+            raise ClientError("nothing to subscribe to: unsubscribe leaves the group (CONS-06)")
+        another_kind = self.subscribed and (pattern is None) != (self.pattern is None)
+        if another_kind or (self.positions and not self.subscribed):
+            raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
+        self.topics, self.pattern = topics, pattern
+        self.listener = listener or Listener()
+        self._learned_at = self.view.now - self.metadata_max_age_ms
+
+    def assign(self, places: Iterable[Place]) -> None:
+        """These partitions, with the group's offsets but without membership."""
+        if self.subscribed:
+            raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
+        super().assign(places)
+
+    def unsubscribe(self) -> Flow[None]:
+        if self.subscribed:
+            yield from self._give_up(list(self.positions))
+            yield from self.member.leave("unsubscribed")
+        self.topics, self.pattern, self._watched = frozenset(), None, None
+        super().assign(())
+
+    def close(self) -> Flow[None]:
+        """Commit what was read, if that is automatic, and leave."""
+        with suppress(ClientError):
+            if self.auto_commit_ms is not None and self.positions:
+                yield from self.commit()
+        yield from self.unsubscribe()
+
+    @property
+    def group_metadata(self) -> dict[str, Any]:
+        """Who commits: what `send_offsets` of a transactional producer wants to know (KIP-447)."""
+        return self.member.identity
+
+    # --- polling -------------------------------------------------------------------------------
+
+    def poll(self) -> Flow[list]:
+        """See to the membership, then one round of fetches; what it brings may be nothing."""
+        yield from self._overdue()
+        self._polled_at = self.view.now
+        if self.subscribed:
+            yield from self._learn()
+            yield from self.member.beat()
+            if self.member.rejoin:
+                yield from self._join()
+        if self.auto_commit_ms is not None and self.view.now >= self._commit_at:
+            yield from self._auto_commit()
+        if self.subscribed and not self.positions:
+            yield Pause(self.view.now + self.max_wait_ms)
+            return []
+        return (yield from super().poll())
+
+    def beat(self) -> Flow[None]:
+        """What a heartbeat thread would do now: beat if it is time, leave if nobody polls."""
+        yield from self._overdue()
+        if self.subscribed:
+            yield from self.member.beat()
+
+    def _overdue(self) -> Flow[None]:
+        if not self.subscribed or self._polled_at is None or self.member.generation < 0:
+            return
+        if self.view.now - self._polled_at > self.max_poll_interval_ms:
+            why = "poll was not called in time"
+            with suppress(ClientError):
+                yield from self.member.leave(why)
+            self.member.lose(why)
+
+    def _learn(self) -> Flow[None]:
+        """Metadata grows old; what it says may be a reason to join again."""
+        if self.view.now - self._learned_at >= self.metadata_max_age_ms:
+            self._learned_at = self.view.now
+            wanted = None if self.pattern else sorted({*self.topics, *(self._watched or ())})
+            with suppress(Unreachable):
+                yield from refresh(self.view, wanted, timeout_ms=self.request_timeout_ms)
+        if self.pattern is not None:
+            self.topics = frozenset(
+                name
+                for name, topic in self.view.topics.items()
+                if self.pattern.search(name) and not topic.internal
+            )
+        if self.member.generation < 0:
+            return
+        if self.topics != self._joined_topics:
+            self.member.rejoin = "it subscribes to other topics"
+        elif self.member.leads and self._watched != self._counts(self._watched or ()):
+            self.member.rejoin = "topics have other partitions"
+
+    def _counts(self, topics: Iterable[str]) -> dict[str, int]:
+        """Partitions of the topics that there are."""
+        known = {name: self.view.topic(name) for name in topics}
+        return {name: len(topic.partitions) if topic else 0 for name, topic in known.items()}
+
+    # --- joining -------------------------------------------------------------------------------
+
+    def _join(self) -> Flow[None]:
+        while self.member.rejoin:
+            yield from self._prepare()
+            self._joined_topics = self.topics
+            share = yield from self.member.join()
+            if share is not None:
+                yield from self._take_over(assignors.assigned(share))
+
+    def _prepare(self) -> Flow[None]:
+        """Before it joins a member gives up what it may not keep."""
+        owned = list(self.positions)
+        if self.member.generation < 0:
+            yield from self._lose(owned)
+            return
+        if self.auto_commit_ms is not None:
+            yield from self._auto_commit()
+        kept = [p for p in owned if self.cooperative and p[0] in self.topics]
+        if self.member.generation < 0:  # the commit found that out
+            yield from self._lose(owned)
+        else:
+            yield from self._give_up([place for place in owned if place not in kept])
+
+    def _take_over(self, share: list[Place]) -> Flow[None]:
+        gone = [place for place in self.positions if place not in share]
+        new = [place for place in share if place not in self.positions]
+        if gone:
+            yield from self._give_up(gone)
+            self.member.rejoin = "it gave up partitions that others are to have"
+        super().assign(share)
+        if self.auto_commit_ms is not None:
+            self._commit_at = self.view.now + self.auto_commit_ms
+        if not self.cooperative or new:
+            yield from self._tell(self.listener.assigned, new if self.cooperative else share)
+
+    def _give_up(self, places: list[Place]) -> Flow[None]:
+        if places:
+            yield from self._tell(self.listener.revoked, places)
+            super().assign(place for place in self.positions if place not in places)
+
+    def _lose(self, places: list[Place]) -> Flow[None]:
+        if places:
+            yield from self._tell(self.listener.lost or self.listener.revoked, places)
+            super().assign(())
+
+    @staticmethod
+    def _tell(callback: Callback, places: list[Place]) -> Flow[None]:
+        told = callback(places)
+        if isgenerator(told):
+            yield from told
+
+    def _protocols(self) -> list[tuple[str, bytes]]:
+        data = assignors.subscription(
+            self.topics, self.positions, self.member.generation, self.rack
+        )
+        return [(each.name, data) for each in self.assignors]
+
+    def _divide(self, protocol: str, members: list[dict[str, Any]]) -> Flow[dict[str, bytes]]:
+        """Led by this member: it must know the topics of all (CONS-09)."""
+        takers = [assignors.taker(row) for row in members]
+        topics = sorted(set().union(*(taker.topics for taker in takers)))
+        if topics:
+            yield from refresh(self.view, topics, timeout_ms=self.request_timeout_ms)
+        self._watched = self._counts(topics)
+        chosen = next(each for each in self.assignors if each.name == protocol)
+        shares = chosen.divide(takers, {t: n for t, n in self._watched.items() if n})
+        return {member: assignors.assignment(places) for member, places in shares.items()}
+
+    # --- offsets -------------------------------------------------------------------------------
+
+    def _find_positions(self) -> Flow[None]:
+        missing = [place for place, offset in self.positions.items() if offset is None]
+        if missing:
+            found = yield from self.committed(missing)
+            for place, offset in found.items():
+                self.positions[place] = offset.offset
+        yield from super()._find_positions()
+
+    def committed(self, places: Iterable[Place]) -> Flow[dict[Place, Offset]]:
+        """The group's offsets of these partitions; those without one are left out."""
+        give_up = self.view.now + self.request_timeout_ms
+        return (yield from group_offsets.committed(self.coordinator, places, give_up=give_up))
+
+    def commit(self, offsets: Wanted | None = None) -> Flow[None]:
+        """Commit these, or every position (CONS-41).
+
+        CommitFailed once the membership is lost, RebalanceInProgress while there is none yet.
+        """
+        yield from self._overdue()
+        if offsets is None:
+            offsets = {p: o for p, o in self.positions.items() if o is not None}
+        if self.subscribed and self.member.generation < 0:
+            raise CommitFailed(f"no member of {self.group}: {self.member.rejoin} (CONS-41)")
+        if not offsets:
+            return
+        give_up = self.view.now + self.request_timeout_ms
+        code = yield from group_offsets.commit(
+            self.coordinator, self.member.identity, offsets, give_up=give_up
+        )
+        if not code:
+            return
+        does = self.member.react("OffsetCommit", code)
+        if does is Do.REJOIN:
+            raise RebalanceInProgress(f"group {self.group} is being rebalanced")
+        raise CommitFailed(f"{KafkaError(code, about=self.group)}")
+
+    def _auto_commit(self) -> Flow[None]:
+        """What fails now is tried again with the next poll."""
+        with suppress(ClientError):
+            yield from self.commit()
+            self._commit_at = self.view.now + self.auto_commit_ms
