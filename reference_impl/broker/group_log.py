@@ -10,7 +10,7 @@ Sources: GroupMetadataManager.storeGroup, storeOffsets, loadGroupsAndOffsets at 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from reference_impl.broker import internal_log
@@ -49,6 +49,8 @@ _GROUP_NOT_KEPT = _NOT_KEPT | {
     E.RECORD_LIST_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
 }
 
+_CHANGE_NOT_KEPT = _GROUP_NOT_KEPT | {E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE}
+
 
 def partition_of(broker: Broker, group_id: str) -> int:
     topic = broker.cluster.topics.get(OFFSETS)
@@ -79,6 +81,30 @@ def keep_group(
     records = log_records.group_batch(group, assignments, version=version, now=now)
 
     _append(broker, group.id, records, now, then, _GROUP_NOT_KEPT)
+
+
+def keep(
+    broker: Broker,
+    group_id: str,
+    pairs: Sequence[tuple[bytes, bytes | None]],
+    now: int,
+    then: Then,
+) -> None:
+    """Append these keys and values as one batch, then call `then(code, now)`."""
+    _append(broker, group_id, log_records.batch_of(pairs, now), now, then, _CHANGE_NOT_KEPT)
+
+
+def read_again(broker: Broker, group: Group, coordinator: Coordinator, now: int) -> None:
+    """Bring a group back to what the log says of it: a change of it could not be kept."""
+    replica, _ = locate(broker, OFFSETS, partition_of(broker, group.id))
+    kept = _loaded(broker, replica.log, now).get(group.id) if replica is not None else None
+    if kept is None or kept.modern is None:
+        coordinator.forget(group)
+        if kept is not None:
+            coordinator.adopt({group.id: kept}, now)
+        group.modern = None
+    else:
+        group.modern = kept.modern
 
 
 def forget(broker: Broker, group: Group, now: int) -> None:

@@ -1,22 +1,19 @@
 """The assignors that a broker has: uniform, which moves as little as it can, and range.
 
 Which partition moves depends on the order of Java's hash maps over member and topic ids where
-Kafka's does; that order is the same on every broker, so it is kept here (`java_order`). Members
-that do not all subscribe to the same topics are balanced by moves from the fullest to the emptiest
-that may take it: as even as Kafka's, not always the same partition.
+Kafka's does (`java_maps.py`). Members that do not all subscribe to the same topics are
+`balanced.py`'s.
 
-Sources: KIP-848; UniformHomogeneousAssignmentBuilder, RangeAssignor@4.0 (facts); observed on 4.3.1.
+Sources: KIP-848; UniformHomogeneousAssignmentBuilder, RangeAssignor@4.3.1 (facts); observed there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from reference_impl.group.java_maps import java_order
 from reference_impl.group.modern import Place
-from reference_impl.group.placement import java_hash
-
-_MASK = 0xFFFFFFFF
 
 
 class Taker(NamedTuple):
@@ -31,33 +28,15 @@ Target = dict[str, frozenset[Place]]
 Assign = Callable[[list[Taker], Mapping[bytes, int], Mapping[str, frozenset[Place]]], Target]
 
 
-def _uuid_hash(raw: bytes) -> int:
-    both = int.from_bytes(raw[:8], "big") ^ int.from_bytes(raw[8:], "big")
-    return both >> 32 ^ both & _MASK
-
-
-def java_order(keys: Iterable[str] | Iterable[bytes]) -> list:
-    """As a java.util.HashMap of that many would go through them."""
-    keys = list(keys)
-    buckets = 16
-    while len(keys) > buckets * 3 // 4:
-        buckets *= 2
-
-    def bucket(key: str | bytes) -> int:
-        h = java_hash(key) & _MASK if isinstance(key, str) else _uuid_hash(key)
-        return (h ^ h >> 16) & buckets - 1
-
-    return sorted(keys, key=bucket)
-
-
 def uniform(
     takers: list[Taker], topics: Mapping[bytes, int], before: Mapping[str, frozenset[Place]]
 ) -> Target:
+    """`topics`: partitions of each that somebody wants; `before`: the target so far."""
     by_id = {taker.id: taker for taker in takers}
     ordered = [by_id[each] for each in java_order(by_id)]
     if len({taker.topics for taker in takers}) <= 1:
         return _evenly(ordered, topics, before)
-    return _balanced(ordered, topics, before)
+    return frozen(Balance(ordered, topics, before).balanced())
 
 
 def by_range(
@@ -73,7 +52,7 @@ def by_range(
             size = count // len(readers) + (place < count % len(readers))
             given[taker.id].update((topic, index) for index in range(start, start + size))
             start += size
-    return _frozen(given)
+    return frozen(given)
 
 
 def _evenly(
@@ -88,56 +67,163 @@ def _evenly(
     given: dict[str, set[Place]] = {}
     room: dict[str, int] = {}
     for at, taker in enumerate(takers):
-        quota = least + (at < extra)
+        quota = least + (extra > 0)
         mine = [place for place in places if place in before.get(taker.id, ())]
-        given[taker.id], room[taker.id] = set(mine[:quota]), quota - len(mine[:quota])
+        given[taker.id] = set(mine[:quota])
         free += mine[quota:]
+        left = max(quota - len(mine), 0)
+        if extra > 0 and left and len(takers) - at > extra:
+            left -= 1  # there are others enough to take what is over
+        elif extra > 0:
+            extra -= 1
+        room[taker.id] = left
     for taker_id, places_left in room.items():
         given[taker_id].update(free[:places_left])
         del free[:places_left]
-    return _frozen(given)
+    return frozen(given)
 
 
-def _balanced(
-    takers: list[Taker], topics: Mapping[bytes, int], before: Mapping[str, frozenset[Place]]
-) -> Target:
-    given: dict[str, set[Place]] = {}
-    for taker in takers:
-        kept = before.get(taker.id, frozenset())
-        given[taker.id] = {p for p in kept if p[0] in taker.topics and p[1] < topics[p[0]]}
-    had = set().union(*given.values())
-
-    def load(taker: Taker) -> int:
-        return len(given[taker.id])
-
-    for topic in java_order(topics):
-        readers = [taker for taker in takers if topic in taker.topics]
-        for index in range(topics[topic]):
-            if readers and (topic, index) not in had:
-                given[min(readers, key=load).id].add((topic, index))
-    while move := _move(takers, given):
-        place, donor, receiver = move
-        given[donor].remove(place)
-        given[receiver].add(place)
-    return _frozen(given)
-
-
-def _move(
-    takers: list[Taker], given: Mapping[str, set[Place]]
-) -> tuple[Place, str, str] | None:
-    """A partition that a member with at least two fewer may take."""
-    for receiver in sorted(takers, key=lambda taker: len(given[taker.id])):
-        for donor in sorted(takers, key=lambda taker: -len(given[taker.id])):
-            if len(given[donor.id]) - len(given[receiver.id]) < 2:
-                break
-            fits = [place for place in given[donor.id] if place[0] in receiver.topics]
-            if fits:
-                return max(fits), donor.id, receiver.id
-    return None
-
-
-def _frozen(given: Mapping[str, set[Place]]) -> Target:
+def frozen(given: Mapping[str, set[Place]]) -> Target:
     return {member: frozenset(places) for member, places in given.items()}
+
+
+class Balance:
+    """Partitions shared out among members of different subscriptions, in rounds over the topics."""
+
+    _ROUNDS = 16
+
+    def __init__(
+        self,
+        takers: list[Taker],
+        topics: Mapping[bytes, int],
+        before: Mapping[str, frozenset[Place]],
+    ) -> None:
+        self.takers, self.topics = takers, topics
+        self.readers = {
+            topic: [at for at, taker in enumerate(takers) if topic in taker.topics]
+            for topic in topics
+        }
+        self.owner: dict[Place, int] = {}
+        self.size = [0] * len(takers)
+        for at, taker in enumerate(takers):
+            for place in before.get(taker.id, ()):
+                if place[0] in taker.topics and place[1] < topics[place[0]]:
+                    self.owner[place] = at
+                    self.size[at] += 1
+
+    def balanced(self) -> dict[str, set[Place]]:
+        for topic in self._ordered(self.topics):
+            row = Row(self.size, self.readers[topic])
+            for index in range(self.topics[topic]):
+                if (topic, index) not in self.owner:
+                    self._give((topic, index), row.least())
+        self._rounds([t for t in self._ordered(self.topics) if len(self.readers[t]) >= 2])
+        given: dict[str, set[Place]] = {taker.id: set() for taker in self.takers}
+        for place, at in self.owner.items():
+            given[self.takers[at].id].add(place)
+        return given
+
+    def _ordered(self, topics: Mapping[bytes, int]) -> list[bytes]:
+        """Most partitions per reader first, then fewest readers, then by id."""
+
+        def key(topic: bytes) -> tuple[float, int, int, int]:
+            readers = len(self.readers[topic])
+            high, low = (
+                int.from_bytes(part, "big", signed=True) for part in (topic[:8], topic[8:])
+            )
+            return -topics[topic] / readers, readers, high, low
+
+        return sorted((topic for topic in topics if self.readers[topic]), key=key)
+
+    def _rounds(self, topics: list[bytes]) -> None:
+        last = -1
+        for _ in range(self._ROUNDS):
+            for at, topic in enumerate(topics):
+                if at == last:
+                    return
+                if self._level(topic) > 0 or last == -1:
+                    last = at
+
+    def _level(self, topic: bytes) -> int:
+        """Move partitions of one topic from the fullest to the emptiest; how many."""
+        row = Row(self.size, self.readers[topic])
+        if row.gap <= 1:
+            return 0
+        held: dict[int, list[int]] = {}
+        for index in range(self.topics[topic]):
+            held.setdefault(self.owner[topic, index], []).append(index)
+        moved = 0
+        while not row.level:
+            donor = row.most()
+            while donor != -1 and not held.get(donor):
+                row.exclude()
+                donor = row.most()
+            if donor == -1:
+                break
+            index = held[donor].pop()
+            receiver = row.least()
+            if row.level:
+                break
+            self._give((topic, index), receiver)
+            moved += 1
+        return moved
+
+    def _give(self, place: Place, to: int) -> None:
+        held_by = self.owner.get(place)
+        if held_by is not None:
+            self.size[held_by] -= 1
+        self.owner[place] = to
+        self.size[to] += 1
+
+
+class Row:
+    """Members by how much they have: the emptiest and the fullest in turn, level by level."""
+
+    def __init__(self, size: list[int], members: list[int]) -> None:
+        self._size = size
+        self._row = sorted(members, key=lambda at: (size[at], at))
+        self._low_end, self._low_next = 0, 0
+        self._low = size[self._row[0]] - 1
+        self._high_start = self._high_end = len(self._row)
+        self._high = size[self._row[-1]] + 1
+        self._high_next = len(self._row) - 1
+        self.gap = size[self._row[-1]] - size[self._row[0]]
+
+    @property
+    def level(self) -> bool:
+        return self._high - self._low <= 1
+
+    def least(self) -> int:
+        if self._low_next >= self._low_end:
+            self._low += 1
+            row, size = self._row, self._size
+            while self._low_end < len(row) and size[row[self._low_end]] == self._low:
+                self._low_end += 1
+            self._low_next = 0
+        self._low_next += 1
+        return self._row[self._low_next - 1]
+
+    def most(self) -> int:
+        """-1 when there is nobody left."""
+        row, size = self._row, self._size
+        if self._high_next < self._high_start:
+            if self._high_end <= self._high_start and self._high_start > 0:
+                self._high = size[row[self._high_start - 1]]
+            else:
+                self._high -= 1
+            while self._high_start > 0 and size[row[self._high_start - 1]] == self._high:
+                self._high_start -= 1
+            self._high_next = self._high_end - 1
+        if self._high_next < 0:
+            return -1
+        self._high_next -= 1
+        return row[self._high_next + 1]
+
+    def exclude(self) -> None:
+        """The one that `most` just named takes no more part in giving."""
+        row, at, end = self._row, self._high_next + 1, self._high_end - 1
+        row[at], row[end] = row[end], row[at]
+        self._high_end -= 1
 
 
 ASSIGNORS: dict[str, Assign] = {"uniform": uniform, "range": by_range}

@@ -234,6 +234,15 @@ class Coordinator:
                     member.syncing.give(synced(code))
             self.forget(group)
 
+    def begin(self, group: Group, now: int, *, rebalances: bool) -> None:
+        """A group that was a consumer group goes on as a classic one."""
+        if rebalances:
+            self._rebalance(group, now)
+        self._settle(group, now)
+
+    def settle(self, group: Group, now: int) -> None:
+        self._settle(group, now)
+
     def forget(self, group: Group) -> None:
         group.state = State.DEAD
         self.groups.pop(group.id, None)

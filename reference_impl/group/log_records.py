@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from reference_impl.group.members import Group, Member
+from reference_impl.group import consumer_records
+from reference_impl.group.members import CONSUMER, Group, Member
+from reference_impl.group.modern import ModernGroup
 from reference_impl.group.offsets import Stored, transaction_ended
 from reference_impl.group.states import State
 from reference_impl.wire import embedded
@@ -40,13 +42,19 @@ def offsets_batch(
         (_offset_key(group_id, *key), None if stored is None else _offset_value(stored, version))
         for key, stored in offsets.items()
     ]
-    return _batch(pairs, now, producer)
+    return batch_of(pairs, now, producer)
 
 
 def group_batch(
     group: Group, assignments: Mapping[str, bytes], *, version: int, now: int
 ) -> bytes:
     """The group as it will be with these assignments."""
+    return batch_of([group_entry(group, assignments, version=version, now=now)], now)
+
+
+def group_entry(
+    group: Group, assignments: Mapping[str, bytes], *, version: int, now: int
+) -> tuple[bytes, bytes]:
     body = {
         "protocol_type": group.protocol_type or "",
         "generation": group.generation,
@@ -67,14 +75,22 @@ def group_batch(
             for member in group.members.values()
         ],
     }
-    value = embedded.encode_value(RECORDS, _GROUP, version, body)
-    return _batch([(_group_key(group.id), value)], now)
+    return _group_key(group.id), embedded.encode_value(RECORDS, _GROUP, version, body)
+
+
+def group_tombstone(group_id: str) -> tuple[bytes, None]:
+    return _group_key(group_id), None
 
 
 def forgotten_batch(group: Group, now: int) -> bytes:
     """Tombstones for all that was kept of a group."""
-    keys = [_offset_key(group.id, *key) for key in group.offsets]
-    return _batch([(key, None) for key in [*keys, _group_key(group.id)]], now)
+    pairs: list[tuple[bytes, bytes | None]]
+    pairs = [(_offset_key(group.id, *key), None) for key in group.offsets]
+    if group.modern is None:
+        pairs.append(group_tombstone(group.id))
+    else:
+        pairs += [consumer_records.encoded(entry) for entry in consumer_records.gone(group.modern)]
+    return batch_of(pairs, now)
 
 
 def read(
@@ -94,7 +110,8 @@ def read(
             try:
                 kind, key = embedded.decode_key(RECORDS, record.key or b"")
             except DecodeError:
-                continue  # of a kind that this coordinator does not keep
+                _read_other(groups, record, now)
+                continue
             group = groups.setdefault(key["group"], Group(key["group"], emptied_at=now))
             if kind != _GROUP:
                 producer = head.producer_id if head.transactional else None
@@ -106,7 +123,7 @@ def read(
     return after
 
 
-def _batch(
+def batch_of(
     pairs: Iterable[tuple[bytes, bytes | None]], now: int, producer: tuple[int, int] | None = None
 ) -> bytes:
     producer_id, epoch = producer or (-1, -1)
@@ -163,6 +180,26 @@ def _read_offset(
         topic(key["topic"]),
         record.offset,
     )
+
+
+def _read_other(groups: dict[str, Group], record: Any, now: int) -> None:
+    """A record of a consumer group, or of a kind that this coordinator does not keep."""
+    try:
+        kind, key = embedded.decode_key(consumer_records.RECORDS, record.key or b"")
+    except DecodeError:
+        return
+    group = groups.get(key["group_id"])
+    if group is None or group.modern is None:
+        if record.value is None:
+            return
+        if group is None:
+            group = groups[key["group_id"]] = Group(key["group_id"], emptied_at=now)
+        group.modern, group.protocol_type = ModernGroup(group.id), CONSUMER
+    value = None
+    if record.value is not None:
+        _, value = embedded.decode_value(consumer_records.RECORDS, kind, record.value)
+    if not consumer_records.replay(group.modern, kind, key, value):
+        del groups[group.id]
 
 
 def _read_group(group: Group, data: bytes, now: int) -> None:

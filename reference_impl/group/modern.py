@@ -3,7 +3,10 @@
 The group has an epoch that rises whenever who takes part or what they subscribe to changes, a
 target assignment worked out for one such epoch, and members that walk towards it one by one, each
 with an epoch of its own. Offsets stand in `members.Group`, whose `modern` this is, so that an id
-is one group whatever its members speak.
+is one group whatever its members speak; a member may speak the classic protocol here too.
+
+`journal` holds what the last operation changed, as records in Kafka's order; who owns the group
+takes them out and keeps them (`consumer_records.py`).
 
 Sources: KIP-848; KIP-1251 (each partition remembers the epoch it was assigned in); observed on
 4.3.1, where a new group begins at epoch 1, so that the first subscription makes it 2.
@@ -12,14 +15,16 @@ Sources: KIP-848; KIP-1251 (each partition remembers the epoch it was assigned i
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 from reference_impl.group.ties import java_spread
 
 JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH = 0, -1, -2
 Place = tuple[bytes, int]  # topic id, partition
-TopicView = dict[str, tuple[bytes, int]]  # name -> id, number of partitions
+Entry = tuple[int, dict[str, Any], dict[str, Any] | None]  # type, key, value or tombstone
 
 
 class MemberState(StrEnum):
@@ -35,6 +40,36 @@ class GroupState(StrEnum):
     STABLE = "Stable"
 
 
+class Topic(NamedTuple):
+    id: bytes
+    partitions: int
+    hash: int = 0  # `xxh3.topic_hash`
+
+
+class View(NamedTuple):
+    """The topics there are: `version` grows with any change, `created` is the last new topic's."""
+
+    topics: dict[str, Topic]
+    version: int = 0
+    created: int = 0
+
+
+class Resolved(NamedTuple):
+    """What a regular expression stood for."""
+
+    topics: frozenset[str]
+    version: int  # of the view
+    at: int  # ms
+
+
+@dataclass(frozen=True, slots=True)
+class Classic:
+    """What a member that speaks the classic protocol said of itself."""
+
+    session_timeout: int  # ms
+    protocols: tuple[tuple[str, bytes], ...]
+
+
 @dataclass(slots=True)
 class ModernMember:
     id: str
@@ -46,13 +81,16 @@ class ModernMember:
     names: frozenset[str] = frozenset()
     regex: str = ""
     assignor: str | None = None
+    classic: Classic | None = None
     epoch: int = JOIN_EPOCH
     previous_epoch: int = -1
     state: MemberState = MemberState.STABLE
     assigned: dict[Place, int] = field(default_factory=dict)  # -> epoch it was assigned in
     revoking: dict[Place, int] = field(default_factory=dict)
     expires: int | None = None  # ms
-    revoke_by: int | None = None  # ms
+    revoke_by: int | None = None  # ms; a member of the consumer protocol
+    join_by: int | None = None  # ms; a classic member that was told of a rebalance
+    sync_by: int | None = None  # ms; a classic member that joined
 
     def walk_to(self, epoch: int) -> None:
         self.previous_epoch, self.epoch = self.epoch, epoch
@@ -64,17 +102,51 @@ class ModernMember:
     def holds(self) -> set[Place]:
         return self.assigned.keys() | self.revoking.keys()
 
+    @property
+    def said(self) -> tuple[Any, ...]:
+        """What a record of its metadata holds."""
+        return (
+            self.instance_id, self.rack_id, self.client_id, self.client_host,
+            self.rebalance_timeout, self.names, self.regex, self.assignor, self.classic,
+        )  # fmt: skip
+
+    @property
+    def stands(self) -> tuple[Any, ...]:
+        """What a record of its current assignment holds."""
+        held = self.assigned.items(), self.revoking.items()
+        return self.epoch, self.previous_epoch, self.state, *map(frozenset, held)
+
+    @property
+    def deadlines(self) -> list[int]:
+        instants = (self.expires, self.revoke_by, self.join_by, self.sync_by)
+        return [at for at in instants if at is not None]
+
+
+class Ending(NamedTuple):
+    """The group is a classic one from now on."""
+
+    leaving: frozenset[str] = frozenset()
+    joining: str | None = None  # a static member that came back with the classic protocol
+    rebalances: bool = True
+    generation: int | None = None  # else the group's epoch
+
 
 @dataclass(slots=True)
 class ModernGroup:
+    id: str = ""
     epoch: int = 1  # what both epochs are before anybody subscribed
     assignment_epoch: int = 1
-    assigned_at: int | None = None  # ms; when the target was last worked out
+    assigned_at: int = 0  # ms; when the target was last worked out
     members: dict[str, ModernMember] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)  # instance id -> member id
     target: dict[str, frozenset[Place]] = field(default_factory=dict)
-    resolved: dict[str, frozenset[str]] = field(default_factory=dict)  # regex -> topics
-    topics: TopicView = field(default_factory=dict)  # what was known of the subscribed ones
+    resolved: dict[str, Resolved] = field(default_factory=dict)  # by regular expression
+    hash: int = 0  # of the subscribed topics
+    seen: int | None = None  # version of the view that `hash` was compared with
+    resolving: bool = False
+    watched: bool = False
+    ending: Ending | None = None
+    journal: list[Entry] = field(default_factory=list)
 
     @property
     def state(self) -> GroupState:
@@ -87,15 +159,22 @@ class ModernGroup:
         return GroupState.RECONCILING
 
     def names_of(self, member: ModernMember) -> frozenset[str]:
-        return member.names | self.resolved.get(member.regex, frozenset())
+        found = self.resolved.get(member.regex) if member.regex else None
+        return member.names | found.topics if found else member.names
 
     def subscribed(self) -> set[str]:
         return {name for member in self.members.values() for name in self.names_of(member)}
 
-    def assignor(self, default: str) -> str:
+    def readers_of(self, regex: str) -> int:
+        return sum(member.regex == regex for member in self.members.values())
+
+    def regexes(self) -> set[str]:
+        return {member.regex for member in self.members.values() if member.regex}
+
+    def assignor(self, default: str, order: Callable[[str], Any] = java_spread) -> str:
         """The one that most members prefer; of equals the first in Java's map."""
         votes = Counter(m.assignor for m in self.members.values() if m.assignor is not None)
-        return min(votes, key=lambda name: (-votes[name], java_spread(name)), default=default)
+        return min(votes, key=lambda name: (-votes[name], order(name)), default=default)
 
     def held_by_others(self, member: ModernMember) -> set[Place]:
         return {
@@ -105,24 +184,24 @@ class ModernGroup:
             for place in other.holds
         }
 
+    def supports(self, protocol_type: str, protocols: Collection[str]) -> bool:
+        """Whether a classic member with these protocols fits in with those that are here."""
+        mine = [m.classic for m in self.members.values() if m.classic is not None]
+        sets = [{name for name, _ in classic.protocols} for classic in mine]
+        return protocol_type == "consumer" and any(
+            all(name in names for names in sets) for name in protocols
+        )
+
+    def add(self, member: ModernMember) -> None:
+        self.members[member.id] = member
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.id
+
     def remove(self, member: ModernMember) -> None:
         del self.members[member.id]
         self.target.pop(member.id, None)
         if member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
-        if not any(other.regex == member.regex for other in self.members.values()):
-            self.resolved.pop(member.regex, None)
-
-    def replace(self, old: ModernMember, new_id: str) -> ModernMember:
-        """A static member that left for a while is back, perhaps under another id."""
-        del self.members[old.id]
-        target = self.target.pop(old.id, frozenset())
-        old.id, old.epoch, old.previous_epoch = new_id, JOIN_EPOCH, JOIN_EPOCH
-        self.members[new_id], self.target[new_id] = old, target
-        self.instances[old.instance_id or ""] = new_id
-        return old
 
     def deadline(self) -> int | None:
-        instants = [m.expires for m in self.members.values() if m.expires is not None]
-        instants += [m.revoke_by for m in self.members.values() if m.revoke_by is not None]
-        return min(instants, default=None)
+        return min((at for m in self.members.values() for at in m.deadlines), default=None)

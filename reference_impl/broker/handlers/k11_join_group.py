@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker import consumer_groups
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.consumer_groups import make_classic
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.group.exchange import Join
@@ -25,26 +25,26 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if code:
         generation = broker.persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}
-    make_classic(coordinator_of(broker).groups.get(body["group_id"]))
     session = body["session_timeout_ms"]
-    ticket = coordinator_of(broker).join(
-        Join(
-            group_id=body["group_id"],
-            member_id=body["member_id"],
-            instance_id=body["group_instance_id"],
-            client_id=request.header.client_id or "",
-            client_host="/" + request.connection.peer_host,
-            session_timeout=session,
-            rebalance_timeout=(
-                body["rebalance_timeout_ms"] if version >= FIRST_WITH_TIMEOUT else session
-            ),
-            protocol_type=body["protocol_type"],
-            protocols=[(row["name"], bytes(row["metadata"])) for row in body["protocols"]],
-            needs_id=version >= FIRST_ID_REQUIRED,
-            may_skip=version >= FIRST_SKIP,
+    ask = Join(
+        group_id=body["group_id"],
+        member_id=body["member_id"],
+        instance_id=body["group_instance_id"],
+        client_id=request.header.client_id or "",
+        client_host="/" + request.connection.peer_host,
+        session_timeout=session,
+        rebalance_timeout=(
+            body["rebalance_timeout_ms"] if version >= FIRST_WITH_TIMEOUT else session
         ),
-        now,
+        protocol_type=body["protocol_type"],
+        protocols=[(row["name"], bytes(row["metadata"])) for row in body["protocols"]],
+        needs_id=version >= FIRST_ID_REQUIRED,
+        may_skip=version >= FIRST_SKIP,
     )
+    group = coordinator_of(broker).groups.get(ask.group_id)
+    ticket = None if group is None else consumer_groups.join(broker, group, ask, now)
+    if ticket is None:
+        ticket = coordinator_of(broker).join(ask, now)
 
     def form(answer: dict[str, Any]) -> dict[str, Any]:
         if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:

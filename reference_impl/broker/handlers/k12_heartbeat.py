@@ -8,13 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.broker.broker import Broker
+from reference_impl.broker.consumer_groups import classic_heartbeat
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
-    code = refusal(broker, body["group_id"], member=True) or coordinator_of(broker).heartbeat(
+    code = refusal(broker, body["group_id"], member=True)
+    if code:
+        return {"error_code": code}
+    group = coordinator_of(broker).groups.get(body["group_id"])
+    if group is not None and group.modern is not None:
+        return {"error_code": classic_heartbeat(broker, group, body, now)}
+    code = coordinator_of(broker).heartbeat(
         body["group_id"],
         body["member_id"],
         body["generation_id"],

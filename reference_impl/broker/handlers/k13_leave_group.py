@@ -11,39 +11,47 @@ from typing import Any
 
 from reference_impl.broker import consumer_groups
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.groups import coordinator_of, refusal
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.group.members import Ticket
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_BATCHED = 3
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body, version = request.body, request.header.version
     code = refusal(broker, body["group_id"], member=True)
     if code:
         return fail(request, code)
-    coordinator = coordinator_of(broker)
-
-    def leave(group_id: str, member_id: str, instance_id: str | None, now: int) -> int:
-        group = coordinator.groups.get(group_id)
-        if group is not None and group.modern is not None:
-            return consumer_groups.leave(broker, group, member_id, instance_id, now)
-        return coordinator.leave(group_id, member_id, instance_id, now)
-
+    rows = body["members"]
     if version < FIRST_BATCHED:
-        return {"error_code": leave(body["group_id"], body["member_id"], None, now)}
-    rows = [
-        {
-            "member_id": row["member_id"],
-            "group_instance_id": row["group_instance_id"],
-            "error_code": leave(
-                body["group_id"], row["member_id"], row["group_instance_id"], now
-            ),
-        }
-        for row in body["members"]
-    ]
-    return {"error_code": ErrorCode.NONE, "members": rows}
+        rows = [{"member_id": body["member_id"], "group_instance_id": None}]
+    group_id, who = body["group_id"], [(r["member_id"], r["group_instance_id"]) for r in rows]
+    coordinator = coordinator_of(broker)
+    group = coordinator.groups.get(group_id)
+    if group is not None and group.modern is not None:
+        codes, ticket = consumer_groups.leave(broker, group, who, now)
+    else:
+        codes = [coordinator.leave(group_id, *each, now) for each in who]
+        ticket = Ticket({"error_code": ErrorCode.NONE})
+
+    def form(answer: dict[str, Any]) -> dict[str, Any]:
+        if answer["error_code"]:
+            return fail(request, answer["error_code"])
+        if version < FIRST_BATCHED:
+            return {"error_code": codes[0]}
+        told = [
+            {
+                "member_id": row["member_id"],
+                "group_instance_id": row["group_instance_id"],
+                "error_code": code,
+            }
+            for row, code in zip(rows, codes, strict=True)
+        ]
+        return {"error_code": ErrorCode.NONE, "members": told}
+
+    return waiting(broker, ticket, form)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

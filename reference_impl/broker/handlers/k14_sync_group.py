@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker import consumer_groups
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
@@ -27,6 +28,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
         return fail(request, code)
+    group = coordinator_of(broker).groups.get(body["group_id"])
+    if group is not None and group.modern is not None and group.modern.members:
+        return waiting(broker, consumer_groups.sync(broker, group, body, now), dict)
     ticket = coordinator_of(broker).sync(
         body["group_id"],
         body["member_id"],

@@ -7,34 +7,50 @@ Sources: KIP-848; group/consumer_coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.consumer_groups import ASSIGNORS, heartbeat, heartbeat_interval
-from reference_impl.broker.effects import Request
-from reference_impl.broker.groups import coordinates
-from reference_impl.group.consumer_coordinator import Beat, Refused, check
+from reference_impl.broker.consumer_groups import (
+    ASSIGNORS,
+    heartbeat,
+    heartbeat_interval,
+    new_id,
+)
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.group.consumer_records import by_topic
+from reference_impl.group.heartbeat import Beat, Refused, Told, check
 from reference_impl.group.modern import Place
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_CLIENT_IDS = 1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if not broker.persona.quirk("groups.consumer-protocol-is-on"):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     given = request.header.version < FIRST_CLIENT_IDS
     beat = _beat(request)
+
+    def form(code: int, told: Told | str | None) -> dict[str, Any]:
+        if code or not isinstance(told, Told):
+            return fail(request, code)
+        return _told(broker, beat.group_id, told)
+
     try:
         check(beat, ASSIGNORS, ids_are_given=given)
         if not coordinates(broker, beat.group_id):
             return fail(request, ErrorCode.NOT_COORDINATOR)
         if not beat.member_id:
-            beat = _beat(request, urlsafe_b64encode(broker.cluster.random.randbytes(16)).decode())
-        told = heartbeat(broker, beat, now)
+            beat = replace(beat, member_id=new_id(broker))
+        return waiting(broker, heartbeat(broker, beat, form, now), dict)
     except Refused as refused:
         return fail(request, refused.code) | {"error_message": refused.message}
+
+
+def _told(broker: Broker, group_id: str, told: Told) -> dict[str, Any]:
     rows = None
     if told.assignment is not None:
         rows = {"topic_partitions": topic_rows(told.assignment)}
@@ -43,7 +59,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         "error_message": None,
         "member_id": told.member_id,
         "member_epoch": told.epoch,
-        "heartbeat_interval_ms": heartbeat_interval(broker) if told.epoch >= 0 else 0,
+        "heartbeat_interval_ms": heartbeat_interval(broker, group_id) if told.epoch >= 0 else 0,
         "assignment": rows,
     }
 
@@ -59,19 +75,16 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def topic_rows(places: frozenset[Place]) -> list[dict[str, Any]]:
-    topics: dict[bytes, list[int]] = {}
-    for topic_id, index in sorted(places):
-        topics.setdefault(topic_id, []).append(index)
-    return [{"topic_id": each, "partitions": rows} for each, rows in topics.items()]
+def topic_rows(places: Iterable[Place]) -> list[dict[str, Any]]:
+    return [{"topic_id": topic, "partitions": rows} for topic, rows in by_topic(places)]
 
 
-def _beat(request: Request, member_id: str = "") -> Beat:
+def _beat(request: Request) -> Beat:
     body = request.body
     names, owned = body["subscribed_topic_names"], body["topic_partitions"]
     return Beat(
         group_id=body["group_id"],
-        member_id=body["member_id"] or member_id.rstrip("="),
+        member_id=body["member_id"],
         epoch=body["member_epoch"],
         instance_id=body["instance_id"],
         rack_id=body["rack_id"],

@@ -8,6 +8,7 @@ Observed on 3.9.2 and 4.3.1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
@@ -17,11 +18,13 @@ from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
 from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
+from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.modern import ModernGroup, ModernMember, Place
 from reference_impl.group.placement import partition_for
 from reference_impl.wire.errors import ErrorCode
 
-_PARTITIONS, _SPEAKS_CONSUMER = 50, 1
+_PARTITIONS = 50
+_SPEAKS_CLASSIC, _SPEAKS_CONSUMER = 0, 1
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -60,8 +63,10 @@ def _shown(broker: Broker, group: ModernGroup, rights: int) -> dict[str, Any]:
         "group_state": str(group.state),
         "group_epoch": group.epoch,
         "assignment_epoch": group.assignment_epoch,
-        "assignor_name": group.assignor(ASSIGNORS[0]),
-        "members": [_member(broker, group, member) for member in group.members.values()],
+        "assignor_name": group.assignor(ASSIGNORS[0], timeline_order(ASSIGNORS).index),
+        "members": [
+            _member(broker, group, group.members[each]) for each in timeline_order(group.members)
+        ],
         "authorized_operations": rights,
     }
 
@@ -76,15 +81,20 @@ def _member(broker: Broker, group: ModernGroup, member: ModernMember) -> dict[st
         "client_host": member.client_host,
         "subscribed_topic_names": list(member.names),
         "subscribed_topic_regex": member.regex,
-        "assignment": _assignment(broker, frozenset(member.holds)),
+        "assignment": _assignment(broker, member.assigned, member.revoking),
         "target_assignment": _assignment(broker, group.target.get(member.id, frozenset())),
-        "member_type": _SPEAKS_CONSUMER,
+        "member_type": _SPEAKS_CONSUMER if member.classic is None else _SPEAKS_CLASSIC,
     }
 
 
-def _assignment(broker: Broker, places: frozenset[Place]) -> dict[str, Any]:
+def _assignment(broker: Broker, *held: Iterable[Place]) -> dict[str, Any]:
+    """What it has, then what it has to give up."""
     known = broker.cluster.by_id
-    rows = [row for row in topic_rows(places) if row["topic_id"] in known]
+    merged: dict[bytes, dict[str, Any]] = {}
+    for row in (row for places in held for row in topic_rows(places)):
+        standing = merged.setdefault(row["topic_id"], row | {"partitions": []})
+        standing["partitions"] += row["partitions"]
+    rows = [merged[each] for each in java_order(merged) if each in known]
     return {
         "topic_partitions": [
             row | {"topic_name": known[row["topic_id"]].name} for row in rows

@@ -9,21 +9,19 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.group.assignors import ASSIGNORS, Taker, java_order
+from reference_impl.group.assignors import ASSIGNORS, Taker
 from reference_impl.group.consumer_coordinator import (
-    Beat,
     ConsumerCoordinator,
-    Refused,
-    Settings,
-    check,
     commit_fault,
     fetch_fault,
 )
-from reference_impl.group.modern import GroupState, ModernGroup
+from reference_impl.group.heartbeat import Beat, Refused, Settings, check
+from reference_impl.group.java_maps import java_order
+from reference_impl.group.modern import GroupState, ModernGroup, Topic, View
 from reference_impl.wire.errors import ErrorCode as E
 
 A, B = b"a" * 16, b"b" * 16
-TOPICS = {"a": (A, 4), "b": (B, 2)}
+TOPICS = {"a": Topic(A, 4, 1), "b": Topic(B, 2, 2)}
 SETTINGS = Settings(
     session_ms=45_000, assignment_interval_ms=1000, max_size=3, assignors=("uniform", "range")
 )
@@ -47,9 +45,14 @@ class World:
     def __init__(self, **settings: int) -> None:
         self.topics = dict(TOPICS)
         self.settings = replace(SETTINGS, **settings)
-        self.coordinator = ConsumerCoordinator(lambda: self.topics, lambda _: self.settings)
-        self.group = ModernGroup()
+        self.version = 0
+        self.coordinator = ConsumerCoordinator(self.view, lambda _: self.settings)
+        self.group = ModernGroup("g")
         self.now = 0
+
+    def view(self):
+        self.version += 1
+        return View(self.topics, self.version, self.version)
 
     def join(self, member_id: str = "m1", *, wait: int = 1000, **changes):
         return self.send(replace(JOIN, member_id=member_id, **changes), wait=wait)
@@ -65,6 +68,8 @@ class World:
     def send(self, beat: Beat, *, wait: int):
         self.now += wait
         told = self.coordinator.beat(self.group, beat, self.now)
+        if told.resolve:
+            self.coordinator.resolve(self.group, told.resolve, self.now)
         owners = [place for member in self.group.members.values() for place in member.holds]
         assert len(owners) == len(set(owners)), "two members own a partition"
         return told.epoch, told.assignment
@@ -173,9 +178,9 @@ def test_a_full_group_takes_only_whom_it_knows():
 def test_a_topic_that_appears_or_grows_is_another_epoch():
     world = World()
     world.join("m1", names=frozenset({"a", "new"}))
-    world.topics["new"] = (b"n" * 16, 1)
+    world.topics["new"] = Topic(b"n" * 16, 1, 3)
     assert world.beat("m1", 2) == (3, places(A, 0, 1, 2, 3) | places(b"n" * 16, 0))
-    world.topics["a"] = (A, 5)
+    world.topics["a"] = Topic(A, 5, 4)
     assert world.beat("m1", 3)[0] == 4
 
 
@@ -260,7 +265,7 @@ def test_everything_is_given_once_to_who_wants_it_and_evenly(name, narrow):
         assert sorted(given) == sorted((t, i) for t, count in counts.items() for i in range(count))
         assert all(place[0] in t.topics for t in takers for place in target[t.id])
         sizes = [len(target[taker.id]) for taker in takers]
-        if name == "uniform":
+        if name == "uniform" and not narrow:  # Kafka stops before these are as even
             assert max(sizes) - min(sizes) <= 1
 
 

@@ -1,0 +1,228 @@
+"""Members of a consumer group that still speak the classic protocol (KIP-848, online migration).
+
+JoinGroup is their heartbeat with a subscription, SyncGroup fetches what they have, Heartbeat tells
+them to join again when there is something to give up or to take. Their generation is their member
+epoch. Each has to join, and then to sync, within its rebalance timeout.
+
+Sources: KIP-848; GroupMetadataManager.classicGroupJoinToConsumerGroup@4.3.1 and those beside it
+(facts); observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from reference_impl.group import consumer_records
+from reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from reference_impl.group.exchange import Answer, Join, refusal
+from reference_impl.group.heartbeat import DISABLED, DOWNGRADES, Refused
+from reference_impl.group.modern import (
+    Classic,
+    Ending,
+    MemberState,
+    ModernGroup,
+    ModernMember,
+    Place,
+    View,
+)
+from reference_impl.wire.embedded.consumer_protocol import decode_subscription, encode_assignment
+from reference_impl.wire.errors import ErrorCode as E
+
+
+def join(
+    consumers: ConsumerCoordinator,
+    group: ModernGroup,
+    ask: Join,
+    now: int,
+    new_id: Callable[[], str],
+) -> tuple[Answer, frozenset[str]]:
+    """The answer, and regular expressions to be resolved. Raises Refused."""
+    if consumers.settings(group.id).migration == DISABLED:
+        raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
+    member_id = ask.member_id or new_id()
+    consumers.check_room(group, member_id)
+    if not group.supports(ask.protocol_type, [name for name, _ in ask.protocols]):
+        raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
+    if ask.needs_id and not ask.member_id and ask.instance_id is None:
+        return refusal(E.MEMBER_ID_REQUIRED, member_id, -1), frozenset()
+    if ask.instance_id is not None and ask.member_id:
+        known(group, ask.member_id, ask.instance_id)
+    subscription = _subscription(ask)
+    standing = group.members.get(group.instances.get(ask.instance_id or "", ""))
+    ends = standing is not None and _may_end(consumers, group, standing)
+    member = consumers.joining(group, member_id, ask.instance_id, classic=True)
+    old = replace(member)
+    member.instance_id = ask.instance_id or member.instance_id
+    member.rack_id = subscription.get("rack_id") or member.rack_id
+    member.rebalance_timeout = ask.rebalance_timeout
+    member.names, member.regex = frozenset(subscription["topics"]), ""
+    member.client_id, member.client_host = ask.client_id, ask.client_host
+    member.classic = Classic(ask.session_timeout, tuple(ask.protocols))
+    owned = _owned(subscription, consumers.view())
+    if ends:
+        resolve = _end(consumers, group, old, member, owned, now)
+    else:
+        resolve = consumers.step(group, old, member, owned, now)
+        member.expires = now + ask.session_timeout
+        member.sync_by = now + ask.rebalance_timeout
+    member.join_by = None
+    return _joined(member), resolve
+
+
+def sync(
+    consumers: ConsumerCoordinator,
+    group: ModernGroup,
+    member_id: str,
+    instance_id: str | None,
+    generation: int,
+    protocol: tuple[str | None, str | None],
+    now: int,
+) -> bytes:
+    """The assignment. Raises Refused."""
+    member = _classic(group, member_id, instance_id, generation)
+    classic = member.classic
+    if classic is None:
+        raise Refused(E.UNKNOWN_MEMBER_ID)
+    if protocol[0] not in (None, "consumer") or protocol[1] not in (
+        None,
+        classic.protocols[0][0],
+    ):
+        raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
+    if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED:
+        _await_join(member, now)
+        raise Refused(E.REBALANCE_IN_PROGRESS)
+    member.sync_by = None
+    member.expires = now + classic.session_timeout
+    return assignment_of(member.assigned, classic.protocols[0][1], consumers.view())
+
+
+def heartbeat(
+    group: ModernGroup, member_id: str, instance_id: str | None, generation: int, now: int
+) -> int:
+    """Raises Refused."""
+    member = _classic(group, member_id, instance_id, generation)
+    if member.classic is not None:
+        member.expires = now + member.classic.session_timeout
+    if (
+        member.epoch < group.assignment_epoch
+        or member.state is MemberState.UNREVOKED
+        or (member.state is MemberState.UNRELEASED and not _waits(group, member))
+    ):
+        _await_join(member, now)
+        return E.REBALANCE_IN_PROGRESS
+    return E.NONE
+
+
+def known(group: ModernGroup, member_id: str, instance_id: str | None) -> ModernMember:
+    """Raises Refused."""
+    if instance_id is None:
+        member = group.members.get(member_id)
+        if member is None:
+            raise Refused(E.UNKNOWN_MEMBER_ID)
+        return member
+    holder = group.instances.get(instance_id)
+    if holder is None:
+        raise Refused(E.UNKNOWN_MEMBER_ID)
+    if holder != member_id:
+        raise Refused(E.FENCED_INSTANCE_ID)
+    return group.members[holder]
+
+
+def assignment_of(places: Any, metadata: bytes, view: View) -> bytes:
+    """These partitions as a member with such a subscription reads them."""
+    names = {topic.id: name for name, topic in view.topics.items()}
+    rows = [
+        {"topic": names[topic], "partitions": indexes}
+        for topic, indexes in consumer_records.by_topic(places)
+        if topic in names
+    ]
+    version = min(int.from_bytes(metadata[:2], "big", signed=True), 3)
+    return encode_assignment(version, {"assigned_partitions": rows, "user_data": None})
+
+
+def _classic(
+    group: ModernGroup, member_id: str, instance_id: str | None, generation: int
+) -> ModernMember:
+    member = known(group, member_id, instance_id)
+    if member.classic is None:
+        raise Refused(E.UNKNOWN_MEMBER_ID)
+    if member.epoch != generation:
+        raise Refused(E.ILLEGAL_GENERATION)
+    return member
+
+
+def _await_join(member: ModernMember, now: int) -> None:
+    if member.join_by is None:
+        member.join_by = now + member.rebalance_timeout
+
+
+def _waits(group: ModernGroup, member: ModernMember) -> bool:
+    """Whether somebody still has what this member shall have."""
+    wanted = group.target.get(member.id, frozenset()) - member.assigned.keys()
+    return bool(wanted & group.held_by_others(member))
+
+
+def _subscription(ask: Join) -> dict[str, Any]:
+    try:
+        return decode_subscription(ask.protocols[0][1])[1]
+    except ValueError:
+        raise Refused(E.UNKNOWN_SERVER_ERROR) from None
+
+
+def _owned(subscription: dict[str, Any], view: View) -> frozenset[Place]:
+    return frozenset(
+        (view.topics[row["topic"]].id, index)
+        for row in subscription.get("owned_partitions", ())
+        if row["topic"] in view.topics
+        for index in row["partitions"]
+    )
+
+
+def _may_end(consumers: ConsumerCoordinator, group: ModernGroup, standing: ModernMember) -> bool:
+    """Whether it is the last of the consumer protocol that comes back with the classic one."""
+    settings = consumers.settings(group.id)
+    others = [m for m in group.members.values() if m is not standing]
+    return (
+        standing.classic is None
+        and all(member.classic is not None for member in others)
+        and settings.migration in DOWNGRADES
+        and len(group.members) <= settings.classic_max_size
+    )
+
+
+def _end(
+    consumers: ConsumerCoordinator,
+    group: ModernGroup,
+    old: ModernMember,
+    member: ModernMember,
+    owned: frozenset[Place],
+    now: int,
+) -> frozenset[str]:
+    generation = group.epoch
+    renamed, resolve, _ = consumers.subscribe(group, old, member, now)
+    changed = renamed or old.regex != member.regex
+    if changed or group.seen != consumers.view().version:
+        consumers.refresh(group, bump=changed)
+    rebalances = group.assignment_epoch < group.epoch
+    if not rebalances:
+        consumers.reconcile(group, member, owned, now, narrowed=changed)
+    group.journal += consumer_records.gone(group)
+    group.ending = Ending(
+        joining=member.id, rebalances=rebalances, generation=generation
+    )
+    return resolve
+
+
+def _joined(member: ModernMember) -> Answer:
+    return {
+        "error_code": E.NONE,
+        "generation_id": member.epoch,
+        "protocol_type": "consumer",
+        "protocol_name": member.classic.protocols[0][0] if member.classic else None,
+        "leader": "",
+        "member_id": member.id,
+        "members": [],
+        "skip_assignment": False,
+    }

@@ -1,0 +1,142 @@
+"""A classic group becomes a consumer group, and back, while its members stay (KIP-848).
+
+The first heartbeat of the consumer protocol upgrades a classic group of consumers: each member
+keeps its id, its generation becomes the epoch of all, and what it was assigned its target. When
+the last member of the consumer protocol is gone, those who speak the classic one go on in a classic
+group whose generation is the epoch. `group.consumer.migration.policy` allows either.
+
+Sources: KIP-848; ConsumerGroup.fromClassicGroup, ClassicGroup.fromConsumerGroup@4.3.1 (facts);
+observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.group import consumer_records
+from reference_impl.group.classic_members import assignment_of
+from reference_impl.group.heartbeat import UPGRADES, Refused, Settings
+from reference_impl.group.java_maps import java_order, timeline_order
+from reference_impl.group.members import CONSUMER, Group, Member
+from reference_impl.group.modern import Classic, Ending, ModernGroup, ModernMember, Place, View
+from reference_impl.group.states import State
+from reference_impl.group.xxh3 import group_hash
+from reference_impl.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
+from reference_impl.wire.errors import ErrorCode as E
+
+
+def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGroup:
+    """The consumer group that this classic one is to be. Raises Refused; nothing changes."""
+    if settings.migration not in UPGRADES:
+        raise _cannot(group, "online upgrade is disabled")
+    if group.protocol_type != CONSUMER:
+        raise _cannot(group, "the group does not use the consumer embedded protocol")
+    if len(group.members) > settings.max_size:
+        raise _cannot(group, "the group size exceeds the consumer group maximum size")
+    if group.protocol is None:
+        raise Refused(E.UNKNOWN_SERVER_ERROR, "No value present")
+    modern = ModernGroup(
+        group.id, epoch=group.generation, assignment_epoch=group.generation, seen=view.version
+    )
+    for member_id in java_order(group.members):
+        member = _modern(group, group.members[member_id], view)
+        member.expires = now + group.members[member_id].session_timeout
+        modern.add(member)
+        modern.target[member_id] = frozenset(member.assigned)
+    topics = {name: view.topics[name].hash for name in modern.subscribed() if name in view.topics}
+    modern.hash = group_hash(topics)
+    modern.journal += consumer_records.whole(modern)
+    return modern
+
+
+def take_over(group: Group, modern: ModernGroup) -> None:
+    """The classic half is over: who waits in it has to come again."""
+    group.members.clear()
+    group.instances.clear()
+    group.pending.clear()
+    group.unsynced.clear()
+    group.join_deadline = group.join_may_grow = group.sync_deadline = None
+    group.state, group.generation = State.EMPTY, 0
+    group.protocol = group.leader = None
+    group.protocol_type, group.modern = CONSUMER, modern
+
+
+def downgrade(
+    group: Group, modern: ModernGroup, view: View, now: int, tie: Callable[[str], Any]
+) -> bool:
+    """Make the group a classic one again; whether it has to rebalance."""
+    ending = modern.ending or Ending()
+    ids = [each for each in timeline_order(modern.members) if each not in ending.leaving]
+    ids.sort(key=lambda each: each == ending.joining)
+    group.modern = None
+    group.members.clear()
+    group.instances.clear()
+    group.leader = group.protocol = None
+    for member_id in ids:
+        group.add(_classic(modern.members[member_id], now), CONSUMER)
+    group.state = State.STABLE
+    group.generation = modern.epoch if ending.generation is None else ending.generation
+    group.protocol = group.elected(tie)
+    for member in group.members.values():
+        target = modern.target.get(member.id, frozenset())
+        member.assignment = assignment_of(target, member.metadata(group.protocol), view)
+    return ending.rebalances
+
+
+def _modern(group: Group, member: Member, view: View) -> ModernMember:
+    try:
+        _, subscription, _ = decode_subscription(member.metadata(group.protocol))
+        assigned = _assigned(group, member, view)
+    except ValueError:
+        raise _cannot(group, "the embedded consumer protocol is malformed") from None
+    return ModernMember(
+        member.id,
+        member.instance_id,
+        subscription.get("rack_id") or None,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout,
+        frozenset(subscription["topics"]),
+        classic=Classic(member.session_timeout, tuple(member.protocols)),
+        epoch=group.generation,
+        previous_epoch=group.generation,
+        assigned=dict.fromkeys(assigned, group.generation),
+    )
+
+
+def _assigned(group: Group, member: Member, view: View) -> list[Place]:
+    if not member.assignment:
+        return []
+    _, assignment, _ = decode_assignment(member.assignment)
+    if assignment["user_data"]:
+        raise _cannot(
+            group,
+            "an unsupported custom assignor is in use. Please refer to the documentation or "
+            "switch to a default assignor before re-attempting the upgrade",
+        )
+    return [
+        (view.topics[row["topic"]].id, index)
+        for row in assignment["assigned_partitions"]
+        if row["topic"] in view.topics
+        for index in row["partitions"]
+    ]
+
+
+def _classic(member: ModernMember, now: int) -> Member:
+    classic = member.classic or Classic(0, ())
+    return Member(
+        member.id,
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        classic.session_timeout,
+        member.rebalance_timeout,
+        list(classic.protocols),
+        expires=now + classic.session_timeout,
+    )
+
+
+def _cannot(group: Group, why: str) -> Refused:
+    words = f"Cannot upgrade classic group {group.id} to consumer group because {why}."
+    return Refused(E.GROUP_ID_NOT_FOUND, words)

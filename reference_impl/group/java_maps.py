@@ -1,0 +1,52 @@
+"""The order in which Java and Kafka go through their hash maps, where it can be seen.
+
+Which partition an assignor moves, and how records and rows are lined up, follows a `HashMap` over
+ids or a `TimelineHashMap` (Kafka's own, with snapshots) over members. Both are the same on every
+broker, so they are kept here. What shares a bucket comes in the order of arrival, in a
+TimelineHashMap in the reverse.
+
+Sources: java.util.HashMap@17; BaseHashTable, SnapshottableHashTable@4.3.1 (facts); observed there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reference_impl.group.placement import java_hash
+
+_MASK = 0xFFFFFFFF
+_GOLDEN, _LONG = -7046029254386353131, 0xFFFFFFFFFFFFFFFF
+
+
+def _uuid_hash(raw: bytes) -> int:
+    both = int.from_bytes(raw[:8], "big") ^ int.from_bytes(raw[8:], "big")
+    return both >> 32 ^ both & _MASK
+
+
+def java_order(keys: Iterable[str] | Iterable[bytes]) -> list:
+    """As a java.util.HashMap of that many would go through them."""
+    keys = list(keys)
+    buckets = 16
+    while len(keys) > buckets * 3 // 4:
+        buckets *= 2
+
+    def bucket(key: str | bytes) -> int:
+        h = java_hash(key) & _MASK if isinstance(key, str) else _uuid_hash(key)
+        return (h ^ h >> 16) & buckets - 1
+
+    return sorted(keys, key=bucket)
+
+
+def timeline_order(keys: Iterable[str]) -> list[str]:
+    """As a TimelineHashMap that never held more than these would go through them."""
+    keys = list(keys)
+    slots = 2
+    while (len(keys)) * 3 / 4 > slots:
+        slots *= 2
+    shift = 64 - (slots.bit_length() - 1)
+
+    def slot(key: str) -> int:
+        return (java_hash(key) * _GOLDEN & _LONG) >> shift
+
+    keys.reverse()
+    return sorted(keys, key=slot)
