@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 # internal topic -> module whose `leads_changed(broker, now)` takes partitions up or lets them go
-COORDINATORS = {"__transaction_state": "transactions", "__consumer_offsets": "groups"}
+COORDINATORS = {"__transaction_state": "transactions", "__consumer_offsets": "consumer_groups"}
 _FOLDER = Path(__file__).parent / "handlers"
 
 
