@@ -11,8 +11,9 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 
 import click
 
@@ -69,11 +70,15 @@ class Figure:
 
 @contextlib.contextmanager
 def our_broker(
-    options: Options, brokers: int = 1, store: str = MEMORY
+    options: Options,
+    brokers: int = 1,
+    store: str = MEMORY,
+    config: Mapping[str, object] = MappingProxyType({}),
 ) -> Iterator[tuple[str, int]]:
     """`touchstone broker` as users run it: (bootstrap servers, process number)."""
     argv = [sys.executable, "-m", "harness", "broker", "--brokers", str(brokers)]
     argv += ["--release", options.release, "--port", "0"]
+    argv += [word for name, value in config.items() for word in ("--config", f"{name}={value}")]
     with contextlib.ExitStack() as stack:
         if store == DISK:
             folder = tempfile.TemporaryDirectory(prefix="touchstone-bench-")

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -35,9 +36,17 @@ _DEPENDENCY = (
 )
 
 
-def kafka_home(version: str) -> Path:
-    """The folder of this release's jars, fetched on first use; Unavailable when that fails."""
-    found = _home(release(version), cache_dir())
+def kafka_home(version: str, *more: str) -> Path:
+    """The folder of this release's jars, fetched on first use; Unavailable when that fails.
+
+    `more` are artifacts of the same release beside the broker ("kafka-streams"); jars with them
+    have a folder of their own, since few want them.
+    """
+    wanted = release(version)
+    if more:
+        beside = (f"org.apache.kafka:{name}:{wanted.version}" for name in more)
+        wanted = replace(wanted, extra=(*wanted.extra, *beside))
+    found = _home(wanted, cache_dir())
     if isinstance(found, str):
         raise Unavailable(found)
     return found

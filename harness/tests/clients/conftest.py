@@ -1,0 +1,64 @@
+"""Brokers that clients of other people are pointed at: ours, one and three, and real Kafka beside.
+
+A test here says what a user of a client sees, not what bytes say; it runs first of all on Kafka, so
+that it claims nothing which Kafka does not do. Ours is `touchstone broker` in a process of its own,
+as users run it. One cluster of each kind serves all tests: topics and groups have names of the
+test's own.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from harness.bench.contest import Options, our_broker
+from harness.target import Shape
+from harness.targets import parse
+
+KAFKA = "kafka@4.3"
+_REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
+CLUSTERS = [1, 3, pytest.param(KAFKA, marks=_REAL)]
+# Nobody waits for members that do not come: three seconds per test would be all we measure.
+HASTE = {"group.initial.rebalance.delay.ms": 0, "offsets.topic.num.partitions": 5,
+         "transaction.state.log.num.partitions": 5}  # fmt: skip
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session", params=CLUSTERS, ids=str)
+def bootstrap(request) -> Iterator[str]:
+    if request.param != KAFKA:
+        with our_broker(Options(), request.param, config=HASTE) as (addresses, _):
+            yield addresses
+        return
+    target = parse(KAFKA)
+    if reason := target.available():
+        pytest.skip(f"not run: {reason}")
+    endpoint = target.start(Shape(1, config=HASTE))
+    yield ",".join(f"{host}:{port}" for host, port in endpoint.bootstrap)
+    target.stop()
+
+
+@pytest.fixture
+def replicas(bootstrap) -> int:
+    """As many as there are brokers."""
+    return len(bootstrap.split(","))
+
+
+@pytest.fixture
+def name(request) -> str:
+    """A name that no other test has."""
+    return f"{request.node.originalname.removeprefix('test_').replace('_', '-')}-{next(_numbers)}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_over():
+    """Clients leave transports and coroutines behind, which complain when they are collected.
+
+    In the middle of a compile that is a SystemError ("AST constructor recursion depth mismatch",
+    gh-106905, mended in Python 3.11.8), so they are collected here.
+    """
+    yield
+    gc.collect()
