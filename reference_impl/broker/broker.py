@@ -83,6 +83,7 @@ class Broker:
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
         self._heard: deque[Change] = deque()  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
+        self._farewells: dict[Connection, Callable[[int], None]] = {}
         self._outbox: list[Effect] = []
         self._asked: dict[int, _Asked] = {}  # by correlation id, oldest first
         self._patient = False  # an alarm stands for the oldest of them
@@ -142,6 +143,9 @@ class Broker:
         """The rim says this peer is gone."""
         self.purgatory.drop(connection)
         self.spoiler.closed(connection)
+        farewell = self._farewells.pop(connection, None)
+        if farewell is not None:
+            self.soon(("closed", connection.id), farewell)
 
     # --- peers and things to do --------------------------------------------------------------
 
@@ -173,6 +177,10 @@ class Broker:
     def soon(self, key: Hashable, call: Callable[[int], None]) -> None:
         """Have `call(now)` happen once before this entry ends, however often it is asked for."""
         self._soon[key] = call
+
+    def when_closed(self, connection: Connection, call: Callable[[int], None]) -> None:
+        """Have `call(now)` happen once this peer is gone; a later word replaces it."""
+        self._farewells[connection] = call
 
     def later(self, key: Hashable, ms: int, effect: Effect) -> None:
         """Give the effect to the rim so many milliseconds from now."""

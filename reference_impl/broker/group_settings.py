@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 RESET, ISOLATION = "share.auto.offset.reset", "share.isolation.level"
+LEVELS = ("read_committed", "read_uncommitted")
 _DURATION = re.compile(
     r"by_duration:P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
 )
@@ -87,6 +88,9 @@ def reset_duration_ms(strategy: str) -> int | None:
 
 def _value(definition: config_view.ConfigDefinition, text: str) -> Any:
     value = config_values.read(definition, text)
+    if definition.name == ISOLATION and value not in LEVELS:
+        words = f"String must be one of: {', '.join(LEVELS)}"
+        raise ValueRefused(f"Invalid value {value} for configuration {ISOLATION}: {words}")
     known = value in ("earliest", "latest")
     if definition.name == RESET and not known and reset_duration_ms(value) is None:
         form = "'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'"

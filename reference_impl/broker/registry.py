@@ -16,8 +16,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-# internal topic -> module whose `leads_changed(broker, now)` takes partitions up or lets them go
-COORDINATORS = {"__transaction_state": "transactions", "__consumer_offsets": "consumer_groups"}
+# internal topic -> modules whose `leads_changed(broker, now)` takes partitions up or lets them go
+COORDINATORS = {
+    "__transaction_state": ("transactions",),
+    "__consumer_offsets": ("consumer_groups", "share_groups"),
+    "__share_group_state": ("share_states",),
+}
 _FOLDER = Path(__file__).parent / "handlers"
 
 
@@ -37,4 +41,5 @@ def handler(key: int) -> ModuleType | None:
 
 def leads_changed(broker: Any, topic: str, now: int) -> None:
     """A partition of this internal topic has another leader, or is no more."""
-    import_module(f"reference_impl.broker.{COORDINATORS[topic]}").leads_changed(broker, now)
+    for name in COORDINATORS[topic]:
+        import_module(f"reference_impl.broker.{name}").leads_changed(broker, now)

@@ -138,6 +138,7 @@ class Replicas:
         if topic in registry.COORDINATORS:
             broker = self._broker
             broker.state["leads changed", topic] = now
+            broker.state["share leads changed", topic] = now
             tell = partial(registry.leads_changed, broker, topic)
             broker.soon(("coordinator", topic), tell)
 

@@ -27,11 +27,6 @@ MISSING: tuple[Missing, ...] = (
     ),
     Missing((73,), "A broker's replicas have no directories to choose between.", LOG_AND_CLUSTER),
     Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
-    Missing(
-        (76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92),
-        "Share groups come with their coordinator (KIP-932).",
-        GROUPS,
-    ),
     Missing((88, 89), "Streams groups come with their coordinator (KIP-1071).", GROUPS),
 )
 

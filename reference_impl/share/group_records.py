@@ -48,21 +48,33 @@ def stand(group: ShareGroup | None) -> Stand:
     return rows
 
 
-def difference(before: Stand, now: Stand) -> bytes | None:
+def difference(before: Stand, after: Stand, now: int) -> bytes | None:
     """A batch that leads from the one to the other, if there is anything to say."""
-    gone = {entry: None for entry in reversed(before) if entry not in now}
-    changed = {entry: row for entry, row in now.items() if before.get(entry) != row}
+    gone = {entry: None for entry in reversed(before) if entry not in after}
+    changed = {entry: row for entry, row in after.items() if before.get(entry) != row}
     pairs = [_pair(entry, row) for entry, row in (gone | changed).items()]
     if not pairs:
         return None
-    return batch.encode_batch(
-        [batch.Record(at, 0, key, value) for at, (key, value) in enumerate(pairs)]
-    )
+    records = [batch.Record(at, 0, key, value) for at, (key, value) in enumerate(pairs)]
+    return batch.encode_batch(records, base_timestamp=now)
 
 
-def read(records: bytes, groups: dict[str, ShareGroup], now: int) -> None:
-    """Bring `groups` up to date with these record bytes; what is of other kinds is passed over."""
-    for kind, key, value in _entries(records):
+def read(records: bytes, groups: dict[str, ShareGroup], now: int) -> int | None:
+    """Bring `groups` up to date with these record bytes; the offset after the last, if any.
+
+    What is of other kinds is passed over.
+    """
+    after = None
+    for position, _, magic in entries(records):
+        after = batch.read_header(records, position).last_offset + 1
+        _read_batch(records, position, magic, groups, now)
+    return after
+
+
+def _read_batch(
+    records: bytes, position: int, magic: int, groups: dict[str, ShareGroup], now: int
+) -> None:
+    for kind, key, value in _entries(records, position, magic):
         group = groups.get(key["group_id"])
         if value is None:
             if group is not None:
@@ -75,16 +87,17 @@ def read(records: bytes, groups: dict[str, ShareGroup], now: int) -> None:
         _TAKE[kind](group, key.get("member_id", ""), value, now)
 
 
-def _entries(records: bytes) -> Iterator[tuple[int, dict[str, Any], dict[str, Any] | None]]:
-    for position, _, magic in entries(records):
-        for record in convert.records_of(records, position, magic):
-            try:
-                kind, key = embedded.decode_key(RECORDS, record.key or b"")
-            except DecodeError:
-                continue
-            if kind in _TAKE:
-                value = record.value
-                yield kind, key, value and embedded.decode_value(RECORDS, kind, value)[1]
+def _entries(
+    records: bytes, position: int, magic: int
+) -> Iterator[tuple[int, dict[str, Any], dict[str, Any] | None]]:
+    for record in convert.records_of(records, position, magic):
+        try:
+            kind, key = embedded.decode_key(RECORDS, record.key or b"")
+        except DecodeError:
+            continue
+        if kind in _TAKE:
+            value = record.value
+            yield kind, key, value and embedded.decode_value(RECORDS, kind, value)[1]
 
 
 def _pair(entry: Entry, row: dict[str, Any] | None) -> tuple[bytes, bytes | None]:

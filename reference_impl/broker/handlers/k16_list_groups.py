@@ -3,16 +3,21 @@
 v4 only groups in the states asked for (KIP-518); v5 only groups of the types asked for (KIP-848).
 States are named without regard to case from 3.9 on.
 
+While a partition is being loaded the answer says so (GroupManager.isLoading@2.8.2).
+
 Sources: GROUP-31; observed on all five releases.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, state_name
+from reference_impl.broker.share_groups import SHARE, groups_of
 from reference_impl.wire.errors import ErrorCode
 
 CLASSIC, CONSUMER = "classic", "consumer"
@@ -21,23 +26,36 @@ CLASSIC, CONSUMER = "classic", "consumer"
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     states = {_folded(broker, name) for name in request.body["states_filter"]}
     types = {name.lower() for name in request.body["types_filter"]}
+    coordinator = coordinator_of(broker)
+    code = ErrorCode.NONE
+    if group_log.loads(broker):
+        code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        if not broker.persona.quirk("groups.loaded-ones-are-listed-meanwhile"):
+            return {"error_code": code, "groups": []}
     rows = []
-    for group in coordinator_of(broker).groups.values():
-        state = state_name(broker, group)
+    for group_id, protocol, state, kind in _groups(broker):
         if states and _folded(broker, state) not in states:
             continue
-        kind = CLASSIC if group.modern is None else CONSUMER
         if types and kind not in types:
             continue
         rows.append(
             {
-                "group_id": group.id,
-                "protocol_type": group.protocol_type or "",
+                "group_id": group_id,
+                "protocol_type": protocol,
                 "group_state": state,
                 "group_type": kind,
             }
         )
-    return {"error_code": ErrorCode.NONE, "groups": rows}
+    return {"error_code": code, "groups": rows}
+
+
+def _groups(broker: Broker) -> Iterator[tuple[str, str, str, str]]:
+    """(id, protocol type, state, type) of every group there is."""
+    for group in coordinator.groups.values():
+        kind = CLASSIC if group.modern is None else CONSUMER
+        yield group.id, group.protocol_type or "", state_name(broker, group), kind
+    for group in groups_of(broker).values():
+        yield group.id, SHARE, group.state, SHARE
 
 
 def _folded(broker: Broker, name: str) -> str:

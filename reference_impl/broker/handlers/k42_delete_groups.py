@@ -1,25 +1,44 @@
 """DeleteGroups: groups without members are removed with their offsets (KIP-229).
 
+A share group goes once the share coordinator has forgotten it (KIP-932).
+
 Sources: group/states.py; observed on the four releases that have it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.groups import coordinator_of, refusal
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.broker.share_groups import groups_of
+from reference_impl.broker.share_offsets import delete_group
+from reference_impl.group.members import Ticket
 from reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    rows = []
-    for group_id in dict.fromkeys(request.body["groups_names"]):
-        code = refusal(broker, group_id, member=False) or _delete(broker, group_id, now)
-        rows.append({"group_id": group_id, "error_code": code})
-    return {"results": rows}
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    asked = list(dict.fromkeys(request.body["groups_names"]))
+    codes: dict[str, int] = {}
+    ticket = Ticket()
+
+    def told(group_id: str, code: int) -> None:
+        codes[group_id] = code
+        if len(codes) == len(asked):
+            rows = [{"group_id": each, "error_code": codes[each]} for each in asked]
+            ticket.give({"results": rows})
+
+    for group_id in asked:
+        code = refusal(broker, group_id, member=False)
+        shares = None if code else groups_of(broker).get(group_id)
+        if shares is None:
+            told(group_id, code or _delete(broker, group_id, now))
+        else:
+            delete_group(broker, shares, now, partial(told, group_id))
+    return waiting(broker, ticket, lambda answer: answer) if asked else {"results": []}
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -16,9 +16,7 @@ share.auto.offset.reset STRING latest since=4.3 synonym=share.auto.offset.reset
 share.delivery.count.limit INT 5 since=4.3 rule@4.3=>=_2 synonym=group.share.delivery.count.limit
 share.heartbeat.interval.ms INT 5000 since=4.3 rule@4.3=>=_1
   synonym=group.share.heartbeat.interval.ms
-share.isolation.level STRING read_uncommitted since=4.3
-  rule@4.3=one_of_read_committed,_read_uncommitted
-  synonym=share.isolation.level
+share.isolation.level STRING read_uncommitted since=4.3 synonym=share.isolation.level
 share.partition.max.record.locks INT 2000 since=4.3 rule@4.3=>=_100
   synonym=group.share.partition.max.record.locks
 share.record.lock.duration.ms INT 30000 since=4.3 rule@4.3=>=_1000

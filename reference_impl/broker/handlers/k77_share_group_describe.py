@@ -1,0 +1,82 @@
+"""ShareGroupDescribe: share groups, their members, and what these read (KIP-932).
+
+Observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.broker.groups import refusal
+from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
+from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
+from reference_impl.broker.share_groups import share_group
+from reference_impl.share.group import Member, ShareGroup
+from reference_impl.share.membership import Refused
+from reference_impl.wire.errors import ErrorCode
+
+ASSIGNOR = "simple"
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    asked = request.body["include_authorized_operations"]
+    rights = GROUP_OPERATIONS | GROUP_CONFIG_OPERATIONS if asked else NOT_ASKED
+    asked = sorted(request.body["group_ids"], key=lambda name: name != "")
+    return {"groups": [_described(broker, group_id, rights) for group_id in asked]}
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"groups": [_row(group_id, code) for group_id in request.body["group_ids"]]}
+
+
+def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
+    code = refusal(broker, group_id, member=True)
+    if code:
+        return _row(group_id, code)
+    try:
+        group = share_group(broker, group_id)
+    except Refused as refused:
+        return _row(group_id, refused.code, refused.message)
+    return _row(group_id, ErrorCode.NONE) | _shown(broker, group, rights)
+
+
+def _shown(broker: Broker, group: ShareGroup, rights: int) -> dict[str, Any]:
+    return {
+        "group_state": group.state,
+        "group_epoch": group.epoch,
+        "assignment_epoch": group.assignment_epoch,
+        "assignor_name": ASSIGNOR,
+        "members": [_member(broker, member) for member in group.members.values()],
+        "authorized_operations": rights,
+    }
+
+
+def _member(broker: Broker, member: Member) -> dict[str, Any]:
+    known = broker.cluster.by_id
+    rows = [row for row in topic_rows(member.assigned) if row["topic_id"] in known]
+    named = [row | {"topic_name": known[row["topic_id"]].name} for row in rows]
+    return {
+        "member_id": member.id,
+        "rack_id": member.rack_id,
+        "member_epoch": member.epoch,
+        "client_id": member.client_id,
+        "client_host": member.client_host,
+        "subscribed_topic_names": sorted(member.names),
+        "assignment": {"topic_partitions": named},
+    }
+
+
+def _row(group_id: str, code: int, message: str | None = None) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": message,
+        "group_id": group_id,
+        "group_state": "",
+        "group_epoch": 0,
+        "assignment_epoch": 0,
+        "assignor_name": "",
+        "members": [],
+    }

@@ -1,0 +1,170 @@
+"""ShareFetch: records that nobody of the group has, and what became of earlier ones (KIP-932).
+
+A request may acknowledge before it reads; each partition's row says how both went. v2 adds the mode
+of acquiring (KIP-1206) and renewals, which read nothing (KIP-1222). Who finds no room for a session
+hears of it only after the time it would have waited.
+
+Sources: KafkaApis.handleShareFetchRequest@4.3.1 (facts); observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker import group_settings, share_partitions, share_sessions
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.handlers.k79_share_acknowledge import (
+    FIRST_RENEWING,
+    Acknowledging,
+    grouped,
+    has_ids,
+    rows_of,
+    told_leader,
+)
+from reference_impl.broker.share_fetching import Fetching, failed
+from reference_impl.share.acquisition import RECORD_LIMIT, Wish
+from reference_impl.share.sessions import FINAL, FIRST, Place, Refused, Session
+from reference_impl.wire.errors import ErrorCode as E
+
+_NOT_WHILE_RENEWING = ("max_bytes", "min_bytes", "max_records", "max_wait_ms")
+_WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxRecords"}
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    body = request.body
+    renews = request.header.version >= FIRST_RENEWING and bool(body["is_renew_ack"])
+    if not has_ids(body) or (renews and any(body[name] for name in _NOT_WHILE_RENEWING)):
+        return fail(request, E.INVALID_REQUEST)
+    try:
+        session = _session(request, broker)
+    except Refused as refused:
+        answer = fail(request, refused.code)
+        if refused.code != E.SHARE_SESSION_LIMIT_REACHED:
+            return answer
+        return Wait(now + body["max_wait_ms"], [], lambda at: None, lambda at: answer)
+    return _ShareFetch(request, broker, session, renews).answer(now)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"error_code": code, "error_message": None, "responses": [], "node_endpoints": []}
+
+
+def _session(request: Request, broker: Broker) -> Session | None:
+    body = request.body
+    rows = list(rows_of(request))
+    forgotten = [
+        (bytes(topic["topic_id"]), index)
+        for topic in body["forgotten_topics_data"]
+        for index in topic["partitions"]
+    ]
+    session = share_sessions.sessions_of(broker).fetch(
+        (body["group_id"], body["member_id"]),
+        body["share_session_epoch"],
+        [place for place, _ in rows],
+        forgotten,
+        acknowledges=any(row["acknowledgement_batches"] for _, row in rows),
+        connection=request.connection,
+    )
+    if body["share_session_epoch"] == FIRST:
+        share_sessions.hang_on(broker, request.connection)
+    return session
+
+
+class _ShareFetch:
+    """One request on its way: acknowledgements that are written down, and a fetch that waits."""
+
+    def __init__(
+        self, request: Request, broker: Broker, session: Session | None, renews: bool
+    ) -> None:
+        self.request, self.broker, self.session = request, broker, session
+        self.acknowledging = Acknowledging(request, broker)
+        self.acknowledged = False
+        self.unknown: dict[Place, int] = {}
+        self.fetching = self._fetching(renews)
+        self.key = ("share fetch", id(self))
+
+    def answer(self, now: int) -> dict[str, Any] | Wait:
+        if any(row["acknowledgement_batches"] for _, row in rows_of(self.request)):
+            self.acknowledging.start(now, self._acknowledged)
+        else:
+            self.acknowledged = True
+        self.fetching.start(now)
+        answer = self._attempt(now)
+        if answer is not None:
+            return answer
+        until = now + self.request.body["max_wait_ms"]
+        return Wait(until, [self.key, *self.fetching.keys], self._attempt, self._expire)
+
+    def _acknowledged(self, now: int) -> None:
+        self.acknowledged = True
+        self.broker.purgatory.touch(self.key)
+
+    def _attempt(self, now: int) -> dict[str, Any] | None:
+        done = self.fetching.attempt(now)
+        return self._told(now) if done and self.acknowledged else None
+
+    def _expire(self, now: int) -> dict[str, Any] | None:
+        self.fetching.expire(now)
+        return self._told(now) if self.acknowledged else None
+
+    def _fetching(self, renews: bool) -> Fetching:
+        body, broker = self.request.body, self.broker
+        exactly = body.get("share_acquire_mode") == RECORD_LIMIT
+        wish = Wish(body["member_id"], exactly, body["batch_size"], body["max_records"])
+        limit = broker.number("fetch.max.bytes", broker.persona.quirk("fetch.max-bytes"))
+        max_bytes = min(body["max_bytes"], limit)
+        level = group_settings.setting(broker, body["group_id"], group_settings.ISOLATION)
+        return Fetching(
+            broker,
+            body["group_id"],
+            wish,
+            [] if renews else self._places(),
+            min(body["min_bytes"], max_bytes),
+            max_bytes,
+            level == "read_committed",
+        )
+
+    def _places(self) -> list[tuple[Place, str]]:
+        """What is to be read; what cannot be is noted."""
+        if self.session is None:
+            return []
+        found = []
+        for place in self.session.rotated(self.request.body["share_session_epoch"]):
+            topic = self.broker.cluster.by_id.get(place[0])
+            if topic is None:
+                self.unknown[place] = E.UNKNOWN_TOPIC_ID
+            elif not 0 <= place[1] < len(topic.partitions):
+                self.unknown[place] = E.UNKNOWN_TOPIC_OR_PARTITION
+            else:
+                found.append((place, topic.name))
+        return found
+
+    def _told(self, now: int) -> dict[str, Any]:
+        body, rows = self.request.body, dict(self.fetching.rows or {})
+        for place, code in self.unknown.items():
+            rows[place] = failed(place[1], code)
+        epoch = body["share_session_epoch"]
+        if epoch not in (FIRST, FINAL):
+            rows = {place: row for place, row in rows.items() if self._is_told(place, row)}
+        for place, (code, message) in self.acknowledging.faults.items():
+            row = rows.setdefault(place, failed(place[1], E.NONE))
+            row["acknowledge_error_code"], row["acknowledge_error_message"] = code, message
+        endpoints: dict[int, dict[str, Any]] = {}
+        for place, row in rows.items():
+            row["current_leader"] = told_leader(self.broker, place, row["error_code"], endpoints)
+        if epoch == FINAL:
+            key = body["group_id"], body["member_id"]
+            share_sessions.end(self.broker, key, now)
+        return {
+            "error_code": E.NONE,
+            "error_message": None,
+            "acquisition_lock_timeout_ms": share_partitions.lock_ms(self.broker, body["group_id"]),
+            "responses": grouped(rows.items()),
+            "node_endpoints": list(endpoints.values()),
+        }
+
+    def _is_told(self, place: Place, row: dict[str, Any]) -> bool:
+        return self.session.tells(
+            place, records=bool(row["records"]), failed=bool(row["error_code"])
+        )

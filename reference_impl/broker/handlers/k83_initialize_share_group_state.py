@@ -1,0 +1,22 @@
+"""InitializeShareGroupState: a share partition's state begins, or begins anew (KIP-932).
+
+Sources: share/coordinator.py; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.share_state_requests import fail, serve
+from reference_impl.share.coordinator import Key, ShareCoordinator, Told
+
+__all__ = ["fail", "handle"]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    def ask(coordinator: ShareCoordinator, key: Key, row: dict[str, Any]) -> Told:
+        return coordinator.initialise(key, row["state_epoch"], row["start_offset"], now)
+
+    return serve(request, broker, now, ask)

@@ -1,0 +1,31 @@
+"""ReadShareGroupState: a share partition's state, for the leader that takes it up (KIP-932).
+
+Sources: share/coordinator.py; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.share_state_requests import fail, serve
+from reference_impl.share.coordinator import Key, ShareCoordinator, Told
+from reference_impl.share.log_records import rows_of
+
+__all__ = ["fail", "handle"]
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    def ask(coordinator: ShareCoordinator, key: Key, row: dict[str, Any]) -> Told:
+        return coordinator.read(key, row["leader_epoch"], now)
+
+    return serve(request, broker, now, ask, _shown)
+
+
+def _shown(told: Told) -> dict[str, Any]:
+    return {
+        "state_epoch": told.kept.state_epoch,
+        "start_offset": told.kept.start,
+        "state_batches": rows_of(told.kept.batches),
+    }

@@ -1,0 +1,36 @@
+"""WriteShareGroupState: what a partition's leader has to say of a share partition (KIP-932).
+
+v1 adds how many records from the start offset on are done (KIP-1226).
+
+Sources: share/coordinator.py; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.share_state_requests import fail, serve
+from reference_impl.share.coordinator import Key, ShareCoordinator, Told
+from reference_impl.share.log_records import batches_of
+
+__all__ = ["fail", "handle"]
+FIRST_COUNTING = 1
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    counts = request.header.version >= FIRST_COUNTING
+
+    def ask(coordinator: ShareCoordinator, key: Key, row: dict[str, Any]) -> Told:
+        return coordinator.write(
+            key,
+            state_epoch=row["state_epoch"],
+            leader_epoch=row["leader_epoch"],
+            start=row["start_offset"],
+            done=row["delivery_complete_count"] if counts else -1,
+            batches=batches_of(row["state_batches"]),
+            now=now,
+        )
+
+    return serve(request, broker, now, ask)

@@ -1,0 +1,38 @@
+"""ReadShareGroupStateSummary: where a share partition begins, and its epochs (KIP-932).
+
+A share partition that was never initialised is no error; it begins nowhere. v1 adds how many
+records from the start offset on are done (KIP-1226).
+
+Sources: share/coordinator.py; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.share_state_requests import fail, serve
+from reference_impl.share.coordinator import Key, ShareCoordinator, Told
+
+__all__ = ["fail", "handle"]
+_NOWHERE = {"state_epoch": 0, "leader_epoch": 0, "start_offset": -1, "delivery_complete_count": -1}
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    def ask(coordinator: ShareCoordinator, key: Key, row: dict[str, Any]) -> Told:
+        return coordinator.summary(key)
+
+    return serve(request, broker, now, ask, _shown)
+
+
+def _shown(told: Told) -> dict[str, Any]:
+    kept = told.kept
+    if kept is None:
+        return dict(_NOWHERE)
+    return {
+        "state_epoch": kept.state_epoch,
+        "leader_epoch": kept.leader_epoch,
+        "start_offset": kept.start,
+        "delivery_complete_count": kept.done,
+    }

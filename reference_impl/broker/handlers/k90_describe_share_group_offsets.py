@@ -1,0 +1,148 @@
+"""DescribeShareGroupOffsets: where share groups begin to read, and how far behind they are.
+
+Without topics all that the group's coordinator knows of. v1 adds the lag (KIP-1226).
+
+Sources: broker/share_offsets.py; KIP-932; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker import share_offsets
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import refusal, waiting
+from reference_impl.broker.partitions import NO_TOPIC_ID
+from reference_impl.broker.share_groups import groups_of
+from reference_impl.group.members import Ticket
+from reference_impl.share.group import Place
+from reference_impl.wire.errors import ErrorCode as E
+
+_UNKNOWN = -1
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    asked = request.body["groups"]
+    ticket, rows = Ticket(), {}
+    if not asked:
+        return {"groups": []}
+
+    def told(number: int, row: dict[str, Any]) -> None:
+        rows[number] = row
+        if len(rows) == len(asked):
+            ticket.give({"groups": [rows[each] for each in sorted(rows)]})
+
+    for number, group in enumerate(asked):
+        _describe(broker, group, now, lambda row, number=number: told(number, row))
+    return waiting(broker, ticket, lambda answer: answer)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"groups": [_row(group["group_id"], code) for group in request.body["groups"]]}
+
+
+def _describe(broker: Broker, asked: dict[str, Any], now: int, then: Any) -> None:
+    group_id, topics = asked["group_id"], asked["topics"]
+    missing: list[dict[str, Any]] = []
+    if topics is None:
+        code = refusal(broker, group_id, member=False)
+        if code:
+            then(_row(group_id, code))
+            return
+        group = groups_of(broker).get(group_id)
+        known = group.initialised.items() if group else ()
+        places = [
+            (topic_id, index)
+            for topic_id, row in known
+            for index in sorted(row.partitions)
+            if topic_id in broker.cluster.by_id
+        ]
+    else:
+        places = []
+        for topic in topics:
+            found = broker.cluster.topics.get(topic["topic_name"])
+            if found is None:
+                missing.append(_missing(topic))
+            else:
+                places += [(found.id, index) for index in topic["partitions"]]
+    _summarise(broker, group_id, places, missing, now, then)
+
+
+def _summarise(
+    broker: Broker,
+    group_id: str,
+    places: list[Place],
+    missing: list[dict[str, Any]],
+    now: int,
+    then: Any,
+) -> None:
+    def summed(answers: share_offsets.Answers, at: int) -> None:
+        wanted = {
+            place: answer.kept
+            for place, answer in answers.items()
+            if not answer.code and answer.kept and _counts(answer.kept)
+        }
+
+        def measured(lags: dict[Place, tuple[int, int]], later: int) -> None:
+            rows: dict[bytes, list[dict[str, Any]]] = {}
+            for place, answer in answers.items():
+                row = _partition(place, answer, lags.get(place))
+                rows.setdefault(place[0], []).append(row)
+            topics = [
+                {
+                    "topic_name": broker.cluster.by_id[topic_id].name,
+                    "topic_id": topic_id,
+                    "partitions": parts,
+                }
+                for topic_id, parts in rows.items()
+            ]
+            then(_row(group_id, E.NONE, topics + missing))
+
+        share_offsets.lags(broker, wanted, at, measured)
+
+    share_offsets.summaries(broker, group_id, places, now, summed)
+
+
+def _counts(kept: Any) -> bool:
+    return share_offsets.NO_OFFSET not in (kept.start, kept.done)
+
+
+def _partition(
+    place: Place, answer: share_offsets.Answer, lag: tuple[int, int] | None
+) -> dict[str, Any]:
+    kept = None if answer.code else answer.kept
+    row = {
+        "partition_index": place[1],
+        "start_offset": kept.start if kept else share_offsets.NO_OFFSET,
+        "leader_epoch": kept.leader_epoch if kept else 0,
+        "lag": _UNKNOWN,
+        "error_code": E.NONE,
+        "error_message": None,
+    }
+    if lag is None:
+        return row
+    code, behind = lag
+    if code:
+        return row | {"start_offset": 0, "leader_epoch": 0, "error_code": code}
+    return row | {"lag": behind}
+
+
+def _missing(topic: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "topic_name": topic["topic_name"],
+        "topic_id": NO_TOPIC_ID,
+        "partitions": [
+            {"partition_index": index, "start_offset": share_offsets.NO_OFFSET}
+            for index in topic["partitions"]
+        ],
+    }
+
+
+def _row(group_id: str, code: int, topics: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    return {
+        "group_id": group_id,
+        "topics": topics or [],
+        "error_code": code,
+        "error_message": None,
+    }

@@ -1,0 +1,69 @@
+"""AlterShareGroupOffsets: where a share group without members shall begin to read.
+
+Sources: broker/share_offsets.py; KIP-932; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker import share_offsets
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.broker.partitions import NO_TOPIC_ID
+from reference_impl.broker.share_partitions import UNHOSTED
+from reference_impl.group.members import Ticket
+from reference_impl.share.membership import Refused
+from reference_impl.wire.errors import ErrorCode as E
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    body = request.body
+    group_id, known = body["group_id"], broker.cluster.topics
+    if not group_id:
+        return fail(request, E.INVALID_GROUP_ID)
+    if not coordinates(broker, group_id):
+        return fail(request, E.NOT_COORDINATOR)
+    offsets = {
+        (known[topic["topic_name"]].id, row["partition_index"]): row["start_offset"]
+        for topic in body["topics"]
+        if topic["topic_name"] in known
+        for row in topic["partitions"]
+        if row["partition_index"] < len(known[topic["topic_name"]].partitions)
+    }
+    ticket = Ticket()
+
+    def done(answers: share_offsets.Answers, at: int) -> None:
+        ticket.give(_answer(request, broker, answers))
+
+    try:
+        share_offsets.alter(broker, group_id, offsets, now, done)
+    except Refused as refused:
+        return fail(request, refused.code) | {"error_message": refused.message}
+    return waiting(broker, ticket, lambda answer: answer)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"error_code": code, "error_message": None, "responses": []}
+
+
+def _answer(request: Request, broker: Broker, answers: share_offsets.Answers) -> dict[str, Any]:
+    known = broker.cluster.topics
+    topics = sorted(request.body["topics"], key=lambda topic: topic["topic_name"] in known)
+    rows = []
+    for topic in topics:
+        found = known.get(topic["topic_name"])
+        topic_id = found.id if found else NO_TOPIC_ID
+        parts = [_row(answers, topic_id, row["partition_index"]) for row in topic["partitions"]]
+        name = topic["topic_name"]
+        rows.append({"topic_name": name, "topic_id": topic_id, "partitions": parts})
+    return {"error_code": E.NONE, "error_message": None, "responses": rows}
+
+
+def _row(answers: share_offsets.Answers, topic_id: bytes, index: int) -> dict[str, Any]:
+    answer = answers.get((topic_id, index))
+    code, message = E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED
+    if answer is not None:
+        code, message = answer.code, answer.message
+    return {"partition_index": index, "error_code": code, "error_message": message}

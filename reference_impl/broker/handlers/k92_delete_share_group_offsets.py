@@ -1,0 +1,76 @@
+"""DeleteShareGroupOffsets: a share group without members forgets where it was in topics.
+
+Sources: broker/share_offsets.py; KIP-932; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker import share_offsets
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.broker.partitions import NO_TOPIC_ID
+from reference_impl.broker.share_groups import share_group
+from reference_impl.broker.share_partitions import UNHOSTED
+from reference_impl.group.members import Ticket
+from reference_impl.share.group import ShareGroup
+from reference_impl.share.membership import Refused
+from reference_impl.wire.errors import ErrorCode as E
+
+NOTHING = "There is no offset information to delete."
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    group_id = request.body["group_id"]
+    if not group_id:
+        return fail(request, E.INVALID_GROUP_ID)
+    if not coordinates(broker, group_id):
+        return fail(request, E.NOT_COORDINATOR)
+    try:
+        group = share_group(broker, group_id)
+    except Refused as refused:
+        return fail(request, refused.code) | {"error_message": refused.message}
+    if group.members:
+        answer = fail(request, E.NON_EMPTY_GROUP)
+        return answer | {"error_message": share_offsets.NOT_EMPTY}
+    topics, refused = _sorted_out(request, broker, group)
+    ticket = Ticket()
+
+    def done(codes: dict[bytes, int], at: int) -> None:
+        rows = [_row(topics[each], each, code, None) for each, code in codes.items()]
+        ticket.give({"error_code": E.NONE, "error_message": None, "responses": rows + refused})
+
+    share_offsets.delete(broker, group, topics, now, done)
+    return waiting(broker, ticket, lambda answer: answer)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {"error_code": code, "error_message": None, "responses": []}
+
+
+def _sorted_out(
+    request: Request, broker: Broker, group: ShareGroup
+) -> tuple[dict[bytes, str], list[dict[str, Any]]]:
+    """(topics the group has anything of, rows of the others)."""
+    topics: dict[bytes, str] = {}
+    refused = []
+    for row in request.body["topics"]:
+        name = row["topic_name"]
+        topic = broker.cluster.topics.get(name)
+        if topic is not None and (topic.id in group.initialised or topic.id in group.deleting):
+            topics[topic.id] = name
+            continue
+        words = UNHOSTED if topic is None else NOTHING
+        refused.append(_row(name, NO_TOPIC_ID, E.UNKNOWN_TOPIC_OR_PARTITION, words))
+    return topics, refused
+
+
+def _row(name: str, topic_id: bytes, code: int, message: str | None) -> dict[str, Any]:
+    return {
+        "topic_name": name,
+        "topic_id": topic_id,
+        "error_code": code,
+        "error_message": message,
+    }
