@@ -55,6 +55,7 @@ class PendingBatch:
     not_before: int = 0
     producer: tuple[int, int] = (-1, -1)
     sequence: int = -1
+    transactional: bool = False
 
     def encode(self, compression: int) -> bytes:
         base = self.deliveries[0].timestamp
@@ -68,6 +69,7 @@ class PendingBatch:
             producer_id=self.producer[0],
             producer_epoch=self.producer[1],
             base_sequence=self.sequence,
+            transactional=self.transactional,
         )
 
     def settle(self, offset: int, log_append_time: int = -1) -> None:

@@ -23,7 +23,7 @@ from reference_impl.wire.interpreter import DecodeError
 from .flow import Ask
 
 _API_VERSIONS = 18
-_SOFTWARE = {"client_software_name": "kafka-touchstone", "client_software_version": "0.1.0"}
+SOFTWARE = {"client_software_name": "kafka-touchstone", "client_software_version": "0.1.0"}
 
 
 class ProtocolFault(Exception):
@@ -71,7 +71,7 @@ class Connection:
         return self.advertised is not None
 
     def _hello(self, version: int) -> None:
-        self._write(_API_VERSIONS, version, _SOFTWARE, None, self._hello_deadline)
+        self._write(_API_VERSIONS, version, SOFTWARE, None, self._hello_deadline)
 
     def _write(
         self, key: int, version: int, body: dict, ticket: Hashable, deadline: int | None

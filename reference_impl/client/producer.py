@@ -8,6 +8,7 @@ order without muting, and a retry can never overtake (PROD-39).
 With idempotence on, a batch's sequence is fixed when it is first sent; when a sequence is lost (the
 broker has forgotten us, or a batch failed after it was sent) the producer takes a new id and starts
 from 0, because nobody can know what the old one left behind (KIP-360 in its simplest form).
+`transactions.TransactionalProducer` is this one with `_admit` and `_give_up` made its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from reference_impl.wire.records.batch import Header
 from .accumulator import Accumulator, Delivery, PendingBatch, Place
 from .flow import (
     ANY,
+    LATEST_VERSION,
     Ask,
     ClientError,
     Failed,
@@ -34,7 +36,7 @@ from .flow import (
 from .metadata import STALE, View, know, persist, refresh
 from .partitioner import Sticky, for_key
 
-_V_TOPIC_IDS, _V_ZSTD, _V_RECORD_BATCH = 13, 7, 3
+_V_NAMES, _V_ZSTD, _V_RECORD_BATCH = 12, 7, 3  # from 13 on topics have ids
 _SEQUENCE_LOST = frozenset(
     {
         ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
@@ -50,6 +52,8 @@ class Expired(ClientError):
 
 
 class Producer:
+    transactional_id: str | None = None
+
     def __init__(
         self,
         view: View,
@@ -116,6 +120,7 @@ class Producer:
                     for batch in self._accumulator.heads():
                         self._give_up(batch, error)
                     continue
+            yield from self._admit()
             asks, carried = self._requests()
             if asks:
                 outcomes = yield asks
@@ -128,6 +133,11 @@ class Producer:
                 # Whatever this could not learn shows when the batches are tried again.
                 with suppress(Unreachable):
                     yield from refresh(self.view, sorted(lost), timeout_ms=self.request_timeout_ms)
+
+    def _admit(self) -> Flow[None]:
+        """What must be asked before the heads may be sent: nothing, outside of a transaction."""
+        return
+        yield
 
     def _place_all(self) -> Flow[None]:
         names = {delivery.topic for delivery in self._unplaced}
@@ -227,6 +237,7 @@ class Producer:
             batch.closed = True
             if self.idempotence and batch.sequence < 0:
                 batch.producer = (self.producer_id, self.producer_epoch)
+                batch.transactional = self.transactional_id is not None
                 batch.sequence = self._sequences.get(batch.place, 0)
                 after = (batch.sequence + len(batch.deliveries)) & 0x7FFFFFFF
                 self._sequences[batch.place] = after
@@ -235,7 +246,7 @@ class Producer:
             row = {"index": partition, "records": batch.encode(self.compression)}
             topics.setdefault(topic, []).append(row)
         body = {
-            "transactional_id": None,
+            "transactional_id": self.transactional_id,
             "acks": self.acks,
             "timeout_ms": self.request_timeout_ms,
             "topic_data": [
@@ -244,7 +255,7 @@ class Producer:
             ],
         }
         lowest = _V_ZSTD if self.compression == ZSTD else _V_RECORD_BATCH
-        highest = 1 << 15 if ids else _V_TOPIC_IDS - 1
+        highest = self._highest_version() if ids else min(_V_NAMES, self._highest_version())
         return Ask(
             leader,
             "Produce",
@@ -253,6 +264,9 @@ class Producer:
             versions=(lowest, highest),
             answer=self.acks != 0,
         )
+
+    def _highest_version(self) -> int:
+        return LATEST_VERSION
 
     def _settle(self, batches: list[PendingBatch], outcome: Outcome) -> None:
         if isinstance(outcome, Failed):
@@ -290,14 +304,20 @@ class Producer:
         error = KafkaError(code, part.get("error_message"), "{}-{}".format(*batch.place))
         if code == ErrorCode.MESSAGE_TOO_LARGE and len(batch.deliveries) > 1:
             self._accumulator.split(batch)
-            self._forget_producer()
-        elif code in _SEQUENCE_LOST and self.idempotence and batch.attempts < self.retries:
+            if batch.sequence >= 0:  # nothing was stored, so its halves begin where it did
+                self._sequences[batch.place] = batch.sequence
+        elif code in _SEQUENCE_LOST and self._starts_over and batch.attempts < self.retries:
             self._forget_producer()
             self._again(batch, error, stale=False)
         elif is_retriable(code) or code in STALE:
             self._again(batch, error, stale=code in STALE)
         else:
             self._give_up(batch, error)
+
+    @property
+    def _starts_over(self) -> bool:
+        """Whether a new producer id mends a lost sequence."""
+        return self.idempotence and self.transactional_id is None
 
     def _again(self, batch: PendingBatch, error: ClientError, *, stale: bool) -> None:
         if batch.attempts >= self.retries:
@@ -315,5 +335,5 @@ class Producer:
             self._forget_producer()
 
     def _forget_producer(self) -> None:
-        if self.idempotence:
+        if self._starts_over:
             self.producer_id = -1

@@ -20,6 +20,7 @@ from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
 from reference_impl.client.group_consumer import GroupConsumer
 from reference_impl.client.metadata import View
 from reference_impl.client.producer import Producer
+from reference_impl.client.transactions import TransactionalProducer
 
 T = TypeVar("T")
 _CHUNK = 1 << 18
@@ -100,6 +101,15 @@ class Client:
     def producer(self, **options: Any) -> Running:
         self.view.now = self.now()
         return Running(self, Producer(self.view, die=self.random.randrange, **options))
+
+    def transactional_producer(self, transactional_id: str, **options: Any) -> Running:
+        """A producer that has taken its id: `begin` comes next."""
+        self.view.now = self.now()
+        producer = TransactionalProducer(
+            self.view, transactional_id, die=self.random.randrange, **options
+        )
+        self.run(producer.init())
+        return Running(self, producer)
 
     def consumer(
         self,
