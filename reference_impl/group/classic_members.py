@@ -47,12 +47,13 @@ def join(
         raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
     if ask.needs_id and not ask.member_id and ask.instance_id is None:
         return refusal(E.MEMBER_ID_REQUIRED, member_id, -1), frozenset()
+    there = None
     if ask.instance_id is not None and ask.member_id:
-        known(group, ask.member_id, ask.instance_id)
+        there = known(group, ask.member_id, ask.instance_id)
     subscription = _subscription(ask)
     standing = group.members.get(group.instances.get(ask.instance_id or "", ""))
     ends = standing is not None and _may_end(consumers, group, standing)
-    member = consumers.joining(group, member_id, ask.instance_id, classic=True)
+    member = there or consumers.joining(group, member_id, ask.instance_id, classic=True)
     old = replace(member)
     member.instance_id = ask.instance_id or member.instance_id
     member.rack_id = subscription.get("rack_id") or member.rack_id

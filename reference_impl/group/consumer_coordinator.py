@@ -21,7 +21,7 @@ from dataclasses import replace
 from reference_impl.group import consumer_records, regexes
 from reference_impl.group.assignors import ASSIGNORS, Taker
 from reference_impl.group.heartbeat import DOWNGRADES, Beat, Refused, Settings, Told
-from reference_impl.group.java_maps import java_order
+from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.modern import (
     JOIN_EPOCH,
     STATIC_LEAVE_EPOCH,
@@ -233,27 +233,35 @@ class ConsumerCoordinator:
             group.instances[member.instance_id] = member.id
         readers = group.readers_of(member.regex) - 1 if member.regex else 0
         known, fresh = False, False
+        resolved = dict(group.resolved)
         if member.regex != old.regex:
             if old.regex and not group.readers_of(old.regex):
                 group.journal.append(consumer_records.regex_gone(group, old.regex))
                 group.resolved.pop(old.regex, None)
             fresh = bool(member.regex) and not readers
             known = not member.regex or (bool(readers) and member.regex in group.resolved)
-        return member.names != old.names, self._unresolved(group, old, fresh, now), known
+        due = self._unresolved(group, old, resolved, now, fresh=fresh)
+        return member.names != old.names, due, known
 
     def _unresolved(
-        self, group: ModernGroup, old: ModernMember, fresh: bool, now: int
+        self,
+        group: ModernGroup,
+        old: ModernMember,
+        resolved: dict[str, Resolved],
+        now: int,
+        *,
+        fresh: bool,
     ) -> frozenset[str]:
-        """All expressions, if it is time to resolve them."""
+        """All expressions, if it is time to resolve them; `resolved` are those from before."""
         wanted = frozenset(group.regexes())
         if not (fresh or wanted or old.regex) or group.resolving:
             return frozenset()
-        first = next((group.resolved[each] for each in java_order(group.resolved)), None)
+        first = next((resolved[each] for each in timeline_order(resolved)), None)
         if first is not None and now <= first.at + REGEX_PAUSE_MS:
             return frozenset()
         due = (
             fresh
-            or len(wanted) != len(group.resolved)
+            or len(wanted) != len(resolved)
             or first is None
             or first.version < self.view().created
             or now > first.at + self.settings(group.id).regex_refresh_ms

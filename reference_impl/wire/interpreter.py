@@ -162,13 +162,22 @@ def read_tags(reader: Reader, value: dict, fields: Any, version: int, fill: bool
             continue
         reader.path = f"{here}.{row.name}" if here else row.name
         begin = reader.at
-        value[row.name] = _read_field(reader, row, version, fill)
+        if _is_optional(row, version):
+            there = reader.varint() > 0
+            value[row.name] = _read_struct(reader, row.fields, version, fill) if there else None
+        else:
+            value[row.name] = _read_field(reader, row, version, fill)
         kept.pop(tag, None)
         if is_default(row, version, value[row.name]):
             kept[tag] = reader.data[begin : reader.at]
     reader.path = here
     if kept:
         value["_tags"] = kept
+
+
+def _is_optional(row: Field, version: int) -> bool:
+    """A struct in a tag that may be null: a varint is before it, not the int8 of other places."""
+    return row.type == "struct" and row.is_nullable(version)
 
 
 def is_default(row: Field, version: int, value: Any) -> bool:
@@ -258,7 +267,11 @@ def write_tags(out: list, fields: Any, version: int, value: dict, path: str) -> 
         if is_default(row, version, item):
             continue
         piece: list[bytes] = []
-        _write_field(piece, row, version, True, item, f"{path}.{row.name}" if path else row.name)
+        here = f"{path}.{row.name}" if path else row.name
+        if item is None and _is_optional(row, version):
+            piece.append(b"\0")
+        else:
+            _write_field(piece, row, version, True, item, here)
         sections[row.tag] = b"".join(piece)
     out.append(unsigned_varint(len(sections)))
     for tag, content in sorted(sections.items()):
