@@ -1,4 +1,4 @@
-"""What a Fetch or ListOffsets of an internal topic may be compared by: a case's own records, opened.
+"""What a read of an internal topic's log may be compared by: a case's own records, opened.
 
 The log of `__consumer_offsets` or `__transaction_state` is shared by all cases of a cluster, so
 where a record stands in it and what stands beside it differ from run to run, while which records a

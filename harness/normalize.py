@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import internal_logs, record_view
+from harness import internal_logs, record_view, rewrites
 from harness.transcript import Exchange, Transcript
 from harness.unordered import UNORDERED
 from reference_impl.wire.apis import API
@@ -141,6 +141,8 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
             answer = internal_logs.own(api, answer, symbols.ours)
         if api == "ListGroups":
             answer = _only_ours(answer, symbols, "groups", "group_id")
+        if api == "ListConfigResources":
+            answer = rewrites.only_named(answer, symbols)
         if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
             answer |= {"results": [_only_ours(one, symbols) for one in answer["results"]]}
     ending = exchange.ending.direction if exchange.ending else None
@@ -457,6 +459,17 @@ REASONS: tuple[Reason, ...] = (
            ("controller_id",), _chosen, frozenset({"Metadata", "DescribeCluster"})),
     Reason("quoted-times", "A message may quote instants; those of the run go by their names.",
            ("batch_index_error_message", "error_message"), _quoted),
+    Reason("quoted-cluster-ids", "A message may quote the cluster's id, which is drawn.",
+           ("error_message",), rewrites.quoted_cluster,
+           frozenset({"AddRaftVoter", "RemoveRaftVoter"})),
+    Reason("metadata-offsets", "How far a metadata log is depends on all that was ever done there.",
+           ("high_watermark", "log_end_offset"), rewrites.metadata_offset,
+           frozenset({"DescribeQuorum"})),
+    Reason("quorum-times", "When a voter or observer last fetched is the clock.",
+           ("last_fetch_timestamp", "last_caught_up_timestamp"), _moment,
+           frozenset({"DescribeQuorum"})),
+    Reason("throttle-times", "How long somebody is to wait follows from rates by the clock; that "
+           "somebody is stays.", ("throttle_time_ms",), rewrites.span),
     Reason("node-ids", "The number of an only broker is its owner's choice; it has only one.",
            ("node_id", "broker_id", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
             "offline_replicas"), _only_node),

@@ -55,7 +55,7 @@ class Ask:
     name: str | None = None
     connection: str | None = None
     broker: Any = None
-    client_id: str | None = CLIENT_ID
+    client_id: Any = CLIENT_ID  # text, None, or a Name
     answer: bool = True
 
 
@@ -69,7 +69,7 @@ class Send:
     name: str
     connection: str | None = None
     broker: Any = None
-    client_id: str | None = CLIENT_ID
+    client_id: Any = CLIENT_ID  # text, None, or a Name
 
 
 @dataclass(frozen=True, slots=True)

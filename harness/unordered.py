@@ -69,6 +69,12 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("DescribeGroups", "groups.members"): ("member_id",),
     ("ListGroups", "groups"): ("group_id",),
     ("DeleteGroups", "results"): ("group_id",),
+    ("DescribeQuorum", "topics.partitions.observers"): ("replica_id",),
+    ("DescribeClientQuotas", "entries"): ("entity",),
+    ("DescribeClientQuotas", "entries.entity"): ("entity_type",),
+    ("DescribeClientQuotas", "entries.values"): ("key",),
+    ("AlterClientQuotas", "entries.entity"): ("entity_type",),
+    ("ListConfigResources", "config_resources"): ("resource_type", "resource_name"),
     ("ApiVersions", "supported_features"): ("name",),
     ("ApiVersions", "finalized_features"): ("name",),
 }

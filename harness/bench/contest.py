@@ -83,11 +83,11 @@ def our_broker(
         if store == DISK:
             folder = tempfile.TemporaryDirectory(prefix="touchstone-bench-")
             argv += ["--data", stack.enter_context(folder)]
-        yield stack.enter_context(_served(argv))
+        yield stack.enter_context(served(argv))
 
 
 @contextlib.contextmanager
-def _served(argv: list[str]) -> Iterator[tuple[str, int]]:
+def served(argv: list[str]) -> Iterator[tuple[str, int]]:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         try:
             word, _, bootstrap = process.stdout.readline().strip().partition(" ")

@@ -9,22 +9,17 @@ does the producer, at once. The bytes are the same for both sides, so is the cli
 
 from __future__ import annotations
 
-import socket
-import struct
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from harness.bench.contest import Figure, Options, available_peers, our_broker, peer_broker
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from harness.bench.line import Line, demand
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records import build
 
 PRODUCERS = (1, 8)
 SECONDS, WARM_UP = 5.0, 50  # of measuring, and transactions before it
-PATIENCE_S = 60.0
 BUSY = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NOT_ENOUGH_REPLICAS)
 
 
@@ -70,20 +65,17 @@ def rate(bootstrap: str, producers: int) -> float:
     return sum(counts) / seconds
 
 
-class _Producer:
+class _Producer(Line):
     """A transactional producer of one partition, in blocking steps."""
 
     def __init__(self, bootstrap: str, name: str) -> None:
-        host, _, port = bootstrap.partition(",")[0].rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().__init__(bootstrap)
         self.name = name
-        topic = {"name": name, "num_partitions": 1, "replication_factor": 1}
-        self.ask("CreateTopics", 5, {"topics": [topic], "timeout_ms": 30_000})
+        self.create_topic(name)
         found = {"key": name, "key_type": 1}
-        self._until("FindCoordinator", 2, found)
+        self.until("FindCoordinator", 2, found)
         begun = {"transactional_id": name, "transaction_timeout_ms": 60_000}
-        answer = self._until("InitProducerId", 4, begun)
+        answer = self.until("InitProducerId", 4, begun)
         self.id, self.epoch = answer["producer_id"], answer["producer_epoch"]
 
     def transaction(self) -> None:
@@ -101,36 +93,6 @@ class _Producer:
         while code in BUSY:
             answer = self.ask("Produce", 12, body)
             code = answer["responses"][0]["partition_responses"][0]["error_code"]
-        _demand(code, "Produce")
-        answer = self._until("EndTxn", 5, {"transactional_id": self.name, "committed": True, **own})
+        demand(code, "Produce")
+        answer = self.until("EndTxn", 5, {"transactional_id": self.name, "committed": True, **own})
         self.id, self.epoch = answer["producer_id"], answer["producer_epoch"]
-
-    def _until(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
-        """Ask again while the coordinator is not there yet, or busy."""
-        until = time.monotonic() + PATIENCE_S
-        while True:
-            answer = self.ask(api, version, body)
-            if not answer["error_code"] or time.monotonic() > until:
-                _demand(answer["error_code"], api)
-                return answer
-
-    def ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
-        key = by_name(api).key
-        frame = headers.encode_request(key, version, 1, "bench", body)
-        self.socket.sendall(struct.pack(">i", len(frame)) + frame)
-        (size,) = struct.unpack(">i", self._read(4))
-        return headers.decode_response(key, version, self._read(size)).body
-
-    def _read(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            piece = self.socket.recv(size - len(data))
-            if not piece:
-                raise ConnectionError("the broker hung up")
-            data += piece
-        return data
-
-
-def _demand(code: int, api: str) -> None:
-    if code:
-        raise RuntimeError(f"{api} answered {code}")

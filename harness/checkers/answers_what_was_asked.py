@@ -1,11 +1,14 @@
 """An answer speaks of the topics and partitions that were asked for: each once, no others.
 
-Fetch sessions answer incrementally and are left out; so is Metadata, whose null asks for all.
+Fetch sessions answer incrementally and are left out, and so is a fetch that has to wait for its
+quota; so is Metadata, whose null asks for all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 from harness.checkers import walks
 from harness.finding import Finding
@@ -24,11 +27,7 @@ def check(transcript: Transcript) -> list[Finding]:
         asked_topics, asked_parts, topics, parts, index = walks.SHAPES[api]
         for exchange, answer in walks.decoded(transcript, api):
             request = walks.request_of(exchange)
-            if (
-                not request
-                or api == "Fetch"
-                and (request.get("session_epoch", -1) > 0 or answer.get("error_code"))
-            ):
+            if not request or api == "Fetch" and _says_nothing(request, answer):
                 continue
             asked = Counter(
                 (walks.topic_key(topic), part[index])
@@ -48,6 +47,12 @@ def check(transcript: Transcript) -> list[Finding]:
             answered = Counter(entry[word] for entry in answer[answered_list] or ())
             found += _faults(exchange.label, answered_list, asked, answered)
     return found
+
+
+def _says_nothing(request: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+    """A fetch in a session, refused, or above its client's quota (KIP-219)."""
+    throttled = answer.get("throttle_time_ms", 0) > 0 and not answer["responses"]
+    return request.get("session_epoch", -1) > 0 or bool(answer.get("error_code")) or throttled
 
 
 def _faults(label: str, path: str, asked: Counter, answered: Counter) -> list[Finding]:

@@ -7,6 +7,8 @@ it again with `--seed N`, which prints its trace.
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from os import cpu_count
@@ -16,6 +18,7 @@ import click
 from reference_impl.broker.switches import SWITCHES
 from reference_impl.sim.mischief import FAULTS
 from reference_impl.sim.trial import Trial, trial
+from reference_impl.sim.workloads import WORKLOADS
 
 HELD, VIOLATED = 0, 1
 _MS_PER_HOUR = 3_600_000
@@ -31,9 +34,12 @@ _MS_PER_HOUR = 3_600_000
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
 @click.option("--fault", "kinds", multiple=True, type=click.Choice(sorted(FAULTS)),
               help="Only these; default all.")  # fmt: skip
+@click.option("--workload", default="plain", type=click.Choice(list(WORKLOADS)),
+              help="What its clients do; default plain.")  # fmt: skip
 @click.option("--switch", "switches", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--jobs", default=cpu_count() or 1, type=click.IntRange(1), help="Processes.")
-def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, switches, jobs):
+def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, workload, switches,
+            jobs):  # fmt: skip
     """Run a simulated cluster under faults and see whether its promises hold.
 
     Exit 0: every invariant held for every seed. Exit 1: the seeds that broke one are named.
@@ -43,7 +49,7 @@ def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, sw
         raise click.UsageError(f"no switch {', '.join(unknown)}")
     one = partial(
         trial, seconds=seconds, brokers=brokers, partitions=partitions, release=release,
-        switches=switches, kinds=kinds or None,
+        switches=switches, kinds=kinds or None, workload=workload,
     )  # fmt: skip
     if seed is not None:
         found = one(seed, traced=True)
@@ -70,11 +76,16 @@ def _run(one, seeds: range, jobs: int) -> list[Trial]:
     hours = sum(each.simulated_ms for each in done) / _MS_PER_HOUR
     writes = sum(each.acknowledged for each in done)
     faults = sum(sum(each.faults.values()) for each in done)
+    groups = _figures(sum((Counter(each.groups) for each in done), Counter()))
     click.echo(
         f"{len(done)} seeds, {hours:.1f} simulated hours, {faults:,} faults, {writes:,}"
-        f" acknowledged records: {violated} seeds broke a promise"
+        f" acknowledged records{groups}: {violated} seeds broke a promise"
     )
     return done
+
+
+def _figures(groups: Mapping[str, int]) -> str:
+    return "".join(f", {count:,} {what}" for what, count in sorted(groups.items()))
 
 
 def _line(found: Trial) -> str:
@@ -83,5 +94,5 @@ def _line(found: Trial) -> str:
     faults = ", ".join(f"{count} {kind}" for kind, count in sorted(found.faults.items()))
     return (
         f"seed {found.seed}: held; {found.acknowledged:,} acknowledged, {found.unknown} unknown,"
-        f" {found.read:,} read; faults: {faults or 'none'}; trace {found.digest}"
+        f" {found.read:,} read{_figures(found.groups)}; faults: {faults or 'none'}; trace {found.digest}"
     )

@@ -237,10 +237,11 @@ class Run:
     def _request(self, step: Ask | Send, *, wanted: bool) -> Pending | None:
         """Sends the step's request; None when the connection did not take it."""
         body = self.bindings.resolve(step.body)
+        client_id = self.bindings.resolve(step.client_id)
         key = by_name(step.api).key
         pending = Pending(self.step, key, step.version, self.step + 1, wanted=wanted)
         data = headers.encode_request(
-            key, step.version, pending.correlation_id, step.client_id, body
+            key, step.version, pending.correlation_id, client_id, body
         )
         line = self._line(step)
         connection = connection_of(step)

@@ -58,6 +58,11 @@ def combined(release: Release, shape: Shape) -> bool:
     return asked.replace(" ", "") == COMBINED
 
 
+def draws_ids(shape: Shape) -> bool:
+    """Whether brokers get their ids from ZooKeeper, not from their place in the shape."""
+    return shape.settings.get("broker.id") == "-1"
+
+
 def zookeeper(data: str, bind: Address) -> dict[str, str]:
     """ZooKeeper's own settings; its admin server would want a fixed port."""
     return {

@@ -131,6 +131,19 @@ def config(name, value):
     return one("DescribeConfigs", 1, answer, {"resources": []})
 
 
+def said(message, throttle=0):
+    answer = {"throttle_time_ms": throttle, "error_message": message}
+    return one("AddRaftVoter", 0, answer, {})
+
+
+def quorum(version=0, *, leader=1, mark=7, end=7, fetched=CLOCK):
+    voter = {"replica_id": 1, "log_end_offset": end, "last_fetch_timestamp": fetched}
+    part = {"partition_index": 0, "error_code": 0, "leader_id": leader, "high_watermark": mark}
+    part |= {"current_voters": [voter], "observers": []}
+    answer = {"error_code": 0, "topics": [{"topic_name": "t", "partitions": [part]}]}
+    return one("DescribeQuorum", version, answer, {"topics": []})
+
+
 def coordinator(node):
     answer = {"error_code": 0, "node_id": node, "host": "h", "port": 1}
     return one("FindCoordinator", 1, answer, {"key": "g"})
@@ -401,6 +414,22 @@ CASES = {
             talk(metadata(topics=[topic("theirs")], asked=None)),
             talk(metadata(topics=[topic(), topic()], asked=None)),
         ],
+    ),
+    "quoted-cluster-ids": (
+        talk(said('the cluster id "aaaa"')),
+        talk(said('the cluster id "bbbb"')),
+        [talk(said("the cluster id")), talk(said('the voter "aaaa"'))],
+    ),
+    "metadata-offsets": (
+        talk(quorum()), talk(quorum(mark=9, end=8)), [talk(quorum(mark=-1)), talk(quorum(end=-1))]
+    ),
+    "quorum-times": (
+        talk(quorum(1)), talk(quorum(1, fetched=CLOCK + 9)), [talk(quorum(1, fetched=-1))]
+    ),
+    "throttle-times": (
+        talk(said("x", 5)),
+        talk(said("x", 900)),
+        [talk(said("x", 0)), talk(said("x", -1))],
     ),
     "reset-or-closed": (
         talk(one("ApiVersions", 0, "closed")),

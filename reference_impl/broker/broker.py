@@ -20,6 +20,7 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 from reference_impl.broker import registry
+from reference_impl.broker.client_quotas import Again, ClientQuotas
 from reference_impl.broker.effects import (
     Ask,
     Close,
@@ -78,6 +79,7 @@ class Broker:
         self.purgatory = purgatory if purgatory is not None else Purgatory()
         self.config = dict(config or {})  # broker settings as text; unset ones have defaults
         self.switches = switches
+        self.quotas = ClientQuotas(self)
         self.spoiler = Spoiler(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
@@ -228,6 +230,8 @@ class Broker:
     # --- one request -------------------------------------------------------------------------
 
     def _serve(self, connection: Connection, frame: bytes, now: int) -> Iterator[Effect]:
+        if self.quotas and self.quotas.hold(connection, frame, now):
+            return
         try:
             request = self._parse(connection, frame)
         except _Refused as refusal:
@@ -267,7 +271,7 @@ class Broker:
             frame = frame[:2] + version.to_bytes(2, "big") + frame[4:]
         header, at = decode_request_header(frame)
         body, _ = decode(API[key].request, version, frame, at, fill=True)
-        return Request(header, body, connection)
+        return Request(header, body, connection, len(frame))
 
     def _served(self, connection: Connection, key: int, version: int) -> bool:
         asked = (key, version, connection.controller)
@@ -319,6 +323,10 @@ class Broker:
 
     def _effects(self, request: Request, answer: Any, now: int) -> Iterable[Effect]:
         """What a handler's answer means for its connection, unless the fault plan spoils it."""
+        if self.quotas:
+            if type(answer) is Again:
+                return self._serve(request.connection, answer.frame, now)
+            answer = self.quotas.charge(request, answer, now)
         effects = self._outcome(request, answer)
         return self.spoiler.after(list(effects)) if self.spoiler else effects
 

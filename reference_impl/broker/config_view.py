@@ -27,6 +27,12 @@ TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config
 GROUP = 8
 
 HOUR, MINUTE = 3_600_000, 60_000
+LONG = 5  # of DescribeConfigs' types
+RATES = (  # DynamicConfig.Broker
+    "leader.replication.throttled.rate",
+    "follower.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
 # A broker setting, and the coarser ones that decide where it is not set, with their factors.
 COARSER: dict[str, tuple[tuple[str, int], ...]] = {
     "log.retention.ms": (("log.retention.minutes", MINUTE), ("log.retention.hours", HOUR)),
@@ -124,7 +130,19 @@ def setting(broker: Broker, name: str) -> str | None:
 
 def broker_entries(broker: Broker) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
-    return [_broker_entry(broker, definition) for definition in definitions.values()]
+    defined = [_broker_entry(broker, definition) for definition in definitions.values()]
+    return [*defined, *_rates(broker)]
+
+
+def _rates(broker: Broker) -> Iterable[Entry]:
+    """Dynamic settings that are no broker settings are there only while they are set."""
+    shown, read_only = broker.persona.quirk("configs.rates-without-definition")
+    for name in RATES:
+        synonyms = _broker_synonyms(broker, name)
+        if synonyms:
+            kept = tuple(each._replace(value=each.value if shown else None) for each in synonyms)
+            _, value, source = kept[0]
+            yield Entry(name, value, source, read_only, not shown, kept, LONG * shown)
 
 
 def _broker_entry(broker: Broker, definition: ConfigDefinition) -> Entry:

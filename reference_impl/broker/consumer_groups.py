@@ -31,7 +31,7 @@ from reference_impl.wire.errors import ErrorCode
 
 _STATE, _VIEW = "consumer groups", "topics for groups"
 ASSIGNORS = ("uniform", "range")
-RESOLVED_AFTER_MS = 1
+RESOLVED_AFTER_MS = 0
 Pair = tuple[bytes, bytes | None]
 
 

@@ -97,3 +97,4 @@ class Request:
     header: Any  # wire.headers.RequestHeader
     body: dict[str, Any]
     connection: Connection
+    size: int = 0  # bytes of its frame

@@ -2,8 +2,7 @@
 
 What a coordinator keeps counts when it is replicated (OFFS-17, GROUP-18). A broker that begins to
 lead a partition reads it from its start, later records win; one that stops leading lets go of just
-that partition's groups (OFFS-25, GROUP-30). Reading is done within the turn in which the leadership
-comes, so nobody ever sees COORDINATOR_LOAD_IN_PROGRESS.
+that partition's groups (OFFS-25, GROUP-30). How it is read in turns is `loading.py`'s.
 
 Sources: GroupMetadataManager.storeGroup, storeOffsets, loadGroupsAndOffsets at 1.0.2, 2.8.2.
 """
@@ -11,24 +10,25 @@ Sources: GroupMetadataManager.storeGroup, storeOffsets, loadGroupsAndOffsets at 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log
+from reference_impl.broker import internal_log, loading, registry
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.partitions import locate
 from reference_impl.group import log_records
 from reference_impl.group.members import Group
 from reference_impl.group.offsets import Stored
 from reference_impl.group.placement import partition_for
-from reference_impl.log.partition_log import LOG_END
 from reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
     from reference_impl.group.coordinator import Coordinator
+    from reference_impl.log.partition_log import PartitionLog
 
 Then = Callable[[int, int], None]
-_READ_BYTES = 5 << 20  # offsets.load.buffer.size
+_READ_BYTES = 5 << 20  # offsets.load.buffer.size, if nobody says otherwise
 _LED = "led groups"  # partition -> leader epoch
 AGE = "offset age"
 # What a failed write means to who asked for it, as GroupMetadataManager translates it.
@@ -43,11 +43,11 @@ _NOT_KEPT = {
     E.RECORD_LIST_TOO_LARGE: E.INVALID_COMMIT_OFFSET_SIZE,
 }
 
-_GROUP_NOT_KEPT = _NOT_KEPT | {
-    E.REQUEST_TIMED_OUT: E.REBALANCE_IN_PROGRESS,
+_UNTOLD = {
     E.MESSAGE_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
     E.RECORD_LIST_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
 }
+_GROUP_NOT_KEPT = _NOT_KEPT | _UNTOLD | {E.REQUEST_TIMED_OUT: E.REBALANCE_IN_PROGRESS}
 
 _CHANGE_NOT_KEPT = _GROUP_NOT_KEPT | {E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE}
 
@@ -55,6 +55,17 @@ _CHANGE_NOT_KEPT = _GROUP_NOT_KEPT | {E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVA
 def partition_of(broker: Broker, group_id: str) -> int:
     topic = broker.cluster.topics.get(OFFSETS)
     return partition_for(group_id, len(topic.partitions)) if topic else -1
+
+
+def serves(broker: Broker, group_id: str) -> bool:
+    """Whether this broker leads the group's partition, loaded or not."""
+    return partition_of(broker, group_id) in broker.state.get(_LED, ())
+
+
+def loads(broker: Broker, group_id: str | None = None) -> bool:
+    """Whether the group's partition, or any, is still being read."""
+    index = None if group_id is None else partition_of(broker, group_id)
+    return loading.goes_on(broker, OFFSETS, index)
 
 
 def keep_offsets(
@@ -71,7 +82,8 @@ def keep_offsets(
     records = log_records.offsets_batch(
         group_id, offsets, version=version, now=now, producer=producer
     )
-    _append(broker, group_id, records, now, then)
+    told = broker.persona.quirk("offsets.too-large-commits-are-told-apart")
+    _append(broker, group_id, records, now, then, _NOT_KEPT if told else _NOT_KEPT | _UNTOLD)
 
 
 def keep_group(
@@ -97,7 +109,10 @@ def keep(
 def read_again(broker: Broker, group: Group, coordinator: Coordinator, now: int) -> None:
     """Bring a group back to what the log says of it: a change of it could not be kept."""
     replica, _ = locate(broker, OFFSETS, partition_of(broker, group.id))
-    kept = _loaded(broker, replica.log, now).get(group.id) if replica is not None else None
+    groups: dict[str, Group] = {}
+    if replica is not None:
+        loading.whole(replica.log, _READ_BYTES, _reader(broker, groups, now))
+    kept = groups.get(group.id)
     if kept is None or kept.modern is None:
         coordinator.forget(group)
         if kept is not None:
@@ -124,11 +139,11 @@ def leads_changed(broker: Broker, coordinator: Coordinator, now: int) -> None:
             led[partition.index] = replica
     kept = {i: epoch for i, epoch in from_before.items() if i in led}
     coordinator.abandon(lambda group_id: partition_of(broker, group_id) in kept)
+    for index in from_before.keys() - kept.keys():
+        loading.stop(broker, (OFFSETS, index))
     for index, replica in led.items():
         if index not in kept:
-            coordinator.adopt(_loaded(broker, replica.log, now), now)
-            age = max(broker.state.get(AGE, 0), replica.log.log_end_offset)
-            broker.state[AGE] = age  # what is committed from now on is younger than all of it
+            _load(broker, coordinator, index, replica.log, now)
     broker.state[_LED] = {index: replica.leader_epoch for index, replica in led.items()}
 
 
@@ -146,13 +161,21 @@ def _append(
     internal_log.append(broker, OFFSETS, partition_of(broker, group_id), records, now, written)
 
 
-def _loaded(broker: Broker, log, now: int) -> dict[str, Group]:
+def _load(
+    broker: Broker, coordinator: Coordinator, index: int, log: PartitionLog, now: int
+) -> None:
     groups: dict[str, Group] = {}
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        records = log.read(offset, _READ_BYTES, min_one=True, isolation=LOG_END).records
-        after = log_records.read(records, groups, broker.cluster.topics.get, now)
-        if after is None or after <= offset:
-            break
-        offset = after
-    return groups
+
+    def done(at: int) -> None:
+        coordinator.adopt(groups, at)
+        age = max(broker.state.get(AGE, 0), log.log_end_offset)
+        broker.state[AGE] = age  # what is committed from now on is younger than all of it
+        broker.soon(("coordinator", OFFSETS), partial(registry.leads_changed, broker, OFFSETS))
+
+    buffer = broker.number("offsets.load.buffer.size", _READ_BYTES)
+    pieces = loading.Loading(log, buffer, _reader(broker, groups, now))
+    loading.begin(broker, (OFFSETS, index), pieces, done, now)
+
+
+def _reader(broker: Broker, groups: dict[str, Group], now: int) -> loading.Read:
+    return lambda records: log_records.read(records, groups, broker.cluster.topics.get, now)

@@ -53,14 +53,15 @@ def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False)
     """Why this broker does not deal with that group at all."""
     if not group_id and member and (joins or broker.persona.quirk("groups.empty-ids-are-refused")):
         return ErrorCode.INVALID_GROUP_ID
-    return ErrorCode.NONE if coordinates(broker, group_id) else ErrorCode.NOT_COORDINATOR
+    if not coordinates(broker, group_id):
+        return ErrorCode.NOT_COORDINATOR
+    loads = group_log.loads(broker, group_id)
+    return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loads else ErrorCode.NONE
 
 
 def coordinates(broker: Broker, group_id: str) -> bool:
-    topic = broker.cluster.topics.get(OFFSETS)
-    if topic is None:
-        return False
-    return topic.partitions[partition_for(group_id, len(topic.partitions))].leader == broker.id
+    coordinator_of(broker)  # which hears of new leaders
+    return group_log.serves(broker, group_id)
 
 
 def waiting(

@@ -29,6 +29,11 @@ _ALL = (
         "records.wrong-crc-is-refused",
     ),
     Switch(
+        "quotas-ignored",
+        "A client above its quota is never told to wait.",
+        "quotas.a-producer-above-the-default-waits",
+    ),
+    Switch(
         "acks-zero-answered",
         "Produce with acks=0 gets a response.",
         "produce.acks-zero-has-no-answer",

@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log
+from reference_impl.broker import internal_log, loading
 from reference_impl.broker.controller.auto_create import TRANSACTIONS
 from reference_impl.broker.groups import number
 from reference_impl.broker.marker_sending import have_marked
 from reference_impl.broker.partitions import locate
 from reference_impl.broker.producer_ids import next_id
 from reference_impl.group.placement import partition_for
-from reference_impl.log.partition_log import LOG_END
 from reference_impl.txn import log_records
 from reference_impl.txn.coordinator import Coordinator, Rules
 from reference_impl.txn.transaction import Transaction
@@ -28,11 +27,12 @@ from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
+    from reference_impl.cluster.replica import Replica
     from reference_impl.txn.coordinator import Then
 
 _STATE, _FEATURE = "transaction coordinator", "transaction.version"
 _CHANGED = ("leads changed", TRANSACTIONS)
-_READ_BYTES = 5 << 20  # transaction.state.log.load.buffer.size
+_READ_BYTES = 5 << 20  # transaction.state.log.load.buffer.size, if nobody says otherwise
 # What a failed write to the coordinator's own log means to who asked for the change.
 _NOT_KEPT = {
     ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
@@ -134,20 +134,26 @@ def _catch_up(broker: Broker, coordinator: Coordinator, now: int) -> None:
             wanted[partition.index] = replica
     for index, led in list(coordinator.led.items()):
         if index not in wanted or wanted[index].leader_epoch != led.epoch:
+            loading.stop(broker, (TRANSACTIONS, index))
             coordinator.resign(index)
     for index, replica in wanted.items():
         if index not in coordinator.led:
-            coordinator.lead(index, replica.leader_epoch, _loaded(replica.log), now)
+            _load(broker, coordinator, index, replica, now)
 
 
-def _loaded(log) -> dict[str, Transaction]:
-    """What the log says of each transactional id, its last word."""
+def _load(
+    broker: Broker, coordinator: Coordinator, index: int, replica: Replica, now: int
+) -> None:
+    """What the log says of each transactional id, its last word, becomes the coordinator's."""
     known: dict[str, Transaction] = {}
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        records = log.read(offset, _READ_BYTES, min_one=True, isolation=LOG_END).records
-        after = log_records.read(records, known)
-        if after is None or after <= offset:
-            break
-        offset = after
-    return known
+    epoch = replica.leader_epoch
+
+    def done(at: int) -> None:
+        coordinator.lead(index, epoch, known, at)
+
+    buffer = broker.number("transaction.state.log.load.buffer.size", _READ_BYTES)
+    pieces = loading.Loading(
+        replica.log, buffer, lambda records: log_records.read(records, known)
+    )
+    coordinator.load(index, epoch)
+    loading.begin(broker, (TRANSACTIONS, index), pieces, done, now)

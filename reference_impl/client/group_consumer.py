@@ -39,7 +39,10 @@ def _nothing(places: list[Place]) -> None:
 
 
 class Listener(NamedTuple):
-    """What the application does when partitions come and go; `lost` ones it cannot commit."""
+    """What the application does when partitions come and go; `lost` ones it cannot commit.
+
+    `assigned` is called after every rebalance, a cooperative consumer's with what is new to it.
+    """
 
     assigned: Callback = _nothing
     revoked: Callback = _nothing
@@ -231,8 +234,7 @@ class GroupConsumer(Consumer):
         super().assign(share)
         if self.auto_commit_ms is not None:
             self._commit_at = self.view.now + self.auto_commit_ms
-        if not self.cooperative or new:
-            yield from self._tell(self.listener.assigned, new if self.cooperative else share)
+        yield from self._tell(self.listener.assigned, new if self.cooperative else share)
 
     def _give_up(self, places: list[Place]) -> Flow[None]:
         if places:
@@ -268,6 +270,10 @@ class GroupConsumer(Consumer):
         return {member: assignors.assignment(places) for member, places in shares.items()}
 
     # --- offsets -------------------------------------------------------------------------------
+
+    def rewind(self) -> None:
+        """Begin again where the group's offsets are: what was read since does not count."""
+        self.positions = dict.fromkeys(self.positions)
 
     def _find_positions(self) -> Flow[None]:
         missing = [place for place, offset in self.positions.items() if offset is None]

@@ -31,6 +31,14 @@ class ClientSettings:
         for who, values in self._quotas.items():
             yield who, dict(values)
 
+    @property
+    def has_quotas(self) -> bool:
+        return bool(self._quotas)
+
+    def quota(self, who: Entity, key: str) -> float | None:
+        """What is set for exactly this entity."""
+        return self._quotas.get(who, {}).get(key)
+
     def set_quotas(self, who: Entity, changes: dict[str, float | None]) -> None:
         """None takes a quota away; an entity without any is not kept."""
         values = self._quotas.setdefault(who, {})

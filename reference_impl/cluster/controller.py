@@ -52,6 +52,8 @@ class Controller(ABC):
 
     def register(self, broker: int) -> int:
         """The broker is there (again): its new epoch, higher than any before (KIP-380)."""
+        if broker in self.cluster.forgotten:
+            self.cluster.brokers[broker] = self.cluster.forgotten.pop(broker)
         node = self.cluster.brokers[broker]
         node.epoch = self.cluster.next_broker_epoch
         self.cluster.next_broker_epoch += 1

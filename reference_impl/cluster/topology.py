@@ -109,6 +109,7 @@ class Cluster:
         switches: Iterable[str] = (),
     ) -> None:
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
+        self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
         self.random = random
         self.cluster_id = cluster_id or urlsafe_b64encode(random.randbytes(16)).decode()[:22]
         lowest = min(self.brokers, default=-1)
@@ -142,6 +143,15 @@ class Cluster:
         if self.controller_id == -1:
             self.controller_id = node.id
         self.generation += 1
+
+    def forget(self, broker: int) -> None:
+        """Nobody is registered under this id any more, until it comes back (KIP-631)."""
+        self.forgotten[broker] = self.brokers.pop(broker)
+        self.generation += 1
+
+    def node(self, broker: int) -> Node:
+        """Where a broker is, or was when it was forgotten."""
+        return self.brokers.get(broker) or self.forgotten[broker]
 
     def write(self, partition: Partition, **values: Any) -> None:
         """Change who leads, follows or is in sync; each write is one partition epoch.

@@ -52,13 +52,12 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGr
 
 def take_over(group: Group, modern: ModernGroup) -> None:
     """The classic half is over: who waits in it has to come again."""
-    group.members.clear()
-    group.instances.clear()
+    group.clear()
     group.pending.clear()
     group.unsynced.clear()
     group.join_deadline = group.join_may_grow = group.sync_deadline = None
     group.state, group.generation = State.EMPTY, 0
-    group.protocol = group.leader = None
+    group.protocol = None
     group.protocol_type, group.modern = CONSUMER, modern
 
 
@@ -70,9 +69,8 @@ def downgrade(
     ids = [each for each in timeline_order(modern.members) if each not in ending.leaving]
     ids.sort(key=lambda each: each == ending.joining)
     group.modern = None
-    group.members.clear()
-    group.instances.clear()
-    group.leader = group.protocol = None
+    group.clear()
+    group.protocol = None
     for member_id in ids:
         group.add(_classic(modern.members[member_id], now), CONSUMER)
     group.state = State.STABLE

@@ -147,6 +147,7 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return
+        group.earliest = None
         for member_id, lapses in list(group.pending.items()):
             if lapses <= now:
                 del group.pending[member_id]
@@ -319,7 +320,7 @@ class Coordinator:
     def _update(
         self, group: Group, member: Member, ask: Join, now: int, *, rebalance: bool
     ) -> Ticket:
-        member.protocols = ask.protocols
+        group.change(member, ask.protocols)
         member.session_timeout = ask.session_timeout
         member.rebalance_timeout = ask.rebalance_timeout
         member.joining = ticket = Ticket()  # who waited on another connection never hears

@@ -205,9 +205,7 @@ def _read_other(groups: dict[str, Group], record: Any, now: int) -> None:
 def _read_group(group: Group, data: bytes, now: int) -> None:
     """Members with their sessions begun anew: a stable group, or an empty one (GROUP-30)."""
     _, value = embedded.decode_value(RECORDS, _GROUP, data)
-    group.members.clear()
-    group.instances.clear()
-    group.leader = None
+    group.clear()
     for row in value["members"]:
         member = Member(
             row["member_id"],

@@ -56,6 +56,9 @@ class Member:
     def metadata(self, protocol: str | None) -> bytes:
         return next((data for name, data in self.protocols if name == protocol), b"")
 
+    def names(self) -> set[str]:
+        return {name for name, _ in self.protocols}
+
     def vote(self, candidates: set[str]) -> str:
         return next(name for name, _ in self.protocols if name in candidates)
 
@@ -79,12 +82,18 @@ class Group:
     emptied_at: int = 0
     offsets: dict[tuple[str, int], Any] = field(default_factory=dict)
     unstable: dict[int, dict[tuple[str, int], Any]] = field(default_factory=dict)  # by producer id
+    support: Counter[str] = field(default_factory=Counter)  # protocol -> members that have it
+    earliest: int | None = None  # no member's time is up before; None: not known
+    absent: str | None = None  # one who had not joined when it was last looked for
     modern: ModernGroup | None = None  # its other half if its members speak KIP-848
 
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.id] = member
+        self.support.update(member.names())
+        if member.expires is not None:
+            self.due_by(member.expires)
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.id
         if self.leader is None:
@@ -92,12 +101,32 @@ class Group:
 
     def remove(self, member_id: str) -> Member:
         member = self.members.pop(member_id)
+        self.support.subtract(member.names())
         if self.instances.get(member.instance_id) == member_id:
             del self.instances[member.instance_id]
         self.unsynced.discard(member_id)
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
         return member
+
+    def clear(self) -> None:
+        """Nobody is a member any more."""
+        self.members.clear()
+        self.instances.clear()
+        self.support.clear()
+        self.leader = None
+
+    def change(self, member: Member, protocols: Protocols) -> None:
+        """The member supports other protocols from now on."""
+        if member.protocols != protocols:
+            self.support.subtract(member.names())
+            member.protocols = protocols
+            self.support.update(member.names())
+
+    def due_by(self, at: int) -> None:
+        """Some member's time is up then: no later may anybody look."""
+        if self.earliest is not None:
+            self.earliest = min(self.earliest, at)
 
     def replace(self, old_id: str, new_id: str) -> tuple[Member, Ticket | None, Ticket | None]:
         """A static member under a new id; and who waited under the old one."""
@@ -112,18 +141,18 @@ class Group:
 
     def has_room(self, member_id: str, limit: int) -> bool:
         """Whether a group of at most `limit` members takes this one."""
-        if self.state is State.EMPTY:
+        if self.state is State.EMPTY or len(self.members) < limit:
             return True
         if self.state is State.PREPARING:
             member = self.members.get(member_id)
             waiting = sum(m.joining is not None for m in self.members.values())
             return (member is not None and member.joining is not None) or waiting < limit
-        return member_id in self.members or len(self.members) < limit
+        return member_id in self.members
 
     def candidates(self) -> set[str]:
         """Protocols that every member supports."""
-        sets = [{name for name, _ in member.protocols} for member in self.members.values()]
-        return set.intersection(*sets) if sets else set()
+        everybody = len(self.members)
+        return {name for name, count in self.support.items() if count == everybody > 0}
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
         if self.modern is not None:
@@ -141,7 +170,13 @@ class Group:
         return min((name for name in votes if votes[name] == most), key=tie)
 
     def all_joined(self) -> bool:
-        return not self.pending and all(m.joining is not None for m in self.members.values())
+        if self.pending:
+            return False
+        absent = self.members.get(self.absent or "")
+        if absent is None or absent.joining is not None:
+            missing = (m.id for m in reversed(self.members.values()) if m.joining is None)
+            self.absent = next(missing, None)
+        return self.absent is None
 
     def longest_rebalance(self) -> int:
         return max((m.rebalance_timeout for m in self.members.values()), default=0)
@@ -162,8 +197,15 @@ class Group:
         return topics
 
     def deadline(self) -> int | None:
-        """When something of this group is due."""
-        instants = [m.expires for m in self.members.values() if m.expires is not None]
+        """When somebody has to look whether something of this group is due.
+
+        Sessions are prolonged by every heartbeat, so the earliest end is only looked for when the
+        one known last has come: until then it is a bound, and too early is no harm.
+        """
+        if self.earliest is None:
+            ends = (m.expires for m in self.members.values() if m.expires is not None)
+            self.earliest = min(ends, default=None)
+        instants = [] if self.earliest is None else [self.earliest]
         instants += self.pending.values()
         phases = (self.join_deadline, self.sync_deadline)
         instants += [at for at in phases if at is not None]

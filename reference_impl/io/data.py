@@ -142,6 +142,11 @@ class Data:
         return int(text or 60_000)
 
     @property
+    def foreign(self) -> bool:
+        """Whether it is the log directory of a Kafka broker, which has its id there."""
+        return self._foreign
+
+    @property
     def known(self) -> bool:
         """Whether it was some cluster's before, and so names one."""
         return self._known or self._foreign

@@ -170,7 +170,7 @@ class Lifecycle:
         self._held[number] = {(r.topic, r.index): r.topic_id for r in broker.replicas}
         self._cluster.unsubscribe(number)
         self._server.remove(broker)
-        self._ports[number] = _reserved(self._cluster.brokers[number])
+        self._ports[number] = _reserved(self._cluster.node(number))
         self.ended(number, now, clean=clean)
         self.trace("ended", number)
 

@@ -215,11 +215,16 @@ def _registry(
 def _ids(
     brokers: int, config: Mapping[str, str], disk: Data | None, registry: ZooKeeper | None
 ) -> Iterable[int]:
-    """0, 1, 2 ... or, where broker.id is -1, ids that ZooKeeper never gave away before (BRK-18)."""
-    if registry is not None and config.get("broker.id") == "-1":
-        reserved = int(config.get("reserved.broker.max.id", 1000))
+    """0, 1, 2 ... or, where broker.id is -1, ids that ZooKeeper never gave away before (BRK-18).
+
+    A directory of Kafka's names its own (BRK-22). Without a ZooKeeper every start is the first.
+    """
+    if config.get("broker.id") != "-1" or (disk is not None and disk.foreign):
+        return disk.node_ids(brokers) if disk else range(brokers)
+    reserved = int(config.get("reserved.broker.max.id", 1000))
+    if registry is not None:
         return registry.generated_ids(brokers, reserved)
-    return disk.node_ids(brokers) if disk else range(brokers)
+    return range(reserved + 1, reserved + 1 + brokers)
 
 
 class _Written:

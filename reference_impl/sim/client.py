@@ -1,7 +1,8 @@
 """The reference client in the simulation: its flows, run by events instead of a blocking loop.
 
 `io.client` does the same with sockets. A client runs one flow at a time; a flow that asks is
-resumed when every ask has its outcome, one that pauses when its instant has come.
+resumed when every ask has its outcome, one that pauses when its instant has come. A client can die
+and can sleep, as a process does that is killed or stopped.
 """
 
 from __future__ import annotations
@@ -50,20 +51,44 @@ class SimClient:
         self._outcomes: dict[int, Outcome] = {}
         self._numbers: dict[int, int] = {}  # ticket -> place among the asks of this round
         self._serial = 0
+        self._asleep: list[Callable[[], None]] | None = None  # what waits for it to wake
 
     def run(self, flow: Flow[Any], done: Callable[[Any], None] = lambda result: None) -> None:
         """Begin a flow; `done` gets what it returns. A flow's own exception is the caller's."""
         self.idle, self._flow, self._done = False, flow, done
         self._resume(None)
 
+    def die(self) -> None:
+        """No goodbye: its flow ends where it stands and its connections are reset."""
+        if self._flow is None:
+            return
+        self._flow, self.idle, self._numbers, self._asleep = None, True, {}, None
+        for link in list(self._links.values()):
+            self._hang_up(link)
+        self._links.clear()
+
+    def sleep(self) -> None:
+        """The process stands still; what its connections bring waits."""
+        self._asleep = []
+
+    def wake(self) -> None:
+        waiting, self._asleep = self._asleep or [], None
+        for call in waiting:
+            call()
+
     # --- the flow ------------------------------------------------------------------------------
 
     def _resume(self, given: list[Outcome] | None) -> None:
+        if self._asleep is not None:
+            self._asleep.append(lambda: self._resume(given))
+            return
+        if self._flow is None:
+            return
         self.view.now = self._world.now
         try:
             wanted = self._flow.send(given)
         except StopIteration as end:
-            self.idle = True
+            self.idle, self._flow = True, None
             self._done(end.value)
             return
         if isinstance(wanted, Pause):
@@ -136,10 +161,13 @@ class SimClient:
         if self._links.get(link.node) is not link:
             return
         if link.connection.expired(self._world.now):
-            self._network.send(self.name, link.host.name, lambda: link.host.hung_up(link.line))
+            self._hang_up(link)
             self._lose(link, "timeout", "no answer in time")
         else:
             self._watch(link)
+
+    def _hang_up(self, link: _Link) -> None:
+        self._network.send(self.name, link.host.name, lambda: link.host.hung_up(link.line))
 
     def _arrives(self, link: _Link, frame: bytes) -> None:
         if self._links.get(link.node) is not link:

@@ -11,7 +11,8 @@ Sources: REPL-*, APPEND-24, LOG-27; KIP-101, KIP-279 (why truncation must follow
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NoReturn
 from zlib import crc32
 
 from reference_impl.log.partition_log import LOG_END
@@ -71,16 +72,20 @@ class Invariants:
 
     # --- at the end ----------------------------------------------------------------------------
 
-    def settle(self, history: History) -> None:
+    def settle(self, history: History, topics: Collection[str]) -> dict[Place, dict[int, bytes]]:
+        """`topics` are those of the history; what their partitions hold, by offset."""
         self.look()
         stored = {}
         for topic in self._simulation.cluster.topics.values():
             for partition in topic.partitions:
                 place = topic.name, partition.index
-                stored[place] = self._agreed(place, partition)
+                agreed = self._agreed(place, partition)
+                if topic.name in topics:
+                    stored[place] = agreed
         self._acknowledged(history, stored)
         self._ordered(history, stored)
         self._read(history, stored)
+        return stored
 
     def _agreed(self, place: Place, partition) -> dict[int, bytes]:
         """Offset -> value of what the leader has, once every replica is shown to have the same."""
@@ -147,10 +152,12 @@ class Invariants:
             position[read.consumer, place] = read.offset
 
     def _broken(self, place: Place, sentence: str) -> None:
+        self.broken(f"{place[0]}-{place[1]}: {sentence}")
+
+    def broken(self, sentence: str) -> NoReturn:
+        """A promise does not hold: which seed, when, and what."""
         world = self._simulation.world
-        raise Violated(
-            f"seed {world.seed}, {world.now - world.start} ms, {place[0]}-{place[1]}: {sentence}"
-        )
+        raise Violated(f"seed {world.seed}, {world.now - world.start} ms, {sentence}")
 
 
 def _raw(log: PartitionLog, start: int, end: int | None = None) -> bytes:

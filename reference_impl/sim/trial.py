@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reference_impl.sim.cluster import Simulation
 from reference_impl.sim.invariants import Invariants, Violated
 from reference_impl.sim.mischief import Mischief
-from reference_impl.sim.workload import History, Reader, Writer
+from reference_impl.sim.workload import History
+from reference_impl.sim.workloads import WORKLOADS
 
-TOPIC = "orders"
 LOOK_MS = 100  # how often the invariants are looked at
 STALL_MS = 12_000  # with one broker of three harmed, a write may take so long and no longer
 CALM_MS = 15_000  # for everything to come back once all is healed
@@ -36,6 +36,7 @@ class Trial:
     unknown: int
     read: int
     faults: Mapping[str, int]
+    groups: Mapping[str, int] = field(default_factory=dict)  # what members and copiers got done
     tail: tuple[str, ...] = ()  # the last lines of the trace, where something was violated
 
 
@@ -49,36 +50,35 @@ def trial(
     switches: Sequence[str] = (),
     kinds: Sequence[str] | None = None,
     config: Mapping[str, str] | None = None,
+    workload: str = "plain",
     traced: bool = False,
 ) -> Trial:
     """Run one seed with faults for so many simulated seconds, then heal everything and judge.
 
     `traced` keeps the end of the trace where nothing was violated too.
     """
-    simulation = Simulation(seed, brokers, release=release, switches=switches, config=config)
-    simulation.create_topic(TOPIC, partitions)
+    kind = WORKLOADS[workload]
+    settings = {**kind.settings, **(config or {})}
+    simulation = Simulation(seed, brokers, release=release, switches=switches, config=settings)
+    work = kind(simulation, partitions)
     simulation.advance(START_MS)
-    history = History()
-    places = [(TOPIC, index) for index in range(partitions)]
-    world = simulation.world
-    writers = [
-        Writer(simulation.client(f"p{number}"), world, history, places, gap_ms=150)
-        for number in range(2)
-    ]
-    readers = [Reader(simulation.client("c0"), world, history, places, gap_ms=300)]
+    history, world = work.history, simulation.world
+    actors = work.actors()
     mischief = Mischief(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
     invariants = Invariants(simulation)
     violation = None
     try:
-        for each in (*writers, *readers, mischief):
+        for each in (*actors, mischief):
             each.start()
         _pass(simulation, invariants, history, seconds * 1000, stall_ms=STALL_MS)
         mischief.stop()
+        work.calm()
         _pass(simulation, invariants, history, CALM_MS, stall_ms=STALL_MS)
-        for each in (*writers, *readers):
-            each.stopped = True
-        simulation.advance(DRAIN_MS)
-        invariants.settle(history)
+        for step in work.steps():
+            for each in step:
+                each.stopped = True
+            simulation.advance(DRAIN_MS)
+        work.settle(invariants)
     except Violated as found:
         violation = str(found)
     acknowledged = sum(write.acknowledged for write in history.writes)
@@ -91,6 +91,7 @@ def trial(
         len(history.writes) - acknowledged,
         len(history.reads),
         Counter(mischief.done),
+        work.figures(),
         tuple(world.trace.last) if violation or traced else (),
     )
 

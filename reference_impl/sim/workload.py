@@ -11,9 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from reference_impl.client.consumer import Consumer
-from reference_impl.client.flow import ClientError, Flow, Pause
+from reference_impl.client.flow import ClientError, Flow
 from reference_impl.client.metadata import refresh
+from reference_impl.client.offsets import READ_UNCOMMITTED
 from reference_impl.client.producer import Producer
+from reference_impl.sim.actor import Actor
 from reference_impl.sim.client import SimClient
 from reference_impl.sim.world import World
 
@@ -50,7 +52,7 @@ class History:
     rewinds: list[str] = field(default_factory=list)  # a consumer was told that its offset is gone
 
 
-class Writer:
+class Writer(Actor):
     """A producer that goes on until told to stop."""
 
     def __init__(
@@ -64,12 +66,9 @@ class Writer:
         idempotence: bool | None = None,
         gap_ms: int = 20,
     ) -> None:
-        self.client = client
-        self.stopped = False
-        self._world = world
+        super().__init__(client, world, gap_ms=gap_ms)
         self._history = history
         self._places = places
-        self._gap_ms = gap_ms
         self._producer = Producer(
             client.view,
             die=world.random.randrange,
@@ -79,46 +78,39 @@ class Writer:
             request_timeout_ms=2_000,
         )
         self._count = 0
+        self._refreshed = client.view.now
 
-    def start(self) -> None:
-        self.client.run(self._forever())
+    def _turn(self) -> Flow[None]:
+        yield from self._freshen()
+        sent = []
+        for _ in range(self._world.random.randint(1, 3)):
+            topic, partition = self._world.random.choice(self._places)
+            value = f"{self.client.name}-{self._count}".encode()
+            self._count += 1
+            sent.append(self._producer.send(topic, value, partition=partition))
+        yield from self._producer.flush()
+        for delivery in sent:
+            told = delivery.error is None
+            write = Write(
+                self.client.name,
+                delivery.value,
+                delivery.topic,
+                delivery.partition,
+                delivery.offset if told else -1,
+                told,
+            )
+            self._history.writes.append(write)
+            outcome = f"@{delivery.offset}" if told else f"{delivery.error}"
+            self.tell(f"wrote {delivery.value.decode()} to {delivery.partition} {outcome}")
 
-    def _forever(self) -> Flow[None]:
-        refreshed = self.client.view.now
-        while not self.stopped:
-            sent = []
-            for _ in range(self._world.random.randint(1, 3)):
-                topic, partition = self._world.random.choice(self._places)
-                value = f"{self.client.name}-{self._count}".encode()
-                self._count += 1
-                sent.append(self._producer.send(topic, value, partition=partition))
-            yield from self._producer.flush()
-            for delivery in sent:
-                told = delivery.error is None
-                write = Write(
-                    self.client.name,
-                    delivery.value,
-                    delivery.topic,
-                    delivery.partition,
-                    delivery.offset if told else -1,
-                    told,
-                )
-                self._history.writes.append(write)
-                outcome = f"@{delivery.offset}" if told else f"{delivery.error}"
-                self._world.tell(
-                    self.client.name,
-                    f"wrote {delivery.value.decode()} to {delivery.partition} {outcome}",
-                )
-            yield Pause(self.client.view.now + self._world.random.randint(1, self._gap_ms))
-            if self.client.view.now >= refreshed + METADATA_AGE_MS:
-                refreshed = self.client.view.now
-                with suppress(ClientError):
-                    yield from refresh(
-                        self.client.view, sorted({topic for topic, _ in self._places})
-                    )
+    def _freshen(self) -> Flow[None]:
+        if self.client.view.now >= self._refreshed + METADATA_AGE_MS:
+            self._refreshed = self.client.view.now
+            with suppress(ClientError):
+                yield from refresh(self.client.view, sorted({topic for topic, _ in self._places}))
 
 
-class Reader:
+class Reader(Actor):
     """A consumer of some partitions from their beginning, without a group."""
 
     def __init__(
@@ -128,36 +120,31 @@ class Reader:
         history: History,
         places: list[tuple[str, int]],
         *,
+        isolation: int = READ_UNCOMMITTED,
         gap_ms: int = 50,
     ) -> None:
-        self.client = client
-        self.stopped = False
-        self._world = world
+        super().__init__(client, world, gap_ms=gap_ms)
         self._history = history
-        self._gap_ms = gap_ms
         self._consumer = Consumer(
-            client.view, reset="earliest", max_wait_ms=100, request_timeout_ms=2_000
+            client.view,
+            reset="earliest",
+            isolation=isolation,
+            max_wait_ms=100,
+            request_timeout_ms=2_000,
         )
         self._consumer.assign(places)
 
-    def start(self) -> None:
-        self.client.run(self._forever())
-
-    def _forever(self) -> Flow[None]:
+    def _turn(self) -> Flow[None]:
         name = self.client.name
-        while not self.stopped:
-            try:
-                records = yield from self._consumer.poll()
-            except ClientError as error:
-                self._world.tell(name, f"poll: {error}")
-                records = []
-            for record in records:
-                self._history.reads.append(
-                    Reading(name, record.topic, record.partition, record.offset, record.value)
-                )
-            if records:
-                first, last = records[0], records[-1]
-                self._world.tell(
-                    name, f"read {len(records)}: {first.partition}@{first.offset} to {last.offset}"
-                )
-            yield Pause(self.client.view.now + self._world.random.randint(1, self._gap_ms))
+        try:
+            records = yield from self._consumer.poll()
+        except ClientError as error:
+            self.tell(f"poll: {error}")
+            records = []
+        for record in records:
+            self._history.reads.append(
+                Reading(name, record.topic, record.partition, record.offset, record.value)
+            )
+        if records:
+            first, last = records[0], records[-1]
+            self.tell(f"read {len(records)}: {first.partition}@{first.offset} to {last.offset}")

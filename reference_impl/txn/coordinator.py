@@ -115,6 +115,10 @@ class Coordinator:
                 self._arm(TIMEOUTS, self.rules.timeout_check_ms, now)
         self._arm(EXPIRY, self.rules.expiry_check_ms, now)
 
+    def load(self, partition: int, epoch: int) -> None:
+        """This partition is ours from now on, and its log is being read; `lead` ends that."""
+        self.led[partition] = Led(epoch, loading=True)
+
     def resign(self, partition: int) -> None:
         """Somebody else leads it; answers to come will say so."""
         self.led.pop(partition, None)

@@ -22,8 +22,15 @@ KAFKA = "kafka@4.3"
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
 CLUSTERS = [1, 3, pytest.param(KAFKA, marks=_REAL)]
 # Nobody waits for members that do not come: three seconds per test would be all we measure.
-HASTE = {"group.initial.rebalance.delay.ms": 0, "offsets.topic.num.partitions": 5,
-         "transaction.state.log.num.partitions": 5}  # fmt: skip
+HASTE = {
+    "group.initial.rebalance.delay.ms": 0,
+    "group.consumer.min.session.timeout.ms": 3000,
+    "group.consumer.session.timeout.ms": 6000,
+    "group.consumer.min.heartbeat.interval.ms": 300,
+    "group.consumer.heartbeat.interval.ms": 1000,
+    "offsets.topic.num.partitions": 5,
+    "transaction.state.log.num.partitions": 5,
+}
 _numbers = itertools.count()
 
 

@@ -211,9 +211,8 @@ def test_offsets_go_with_the_transaction(bootstrap, topic, consumer, kind):
 
 
 def test_a_newer_producer_fences_the_older(bootstrap, topic):
-    older, newer = (
-        Producer({"bootstrap.servers": bootstrap, "transactional.id": topic}, logger=QUIET) for _ in range(2)
-    )
+    settings = {"bootstrap.servers": bootstrap, "transactional.id": topic}
+    older, newer = (Producer(settings, logger=QUIET) for _ in range(2))
     older.init_transactions(PATIENCE_S)
     older.begin_transaction()
     older.produce(topic, b"old")

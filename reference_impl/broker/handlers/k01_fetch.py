@@ -139,6 +139,9 @@ def _query(
         isolation = LAST_STABLE if committed else HIGH_WATERMARK
     limit = broker.number("fetch.max.bytes", broker.persona.quirk("fetch.max-bytes"))
     max_bytes = min(body["max_bytes"], limit)
+    if broker.quotas and replica < 0 and broker.persona.quirk("quotas.bound-fetches"):
+        most = broker.quotas.most(request.header.key, request.header.client_id)
+        max_bytes = max_bytes if most is None else min(max_bytes, int(most))
     return _Query(
         request,
         session.wanted,

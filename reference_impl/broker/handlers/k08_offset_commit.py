@@ -13,19 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import group_log
+from reference_impl.broker import committed, group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import (
-    coordinator_of,
-    forget_deleted,
-    next_age,
-    number,
-    refusal,
-    retention_ms,
-    waiting,
-    watch_age,
-)
+from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.cluster.topology import Topic
 from reference_impl.group.consumer_coordinator import commit_fault
 from reference_impl.group.members import Group, Ticket
@@ -34,7 +25,10 @@ from reference_impl.group.offsets import Stored
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
-UNSET = -1
+_WAIVED = {
+    "stale-generation-committed": ErrorCode.ILLEGAL_GENERATION,
+    "strangers-commit": ErrorCode.UNKNOWN_MEMBER_ID,
+}
 Offsets = dict[tuple[str, int], Stored]
 # Per topic: what was asked, the topic if any of it is there, an answer per partition.
 Rows = list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]
@@ -89,7 +83,6 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _located(request: Request, broker: Broker) -> Rows:
     rows = []
     by_id = request.header.version >= FIRST_BY_ID
-    checked = broker.persona.quirk("offsets.partitions-are-checked")
     failed_first = broker.persona.quirk("groups.newer-coordinator")
     for asked in request.body["topics"]:
         if by_id:
@@ -100,7 +93,7 @@ def _located(request: Request, broker: Broker) -> Rows:
         answers = []
         for row in asked["partitions"]:
             index = row["partition_index"]
-            there = topic is not None and (not checked or topic.partition(index) is not None)
+            there = committed.is_there(broker, topic, index)
             code = ErrorCode.NONE if there else missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             answers.append({"partition_index": index, "error_code": code})
         if failed_first:
@@ -121,22 +114,20 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     code = refusal(broker, group_id, member=False)
     if code:
         return code
-    coordinator = coordinator_of(broker)
-    group = coordinator.groups.get(group_id)
-    if group is None:
-        if generation >= 0:
-            newer = broker.persona.quirk("groups.newer-coordinator")
-            found = newer and version >= FIRST_NOT_FOUND
-            return ErrorCode.GROUP_ID_NOT_FOUND if found else ErrorCode.ILLEGAL_GENERATION
-        group = coordinator.found(group_id, now)
-    forget_deleted(broker)
-    watch_age(broker, now)
+    missing = ErrorCode.NONE
+    if generation >= 0:
+        newer = broker.persona.quirk("groups.newer-coordinator") and version >= FIRST_NOT_FOUND
+        missing = ErrorCode.GROUP_ID_NOT_FOUND if newer else ErrorCode.ILLEGAL_GENERATION
+    group = committed.group_for(broker, group_id, now, missing=missing)
+    if not isinstance(group, Group):
+        return group
     if group.modern is not None:
         return _admitted_by_members(request, broker, group)
-    code = coordinator.may_commit(
+    code = coordinator_of(broker).may_commit(
         group, body["member_id"], body["group_instance_id"], generation, now
     )
-    return code or group
+    waived = any(code == _WAIVED[name] for name in _WAIVED.keys() & broker.switches)
+    return group if waived or not code else code
 
 
 def _admitted_by_members(request: Request, broker: Broker, group: Group) -> Group | int:
@@ -145,8 +136,10 @@ def _admitted_by_members(request: Request, broker: Broker, group: Group) -> Grou
     epoch, member_id = body["generation_id_or_member_epoch"], body["member_id"]
     if modern is None:
         return group
-    if request.header.version < FIRST_NOT_FOUND and member_id in modern.members:
-        return ErrorCode.UNSUPPORTED_VERSION
+    if request.header.version < FIRST_NOT_FOUND:
+        member = modern.members.get(member_id)
+        if member is not None and member.classic is None:
+            return ErrorCode.UNSUPPORTED_VERSION
     code = commit_fault(modern, member_id, epoch, _places(request, broker))
     return code or group
 
@@ -191,19 +184,19 @@ def _offsets(
 ) -> Offsets:
     """What may be stored; each partition that may not has its code in its answer."""
     by_index = {row["partition_index"]: row for row in asked["partitions"]}
-    limit = number(broker, "offset.metadata.max.bytes")
+    retention = request.body["retention_time_ms"]
     offsets: Offsets = {}
     for answer in answers:
         if not isinstance(taken, Group) and taken:
             answer["error_code"] = taken
             continue
         row = by_index[answer["partition_index"]]
-        metadata = row["committed_metadata"] or ""
-        if len(metadata) > limit:
-            answer["error_code"] = ErrorCode.OFFSET_METADATA_TOO_LARGE
-            continue
-        key = topic.name, row["partition_index"]
-        offsets[key] = _stored(request, broker, row, metadata, topic, now)
+        made = row["commit_timestamp"]
+        kept = committed.stored(broker, row, topic, now, committed=made, retention=retention)
+        if isinstance(kept, Stored):
+            offsets[topic.name, row["partition_index"]] = kept
+        else:
+            answer["error_code"] = kept
     return offsets
 
 
@@ -211,24 +204,3 @@ def zookeeper(request: Request, broker: Broker) -> dict[tuple[str, int], Stored]
     """What version 0 keeps for this group; every broker sees the same."""
     kept = broker.cluster.zookeeper_offsets
     return kept.setdefault(request.body["group_id"], {})
-
-
-def _stored(
-    request: Request,
-    broker: Broker,
-    row: dict[str, Any],
-    metadata: str,
-    topic: Topic,
-    now: int,
-) -> Stored:
-    retention = request.body["retention_time_ms"]
-    committed = row["commit_timestamp"]
-    committed = now if committed == UNSET else committed
-    expires = None
-    if retention != UNSET:
-        expires = committed + retention
-    elif broker.persona.quirk("offsets.live-from-their-commit"):
-        expires = committed + retention_ms(broker)
-    epoch = row["committed_leader_epoch"]
-    age = next_age(broker)
-    return Stored(row["committed_offset"], epoch, metadata, committed, expires, topic, age)

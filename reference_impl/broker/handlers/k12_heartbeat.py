@@ -11,13 +11,15 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.consumer_groups import classic_heartbeat
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
+from reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
     code = refusal(broker, body["group_id"], member=True)
     if code:
-        return {"error_code": code}
+        blindly = code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # nobody knows yet (GROUP-21)
+        return {"error_code": ErrorCode.NONE if blindly else code}
     group = coordinator_of(broker).groups.get(body["group_id"])
     if group is not None and group.modern is not None:
         return {"error_code": classic_heartbeat(broker, group, body, now)}

@@ -26,7 +26,6 @@ CLASSIC, CONSUMER = "classic", "consumer"
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     states = {_folded(broker, name) for name in request.body["states_filter"]}
     types = {name.lower() for name in request.body["types_filter"]}
-    coordinator = coordinator_of(broker)
     code = ErrorCode.NONE
     if group_log.loads(broker):
         code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -51,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 def _groups(broker: Broker) -> Iterator[tuple[str, str, str, str]]:
     """(id, protocol type, state, type) of every group there is."""
-    for group in coordinator.groups.values():
+    for group in coordinator_of(broker).groups.values():
         kind = CLASSIC if group.modern is None else CONSUMER
         yield group.id, group.protocol_type or "", state_name(broker, group), kind
     for group in groups_of(broker).values():

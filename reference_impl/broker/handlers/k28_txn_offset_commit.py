@@ -15,20 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import group_log, verification
+from reference_impl.broker import committed, group_log, verification
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import (
-    coordinator_of,
-    forget_deleted,
-    next_age,
-    number,
-    refusal,
-    retention_ms,
-    waiting,
-    watch_age,
-)
+from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
 from reference_impl.group.consumer_coordinator import commit_fault
 from reference_impl.group.coordinator import Coordinator
@@ -54,6 +45,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         if not group_id and not broker.persona.quirk("transactions.offsets-of-no-group"):
             code = ErrorCode.INVALID_GROUP_ID
         if code:
+            code = _in_words_of(request.header.version, code)
             whole.give(codes | dict.fromkeys(waits, code))
         else:
             _verified(request, broker, codes, whole, now)
@@ -67,8 +59,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _unknown(broker: Broker, key: Key) -> int:
     name, index = key
     topic = broker.cluster.topics.get(name)
-    checked = broker.persona.quirk("offsets.partitions-are-checked")
-    there = topic is not None and (not checked or topic.partition(index) is not None)
+    there = committed.is_there(broker, topic, index)
     return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -130,20 +121,14 @@ def _admitted(
 def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: int) -> None:
     """Check the member, append, and let the offsets wait for their transaction."""
     body = request.body
-    coordinator = coordinator_of(broker)
     group_id, generation = body["group_id"], body["generation_id"]
-    group = coordinator.groups.get(group_id)
-    code = ErrorCode.NONE
-    if group is None:
-        if generation >= 0 and broker.persona.quirk("groups.newer-coordinator"):
-            code = ErrorCode.ILLEGAL_GENERATION
-        else:
-            group = coordinator.found(group_id, now)
-    if group is not None:
-        forget_deleted(broker)
-        watch_age(broker, now)
-        code = _admitted(coordinator, group, body, generation, now)
-    if code or group is None:
+    newer = generation >= 0 and broker.persona.quirk("groups.newer-coordinator")
+    missing = ErrorCode.ILLEGAL_GENERATION if newer else ErrorCode.NONE
+    group = committed.group_for(broker, group_id, now, missing=missing)
+    code = group
+    if isinstance(group, Group):
+        code = _admitted(coordinator_of(broker), group, body, generation, now)
+    if code or not isinstance(group, Group):
         whole.give({key: known or code for key, known in codes.items()})
         return
     offsets = _offsets(request, broker, codes, now)
@@ -151,6 +136,7 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
         whole.give(codes)
         return
     producer = Producer(body["producer_id"], body["producer_epoch"])
+
     def kept(code: int, at: int) -> None:
         if not code:
             visible = "pending-offsets-visible" in broker.switches
@@ -163,22 +149,17 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
 
 def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:
     """What may be kept; `codes` are told of what may not."""
-    limit = number(broker, "offset.metadata.max.bytes")
-    ends = broker.persona.quirk("offsets.live-from-their-commit")
-    expires = now + retention_ms(broker) if ends else None
     kept = {}
     for topic in request.body["topics"]:
         for row in topic["partitions"]:
             key = (topic["name"], row["partition_index"])
-            metadata = row["committed_metadata"] or ""
             if codes[key]:
                 continue
-            if len(metadata) > limit:
-                codes[key] = ErrorCode.OFFSET_METADATA_TOO_LARGE
-                continue
-            stored = broker.cluster.topics[topic["name"]]
-            offset, epoch = row["committed_offset"], row["committed_leader_epoch"]
-            kept[key] = Stored(offset, epoch, metadata, now, expires, stored, next_age(broker))
+            found = committed.stored(broker, row, broker.cluster.topics[topic["name"]], now)
+            if isinstance(found, Stored):
+                kept[key] = found
+            else:
+                codes[key] = found
     return kept
 
 

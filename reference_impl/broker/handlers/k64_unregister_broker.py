@@ -24,6 +24,5 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         return {"error_code": ErrorCode.BROKER_ID_NOT_REGISTERED, "error_message": message}
     controller_of(broker).left(number)
     if number != broker.id:  # who answers this has to know itself
-        del cluster.brokers[number]
-        cluster.generation += 1
+        cluster.forget(number)
     return {"error_code": ErrorCode.NONE, "error_message": ""}

@@ -27,6 +27,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         wanted = _filter(request.body, now)
     except re.error:
         return {"error_code": ErrorCode.INVALID_REGULAR_EXPRESSION}
+    coordinator = coordinator_of(broker, now)
+    if any(led.loading for led in coordinator.led.values()):
+        return {"error_code": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
     unknown = [name for name in request.body["state_filters"] if name not in NAMES]
     return {
         "error_code": ErrorCode.NONE,
@@ -37,7 +40,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
                 "producer_id": one.producer_id,
                 "transaction_state": str(one.state),
             }
-            for one in coordinator_of(broker, now).listed()
+            for one in coordinator.listed()
             if wanted(one)
         ],
     }

@@ -91,6 +91,23 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "quotas.answers-wait": (
+        "An answer above its client's quota is kept back; without the quirk it is sent and the "
+        "connection is not read meanwhile (KIP-219).",
+        (True, False, False, False, False),
+        "KIP-219",
+    ),
+    "quotas.bound-fetches": (
+        "A fetch asks for no more than its client may have in ten seconds.",
+        (False, False, True, True, True),
+        "KafkaApis.handleFetchRequest at 2.2.1, 2.8.2",
+    ),
+    "configs.rates-without-definition": (
+        "How a throttled rate is shown while it is set, which is no broker setting but a dynamic "
+        "one: (its value is shown, it is read-only).",
+        ((False, True), (False, True), (True, True), (True, True), (True, False)),
+        _SEEN,
+    ),
     "configs.metrics-have-defaults": (
         "A client metrics subscription that nobody made shows its defaults.",
         (False, False, False, False, True),

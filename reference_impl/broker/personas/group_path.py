@@ -109,6 +109,18 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (1, 3, 3, 3, 4),
         _SEEN,
     ),
+    "offsets.too-large-commits-are-told-apart": (
+        "A commit that its topic's max.message.bytes does not allow is INVALID_COMMIT_OFFSET_SIZE; "
+        "without the quirk it is UNKNOWN_SERVER_ERROR.",
+        (True, True, True, True, False),
+        _SEEN,
+    ),
+    "groups.loaded-ones-are-listed-meanwhile": (
+        "While one partition is being loaded ListGroups shows the groups of the others beside its "
+        "error; without the quirk no group.",
+        (True, True, True, True, False),
+        "GroupCoordinator.handleListGroups@2.8.2, GroupCoordinatorService.listGroups@4.3",
+    ),
     "offsets.live-from-their-commit": (
         "Retention counts from the commit, not from when the group became empty (KIP-211).",
         (True, False, False, False, False),

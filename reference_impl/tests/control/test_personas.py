@@ -95,8 +95,14 @@ def test_ranges_are_read_in_their_order():
 
 def test_each_named_key_is_served_or_missing_and_never_both():
     served, missing = set(registry.stems()), set(unsupported.reasons())
-    assert named_keys() == (served | missing)
-    assert served & missing == set()
+    apart = set(unsupported.NOT_FOR_CLIENTS)
+    assert named_keys() == (served | missing | apart)
+    assert served & missing == served & apart == missing & apart == set()
+
+
+def test_what_is_not_for_clients_is_listed_by_no_release():
+    listed = {key for release in RELEASES for key in persona(release).broker_listener}
+    assert listed & set(unsupported.NOT_FOR_CLIENTS) == set()
 
 
 def test_no_key_is_missing_twice():

@@ -1,0 +1,268 @@
+"""Rebalances per second of groups of 10, 100 and 1,000 members, and commits per second.
+
+A rebalance is a whole one: every member has subscribed to something else and joins (JoinGroup 9),
+all are answered with the new generation, the leader with every subscription; all sync (SyncGroup
+5), the leader with everybody's assignment, which the coordinator keeps before it answers. Each
+member has a connection. A commit is an OffsetCommit 9 of a member of the generation, answered when
+it is kept; each member waits for its answer before it commits again.
+
+The client is one thread that changes a few bytes of frames made beforehand and reads a few bytes of
+each answer, so that it is the broker who is measured, and the same client drives both sides.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+from harness.bench.contest import Figure, Options, available_peers, our_broker, peer_broker
+from harness.bench.line import Line, demand, frame
+from reference_impl.wire.errors import ErrorCode
+
+MEMBERS = (10, 100, 1_000)
+COMMITTERS = ((1, 1), (8, 1), (8, 20))  # members, partitions in each commit
+SECONDS, WARM_UP = 5.0, 3  # of measuring, and rebalances before it
+QUIET_S, PATIENCE_S = 0.5, 60.0
+SESSION_MS = 60_000
+TOPIC = "bench-groups"
+_SUBSCRIBED, _GENERATION, _OFFSET = b"@subscribed@", 0x0BADCAFE, 0x0BADCAFE_0BADCAFE
+_ANSWER = struct.Struct(">i4xBih")  # length, correlation, no tags, throttle, error
+_AT = _ANSWER.size
+_COMMITTED = struct.Struct(f">13x1x{1 + len(TOPIC)}x1x4xh")  # the first partition's error
+
+
+def run(options: Options) -> Iterator[Figure]:
+    for peer in available_peers(options):
+        for what, unit, measure in _contests():
+            ours, theirs = [], []
+            for _ in range(options.rounds):
+                with our_broker(options) as (bootstrap, _pid):
+                    ours.append(measure(bootstrap))
+                with peer_broker(peer) as (bootstrap, _pids):
+                    theirs.append(measure(bootstrap))
+            options.say(f"{what}: {max(ours):.1f}/s, {peer} {max(theirs):.1f}/s")
+            yield Figure("groups", what, round(max(ours), 1), unit, peer, round(max(theirs), 1))
+
+
+def _contests() -> Iterator[tuple[str, str, Callable[[str], float]]]:
+    for members in MEMBERS:
+        yield (
+            f"{members:,} members join and sync", "rebalances/s",
+            lambda bootstrap, members=members: rebalances(bootstrap, members),
+        )  # fmt: skip
+    for members, partitions in COMMITTERS:
+        yield (
+            f"{members} committing, {partitions} partition{'s' * (partitions > 1)} each",
+            "commits/s",
+            lambda bootstrap, a=members, b=partitions: commits(bootstrap, a, b),
+        )  # fmt: skip
+
+
+def rebalances(bootstrap: str, members: int, seconds: float = SECONDS) -> float:
+    """Whole rebalances of one group in a second."""
+    group = _Group(bootstrap, members)
+    for _ in range(WARM_UP):
+        group.rebalance()
+    done, began = 0, time.monotonic()
+    while time.monotonic() < began + seconds:
+        group.rebalance()
+        done += 1
+    took = time.monotonic() - began
+    group.close()
+    return done / took
+
+
+def commits(bootstrap: str, members: int, partitions: int, seconds: float = SECONDS) -> float:
+    """Commits of all members of one group together in a second."""
+    group = _Group(bootstrap, members, partitions)
+    group.rebalance()
+    frames = [_Patched(group.commit(each, partitions), _long(_OFFSET)) for each in group.members]
+    done, until = 0, time.monotonic() + seconds
+    for each, made in zip(group.members, frames, strict=True):
+        each.sock.sendall(made.with_(_long(done)))
+    began, waiting = time.monotonic(), len(group.members)
+    while waiting:
+        for number in group.ready(PATIENCE_S):
+            each = group.members[number]
+            for answer in each.answers():
+                demand(_COMMITTED.unpack_from(answer)[0], "OffsetCommit")
+                done += 1
+                if time.monotonic() < until:
+                    each.sock.sendall(frames[number].with_(_long(done)))
+                else:
+                    waiting -= 1
+    took = time.monotonic() - began
+    group.close()
+    return done / took
+
+
+class _Patched:
+    """A frame with a hole where a mark of the same length stands."""
+
+    def __init__(self, made: bytes, mark: bytes) -> None:
+        if made.count(mark) != 1:
+            raise ValueError(f"{made.count(mark)} places to patch")
+        self._head, _, self._tail = made.partition(mark)
+
+    def with_(self, value: bytes) -> bytes:
+        return self._head + value + self._tail
+
+
+class _Member:
+    """A connection whose answers are split from its bytes."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock, self.id = sock, ""
+        self._data = bytearray()
+        self.join: _Patched
+        self.sync: _Patched
+
+    def answers(self) -> Iterator[bytes]:
+        self._data += self.sock.recv(1 << 20)
+        while len(self._data) >= 4:
+            end = 4 + int.from_bytes(self._data[:4], "big")
+            if len(self._data) < end:
+                return
+            answer = bytes(self._data[:end])
+            del self._data[:end]
+            yield answer
+
+
+class _Group:
+    """Members of one group, each told its id and inside when this is made."""
+
+    def __init__(self, bootstrap: str, members: int, partitions: int = 1) -> None:
+        self._lines = [Line(bootstrap) for _ in range(members)]
+        first = self._lines[0]
+        first.create_topic(TOPIC, max(partitions, 1))
+        first.until("FindCoordinator", 2, {"key": TOPIC, "key_type": 0})
+        self.members = [_Member(line.socket) for line in self._lines]
+        self._selector = selectors.DefaultSelector()
+        for number, (line, each) in enumerate(zip(self._lines, self.members, strict=True)):
+            answer = line.ask("JoinGroup", 9, self._joins(""))
+            while answer["error_code"] != ErrorCode.MEMBER_ID_REQUIRED:
+                demand(answer["error_code"] * (answer["error_code"] not in _LOADING), "JoinGroup")
+                answer = line.ask("JoinGroup", 9, self._joins(""))
+            each.id = answer["member_id"]
+            each.join = _Patched(frame("JoinGroup", 9, self._joins(each.id)), _SUBSCRIBED)
+            each.sync = _Patched(frame("SyncGroup", 5, self._syncs(each.id)), _int(_GENERATION))
+            self._selector.register(line.socket, selectors.EVENT_READ, number)
+        self.generation, self.rounds = 0, 0
+        everybody = [
+            {"member_id": each.id, "assignment": b"a" * 40} for each in self.members
+        ]
+        self._leads = {
+            each.id: _Patched(
+                frame("SyncGroup", 5, self._syncs(each.id, everybody)), _int(_GENERATION)
+            )
+            for each in self.members[:1]
+        }
+        self._everybody = everybody
+
+    def rebalance(self) -> None:
+        """All join, all sync; RuntimeError for an answer that names an error."""
+        self.rounds += 1
+        answers = self._all_join()
+        generations = {struct.unpack_from(">i", answer, _AT)[0] for answer in answers}
+        if len(generations) > 1:  # some were late for the first phase of the group's life
+            return self.rebalance()
+        (self.generation,) = generations
+        generation = _int(self.generation)
+        leader = max(range(len(answers)), key=lambda number: len(answers[number]))
+        for number, each in enumerate(self.members):
+            sync = self._as_leader(each) if number == leader else each.sync
+            each.sock.sendall(sync.with_(generation))
+        for answer in self._collected(set(range(len(self.members)))).values():
+            demand(_code(answer), "SyncGroup")
+        return None
+
+    def commit(self, member: _Member, partitions: int) -> bytes:
+        rows = [
+            {"partition_index": index, "committed_offset": _OFFSET if index == 0 else index,
+             "committed_leader_epoch": -1, "committed_metadata": ""}
+            for index in range(partitions)
+        ]  # fmt: skip
+        body = {
+            "group_id": TOPIC, "generation_id_or_member_epoch": self.generation,
+            "member_id": member.id, "group_instance_id": None,
+            "topics": [{"name": TOPIC, "partitions": rows}],
+        }  # fmt: skip
+        return frame("OffsetCommit", 9, body)
+
+    def ready(self, seconds: float) -> list[int]:
+        return [key.data for key, _ in self._selector.select(seconds)]
+
+    def close(self) -> None:
+        self._selector.close()
+        for line in self._lines:
+            line.close()
+
+    def _all_join(self) -> list[bytes]:
+        """Each member's answer. Where nothing moves, those answered early are wanted once more."""
+        answers: dict[int, bytes] = {}
+        wanted = set(range(len(self.members)))
+        while wanted:
+            subscribed = b"%012d" % self.rounds
+            for number in wanted:
+                self.members[number].sock.sendall(self.members[number].join.with_(subscribed))
+            got = self._collected(wanted - answers.keys() | wanted, quiet=QUIET_S)
+            answers.update(got)
+            for answer in got.values():
+                demand(_code(answer), "JoinGroup")
+            if len(answers) == len(self.members):
+                break
+            self.rounds += 1
+            wanted = set(got)
+        return [answers[number] for number in range(len(self.members))]
+
+    def _collected(self, wanted: set[int], quiet: float = PATIENCE_S) -> dict[int, bytes]:
+        """One answer of each; fewer if nobody answers for so long after the first did."""
+        answers: dict[int, bytes] = {}
+        while len(answers) < len(wanted):
+            found = self.ready(quiet if answers else PATIENCE_S)
+            if not found:
+                break
+            for number in found:
+                for answer in self.members[number].answers():
+                    answers[number] = answer
+        return answers
+
+    def _as_leader(self, member: _Member) -> _Patched:
+        if member.id not in self._leads:
+            made = frame("SyncGroup", 5, self._syncs(member.id, self._everybody))
+            self._leads[member.id] = _Patched(made, _int(_GENERATION))
+        return self._leads[member.id]
+
+    def _joins(self, member_id: str) -> dict:
+        return {
+            "group_id": TOPIC, "session_timeout_ms": SESSION_MS, "rebalance_timeout_ms": SESSION_MS,
+            "member_id": member_id, "protocol_type": "bench", "reason": None,
+            "protocols": [{"name": "range", "metadata": b"t" * 20 + _SUBSCRIBED}],
+        }  # fmt: skip
+
+    def _syncs(self, member_id: str, assignments: list[dict] | None = None) -> dict:
+        return {
+            "group_id": TOPIC, "generation_id": _GENERATION, "member_id": member_id,
+            "protocol_type": "bench", "protocol_name": "range", "assignments": assignments or [],
+        }  # fmt: skip
+
+
+_LOADING = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+)  # fmt: skip
+
+
+def _code(answer: bytes) -> int:
+    return _ANSWER.unpack_from(answer)[3]
+
+
+def _int(value: int) -> bytes:
+    return struct.pack(">i", value)
+
+
+def _long(value: int) -> bytes:
+    return struct.pack(">q", value)

@@ -1,0 +1,68 @@
+"""A connection that asks and waits, for benches whose client must be the same for both sides.
+
+No batching, no retries but those that a bench asks for: what is measured is the broker's answer.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import Any
+
+from reference_impl.wire import headers
+from reference_impl.wire.apis import by_name
+
+PATIENCE_S = 60.0
+CLIENT = "bench"
+
+
+class Line:
+    """Requests to the first of some brokers, one at a time. `socket` may be driven by others."""
+
+    def __init__(self, bootstrap: str) -> None:
+        host, _, port = bootstrap.partition(",")[0].rpartition(":")
+        self.socket = socket.create_connection((host, int(port)), PATIENCE_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        self.socket.sendall(frame(api, version, body))
+        (size,) = struct.unpack(">i", self._read(4))
+        return headers.decode_response(by_name(api).key, version, self._read(size)).body
+
+    def until(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask again while the coordinator is not there yet, or busy; RuntimeError in the end."""
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            answer = self.ask(api, version, body)
+            if not answer["error_code"] or time.monotonic() > until:
+                demand(answer["error_code"], api)
+                return answer
+
+    def create_topic(self, name: str, partitions: int = 1) -> None:
+        """With one replica; one that is there already will do."""
+        topic = {"name": name, "num_partitions": partitions, "replication_factor": 1}
+        self.ask("CreateTopics", 5, {"topics": [topic], "timeout_ms": 30_000})
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def _read(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            piece = self.socket.recv(size - len(data))
+            if not piece:
+                raise ConnectionError("the broker hung up")
+            data += piece
+        return data
+
+
+def frame(api: str, version: int, body: dict[str, Any]) -> bytes:
+    """A request with its length in front."""
+    request = headers.encode_request(by_name(api).key, version, 1, CLIENT, body)
+    return struct.pack(">i", len(request)) + request
+
+
+def demand(code: int, api: str) -> None:
+    if code:
+        raise RuntimeError(f"{api} answered {code}")

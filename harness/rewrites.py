@@ -1,0 +1,42 @@
+"""Rewrites of what controllers and quotas answer: legal differences that are one line each.
+
+`normalize` names the reasons and says where they apply; these functions only do what is said there.
+
+Sources: schemas DescribeQuorum, AddRaftVoter, ListConfigResources; KIP-124 (throttle times).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.normalize import Symbols
+
+TOPIC = 2  # of a config resource's kinds
+_CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
+
+
+def quoted_cluster(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return _CLUSTER_ID.sub(r"\1$cluster-id", value) if isinstance(value, str) else value
+
+
+def metadata_offset(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    known = "error_code" not in struct or struct["error_code"] == 0
+    return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
+
+
+def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$throttled" if isinstance(value, int) and value > 0 else value
+
+
+def only_named(answer: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
+    """Topics of other cases are theirs; brokers are everybody's."""
+    rows = answer["config_resources"]
+    kept = [
+        row
+        for row in rows
+        if row.get("resource_type") != TOPIC or row.get("resource_name") in symbols.ours
+    ]
+    symbols.used["other-topics"] += len(kept) != len(rows)
+    return answer | {"config_resources": kept}

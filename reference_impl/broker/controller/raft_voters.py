@@ -1,0 +1,46 @@
+"""Why a quorum whose voters stand in the settings takes and loses none: what both requests share.
+
+The order of the checks is the controller's and shows in which error comes first: another cluster,
+no voter, a kraft.version that has no dynamic voters. Nothing comes after them here.
+
+Sources: KIP-853; KafkaRaftClient and AddVoterHandler@3.9.2, 4.3.1; observed on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+
+NO_DIRECTORY = bytes(16)
+
+
+class Words(NamedTuple):
+    """How one of the two requests is called in what is said of it."""
+
+    title: str
+    doing: str
+
+
+ADD, REMOVE = Words("Add", "adding"), Words("Remove", "removing")
+
+
+def refused(broker: Broker, body: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    code, message = _fault(broker, body, words)
+    return {"error_code": code, "error_message": message}
+
+
+def _fault(broker: Broker, body: Mapping[str, Any], words: Words) -> tuple[int, str]:
+    own, named = broker.cluster.cluster_id, body["cluster_id"]
+    if named is not None and named != own:
+        message = f'The given id "{named}" doesn\'t match the cluster id "{own}"'
+        return ErrorCode.INCONSISTENT_CLUSTER_ID, message
+    if body["voter_id"] < 0 or body["voter_directory_id"] == NO_DIRECTORY:
+        message = f"{words.title} voter request didn't include a valid voter"
+        return ErrorCode.INVALID_REQUEST, message
+    message = f"Cluster doesn't support {words.doing} voter because the kraft.version feature is 0"
+    return ErrorCode.UNSUPPORTED_VERSION, message

@@ -1,0 +1,18 @@
+"""RemoveRaftVoter: a voter on the metadata log is given up; never where settings name the voters.
+
+Sources: KIP-853; KafkaRaftClient.handleRemoveVoterRequest@3.9.2, 4.3.1; observed on both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference_impl.broker.controller import raft_voters
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    return raft_voters.refused(broker, request.body, raft_voters.REMOVE)

@@ -1,0 +1,183 @@
+"""Members of a group that come and go, and what a group promises them.
+
+A member notes each generation that it was in, each commit that was accepted and each record that
+it was given. What must hold (clauses GROUP-*, OFFS-*; KIP-62, KIP-345, KIP-429): in one generation
+a partition has one owner; a member that joins after somebody is in a generation is in no earlier
+one; a commit from an earlier one is refused; what is committed never goes back, nor is it read
+back lower than it was accepted; whatever lies below a committed offset was given to somebody. And
+once all is calm, the group reads to the end.
+
+Only what was known before a request was sent binds its answer: a coordinator that was told to wait
+may still answer what was true when it was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from reference_impl.client.flow import ClientError, Flow
+from reference_impl.client.group_consumer import GroupConsumer, Listener
+from reference_impl.client.group_offsets import Place
+from reference_impl.client.offsets import READ_UNCOMMITTED
+from reference_impl.sim.actor import Actor
+from reference_impl.sim.client import SimClient
+from reference_impl.sim.world import World
+
+SESSION_MS, HEARTBEAT_MS, POLL_MS = 6_000, 1_000, 6_000
+PATIENCE_MS = 2_000
+
+
+@dataclass(slots=True)
+class GroupHistory:
+    """What the members of one group saw; `complaints` are promises that were broken."""
+
+    newest: int = -1  # generation that anybody is known to have been in
+    owners: dict[tuple[int, Place], str] = field(default_factory=dict)
+    committed: dict[Place, int] = field(default_factory=dict)
+    given: dict[Place, set[int]] = field(default_factory=dict)
+    commits: int = 0
+    rebalances: int = 0
+    complaints: list[str] = field(default_factory=list)
+
+    def joined(self, member: str, generation: int, floor: int, owned: Iterable[Place]) -> None:
+        self.rebalances += 1
+        if generation < floor:
+            self.complaints.append(f"{member} is in generation {generation} after {floor}")
+        self.newest = max(self.newest, generation)
+        for place in owned:
+            owner = self.owners.setdefault((generation, place), member)
+            if owner != member:
+                self.complaints.append(
+                    f"{owner} and {member} both own {place} in generation {generation}"
+                )
+
+    def accepted(
+        self, member: str, generation: int, offsets: dict[Place, int], before: Known
+    ) -> None:
+        """A commit went through; `before` is what was known when it was sent."""
+        self.commits += 1
+        if generation < before.generation:
+            self.complaints.append(
+                f"{member} committed in generation {generation} after {before.generation}"
+            )
+        for place, offset in offsets.items():
+            floor = before.committed.get(place, 0)
+            if offset < floor:
+                self.complaints.append(f"{member} committed {offset} of {place} after {floor}")
+            self.committed[place] = max(offset, self.committed.get(place, 0))
+
+    def known(self) -> Known:
+        return Known(self.newest, dict(self.committed))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    generation: int
+    committed: dict[Place, int]
+
+
+class ObservedConsumer(GroupConsumer):
+    """Says what it learned of the group to a history."""
+
+    def __init__(self, client: SimClient, history: GroupHistory, group: str, **options) -> None:
+        super().__init__(
+            client.view,
+            group,
+            reset="earliest",
+            max_wait_ms=100,
+            request_timeout_ms=PATIENCE_MS,
+            session_timeout_ms=SESSION_MS,
+            heartbeat_interval_ms=HEARTBEAT_MS,
+            max_poll_interval_ms=POLL_MS,
+            metadata_max_age_ms=3_000,
+            auto_commit_ms=None,
+            **options,
+        )
+        self._name = client.name
+        self._history = history
+        self._floor = -1
+
+    def observe(self, topics: Iterable[str]) -> None:
+        self.subscribe(topics, listener=Listener(assigned=self._assigned))
+
+    def poll(self) -> Flow[list]:
+        self._floor = self._history.newest
+        return (yield from super().poll())
+
+    def _assigned(self, _: list[Place]) -> None:
+        name = self.member.instance_id or self.member.id
+        self._history.joined(name, self.member.generation, self._floor, self.positions)
+        self._floor = self._history.newest
+
+    def committed(self, places: Iterable[Place]):
+        before = self._history.known()
+        found = yield from super().committed(places)
+        for place in places:
+            offset = found[place].offset if place in found else 0
+            floor = before.committed.get(place, 0)
+            if offset < floor:
+                self._history.complaints.append(
+                    f"{self._name} was told that {offset} of {place} is committed, after {floor}"
+                )
+        return found
+
+
+class GroupMember(Actor):
+    """Polls, commits what it was given more often than not, and goes on."""
+
+    def __init__(
+        self,
+        client: SimClient,
+        world: World,
+        history: GroupHistory,
+        topics: list[str],
+        *,
+        group: str = "readers",
+        assignors: tuple[str, ...] = ("range",),
+        instance_id: str | None = None,
+        isolation: int = READ_UNCOMMITTED,
+        gap_ms: int = 300,
+    ) -> None:
+        super().__init__(client, world, gap_ms=gap_ms)
+        self._history = history
+        self._consumer = ObservedConsumer(
+            client,
+            history,
+            group,
+            assignors=assignors,
+            instance_id=instance_id,
+            isolation=isolation,
+        )
+        self._consumer.observe(topics)
+
+    def _turn(self) -> Flow[None]:
+        try:
+            records = yield from self._consumer.poll()
+            for record in records:
+                place = record.topic, record.partition
+                self._history.given.setdefault(place, set()).add(record.offset)
+            if self._world.random.random() < 0.7:
+                yield from self._commit()
+        except ClientError as error:
+            self.tell(f"poll: {error}")
+
+    def _commit(self) -> Flow[None]:
+        consumer, before = self._consumer, self._history.known()
+        generation = consumer.member.generation
+        offsets = {place: at for place, at in consumer.positions.items() if at is not None}
+        if not offsets:
+            return
+        try:
+            yield from consumer.commit(offsets)
+        except ClientError as error:
+            self.tell(f"commit in {generation}: {error}")
+            return
+        self.tell(f"committed in {generation} {sorted(offsets.items())}")
+        self._history.accepted(self.client.name, generation, offsets, before)
+
+    def _last(self) -> Flow[None]:
+        try:
+            yield from self._consumer.close()
+        except ClientError as error:
+            self.tell(f"close: {error}")

@@ -1,0 +1,215 @@
+"""What a trial can be about: the clients of each workload, and how it is judged in the end.
+
+`plain` writes and reads. `groups` adds members of a group that read what is written and come and
+go; `transactions` adds copiers that carry it to two other topics, each record exactly once; `all`
+is both. A workload is asked for its actors once, told when calm begins, and stopped in steps: who
+feeds others goes first, so that what the others must still get done can be waited for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from reference_impl.client.offsets import READ_COMMITTED
+from reference_impl.sim.actor import Actor, Lives
+from reference_impl.sim.copying import AUDIT, COPIES, Copier, CopyHistory, judged
+from reference_impl.sim.groups import GroupHistory, GroupMember
+from reference_impl.sim.workload import History, Reader, Writer
+from reference_impl.wire.apis import by_name
+
+if TYPE_CHECKING:
+    from reference_impl.sim.cluster import Simulation
+    from reference_impl.sim.invariants import Invariants
+
+ORDERS = "orders"
+TARGETS = {COPIES: 2, AUDIT: 1}
+# few partitions: a simulated second costs what there is to replicate
+SETTINGS = {
+    "offsets.topic.num.partitions": "2",
+    "transaction.state.log.num.partitions": "2",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+    "group.initial.rebalance.delay.ms": "500",
+}
+
+
+class Plain:
+    """Writers that are told what became of each record, and a reader."""
+
+    settings: dict[str, str] = {}
+    writers = 2
+    gap_ms = 150
+
+    def __init__(self, simulation: Simulation, partitions: int) -> None:
+        self.simulation = simulation
+        self.history = History()
+        self.topics = (ORDERS,)
+        self.places = [(ORDERS, index) for index in range(partitions)]
+        simulation.create_topic(ORDERS, partitions)
+
+    def actors(self) -> list[Actor | Lives]:
+        world, client = self.simulation.world, self.simulation.client
+        self.fed = [
+            Writer(client(f"p{number}"), world, self.history, self.places, gap_ms=self.gap_ms)
+            for number in range(self.writers)
+        ]
+        self.fed_by: list[Actor | Lives] = [
+            Reader(client("c0"), world, self.history, self.places, gap_ms=300)
+        ]
+        return [*self.fed, *self.fed_by]
+
+    def calm(self) -> None:
+        """No fault from now on: nobody goes any more."""
+        for each in self.fed_by:
+            if isinstance(each, Lives):
+                each.calm()
+
+    def steps(self) -> list[list[Actor | Lives]]:
+        """Who is stopped together, in order."""
+        return [[*self.fed, *self.fed_by]]
+
+    def settle(self, invariants: Invariants) -> dict:
+        return invariants.settle(self.history, self.topics)
+
+    def figures(self) -> dict[str, int]:
+        """What was done besides writing and reading."""
+        return {}
+
+    def ends(self, stored: dict) -> dict[tuple[str, int], int]:
+        """Where the log of each partition that is read ends."""
+        logs = {
+            place: self.simulation.hosts[self.simulation.cluster.partition(*place).leader]
+            .core.replicas.get(*place)
+            .log
+            for place in stored
+        }
+        return {place: log.high_watermark for place, log in logs.items()}
+
+
+class Groups(Plain):
+    """And members of one group, some of them static, all eager or all cooperative."""
+
+    settings = SETTINGS
+    gap_ms = 300
+    members = 3
+
+    def actors(self) -> list[Actor | Lives]:
+        actors = super().actors()
+        world = self.simulation.world
+        self.group = GroupHistory()
+        assignors = world.random.choice((("range",), ("roundrobin",), ("cooperative-sticky",)))
+        static = world.random.randrange(self.members + 1)
+
+        def place(slot: int) -> Lives:
+            return Lives(
+                world,
+                lambda life: GroupMember(
+                    self.simulation.client(f"g{slot}.{life}"),
+                    world,
+                    self.group,
+                    [ORDERS],
+                    assignors=assignors,
+                    instance_id=f"static-{slot}" if slot < static else None,
+                ),
+            )
+
+        lives = [place(slot) for slot in range(self.members)]
+        self.fed_by += lives
+        return [*actors, *lives]
+
+    def steps(self) -> list[list[Actor | Lives]]:
+        return [list(self.fed), self.fed_by]
+
+    def settle(self, invariants: Invariants) -> dict:
+        stored = super().settle(invariants)
+        self._all_read(invariants, stored, self.group, "readers")
+        for place, rows in stored.items():
+            below = {offset for offset in rows if offset < self.group.committed.get(place, 0)}
+            missed = below - self.group.given.get(place, set())
+            if missed:
+                invariants.broken(f"{place}: nobody was given {min(missed)}, but it is committed")
+        return stored
+
+    def figures(self) -> dict[str, int]:
+        return {"rebalances": self.group.rebalances, "commits": self.group.commits}
+
+    def _all_read(
+        self, invariants: Invariants, stored: dict, group: GroupHistory, name: str
+    ) -> None:
+        if group.complaints:
+            invariants.broken(f"group {name}: {group.complaints[0]}")
+        for place, end in self.ends(stored).items():
+            if group.committed.get(place, 0) != end:
+                at = group.committed.get(place, 0)
+                invariants.broken(f"group {name} stands at {at} of {place}, which ends at {end}")
+
+
+class Transactions(Groups):
+    """And copiers instead of members."""
+
+    members = 2
+    whole = False  # with the members too
+
+    def __init__(self, simulation: Simulation, partitions: int) -> None:
+        super().__init__(simulation, partitions)
+        for topic, count in TARGETS.items():
+            simulation.create_topic(topic, count)
+
+    def actors(self) -> list[Actor | Lives]:
+        actors = super().actors() if self.whole else Plain.actors(self)
+        world, simulation = self.simulation.world, self.simulation
+        self.copies, self.copiers, self.seen = CopyHistory(), GroupHistory(), History()
+        assignors = world.random.choice((("range",), ("cooperative-sticky",)))
+        by_generation = simulation.persona.serves(by_name("TxnOffsetCommit").key, 3)
+
+        def place(slot: int) -> Lives:
+            return Lives(
+                world,
+                lambda life: Copier(
+                    simulation.client(f"x{slot}.{life}"),
+                    world,
+                    self.copies,
+                    self.copiers,
+                    ORDERS if by_generation else self.places[slot],
+                    TARGETS,
+                    transactional_id=f"copier-{slot}",
+                    assignors=assignors,
+                ),
+            )
+
+        slots = self.members if by_generation else len(self.places)
+        lives = [place(slot) for slot in range(slots)]
+        outputs = [(topic, i) for topic, count in TARGETS.items() for i in range(count)]
+        reader = Reader(
+            simulation.client("r0"), world, self.seen, outputs, isolation=READ_COMMITTED, gap_ms=300
+        )
+        self.fed_by += [*lives, reader]
+        return [*actors, *lives, reader]
+
+    def steps(self) -> list[list[Actor | Lives]]:
+        return [list(self.fed), self.fed_by[:-1], self.fed_by[-1:]]
+
+    def settle(self, invariants: Invariants) -> dict:
+        settle = super().settle if self.whole else super(Groups, self).settle
+        stored = settle(invariants)
+        wrong = judged(self.copies, self.copiers.committed, stored, self.seen.reads, list(TARGETS))
+        if wrong:
+            invariants.broken(wrong)
+        self._all_read(invariants, stored, self.copiers, "copiers")
+        return stored
+
+    def figures(self) -> dict[str, int]:
+        found = super().figures() if self.whole else {}
+        return found | Counter(self.copies.ends.values())
+
+
+class Everything(Transactions):
+    whole = True
+
+
+WORKLOADS: dict[str, type[Plain]] = {
+    "plain": Plain,
+    "groups": Groups,
+    "transactions": Transactions,
+    "all": Everything,
+}

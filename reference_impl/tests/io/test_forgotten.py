@@ -1,0 +1,48 @@
+"""UnregisterBroker over real sockets: a broker that is forgotten can come back, or end."""
+
+import pytest
+
+from reference_impl.io.server import serve
+from reference_impl.tests.io.test_lives import SETTINGS, seen
+from reference_impl.tests.io.test_serving import Peer
+
+CREATE, UNREGISTER, VOTER = 19, 64, 80
+
+
+@pytest.fixture
+def running():
+    with serve(3, release="4.3", config=SETTINGS) as cluster:
+        with Peer(cluster.bootstrap[0]) as peer:
+            row = {"name": "t", "num_partitions": -1, "replication_factor": -1, "configs": []}
+            row["assignments"] = [{"partition_index": 0, "broker_ids": [1, 2]}]
+            body = {"topics": [row], "timeout_ms": 9000, "validate_only": False}
+            assert peer.ask(CREATE, 4, body)["topics"][0]["error_code"] == 0
+        yield cluster
+
+
+def forget(cluster, broker):
+    with Peer(cluster.bootstrap[0]) as peer:
+        return peer.ask(UNREGISTER, 0, {"broker_id": broker})["error_code"]
+
+
+def test_a_stopped_broker_is_forgotten_once_and_comes_back(running):
+    running.stop_broker(2)
+    assert (forget(running, 2), forget(running, 2)) == (0, 102)
+    assert seen(running) == ([0, 1], 1, [1])
+    running.start_broker(2)
+    assert seen(running, ([0, 1, 2], 1, [1, 2])) == ([0, 1, 2], 1, [1, 2])
+
+
+def test_a_live_broker_that_was_forgotten_can_still_end(running):
+    assert forget(running, 2) == 0
+    running.kill(2)
+    assert seen(running) == ([0, 1], 1, [1])
+
+
+def test_a_quorum_of_the_settings_takes_no_voter(running):
+    body = {"cluster_id": None, "timeout_ms": 1, "voter_id": 5, "voter_directory_id": b"\1" * 16}
+    with Peer(running.bootstrap[0]) as peer:
+        assert peer.ask(VOTER, 0, body | {"listeners": []})["error_code"] == 35
+        other = peer.ask(VOTER, 0, body | {"listeners": [], "cluster_id": "other"})
+        nobody = peer.ask(VOTER, 0, body | {"listeners": [], "voter_id": -1})
+    assert (other["error_code"], nobody["error_code"]) == (104, 42)
