@@ -140,10 +140,12 @@ def a_group(case: Any, partitions: int = 2) -> tuple[Any, Any, list[Any]]:
     return topic, group, [a_topic(topic, partitions), serving(group)]
 
 
-def serving(group: Any) -> list[Any]:
-    """Until the group's coordinator has been found and answers for it."""
+def serving(group: Any, topic: Any = None) -> list[Any]:
+    """Until the group's coordinator has been found and answers for it; a topic if its name is not
+    this case's own.
+    """
     word = group if isinstance(group, str) else group.key
-    asked = fetch(group, None, version=2, name=f"serving {word}")
+    asked = fetch(group, topic, version=2, name=f"serving {word}")
     return [coordinator_ready(group), Until(asked, "error_code", "==", NONE)]
 
 

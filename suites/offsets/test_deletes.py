@@ -7,16 +7,16 @@ GroupMetadataManager.cleanupGroupMetadata; OffsetMetadataManager at 4.3; KIP-229
 from harness.claim import OBSERVED, claim, range_
 from harness.expect import all_of, answer
 from harness.scenario import Until
-from harness.steps import delete_topic, topic_gone, topic_ready, a_topic, create_topic
+from harness.steps import a_topic, create_topic, delete_topic, topic_gone, topic_ready
 from suites.offsets.commits import (
     CLUSTER,
     CODE,
     INVALID_GROUP_ID,
     MEMBER,
-    NONE,
-    NON_EMPTY_GROUP,
-    NOTHING,
     NO_SUCH_GROUP,
+    NON_EMPTY_GROUP,
+    NONE,
+    NOTHING,
     OFFSET,
     OWN,
     UNKNOWN_TOPIC,

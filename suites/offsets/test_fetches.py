@@ -32,6 +32,7 @@ from suites.offsets.commits import (
     part,
     rows,
 )
+from suites.offsets.commits import COMMIT as COMMITS
 from suites.transactions.acts import (
     COMMIT,
     a_producer,
@@ -121,13 +122,16 @@ def test_all_are_fetched_without_naming_them(case):
     verdict = case.judge(
         steps,
         a_topic(other),
-        rows(group, [(topic, [part(5), part(6, 2)]), (other, [part(8)])], name="sent"),
+        rows(
+            group, [(topic, [part(5), part(6, 2)]), (other, [part(8)])], name="sent",
+            version=FIRST_BY_ID if case.version >= FIRST_BY_ID else COMMITS,
+        ),
         fetch(group, None, version=case.version, name="ask"),
         expect=all_of(
             at(case, "topics").has_length(2),
             at(case, "error_code").is_(NONE),
         ),
-    )
+    )  # fmt: skip
     assert verdict.conforms, verdict
 
 
@@ -251,13 +255,14 @@ def test_are_fetched_from_the_empty_group(case):
 
 
 def pending(case, group, topic):
-    """Partition 0 has an offset of an open transaction; partition 1 one that was committed."""
+    """Partition 0 has an offset of an open transaction, 1 one that was committed, 2 has both."""
     transaction = case.transactional_id()
     return transaction, [
         a_producer(transaction),
-        commit(group, topic, 3, 1, name="plain"),
+        rows(group, [(topic, [part(3, 1), part(4, 2)])], name="plain"),
         add_offsets(transaction, group, name="group added"),
         commit_offset(transaction, group, topic, 7, name="pending"),
+        commit_offset(transaction, group, topic, 8, partition=2, name="pending too"),
     ]
 
 
@@ -271,12 +276,12 @@ def pending(case, group, topic):
 )
 def test_only_stable_ones_on_demand(case):
     """Who wants stable offsets is told UNSTABLE_OFFSET_COMMIT of those an open transaction has."""
-    topic, group, steps = a_group(case)
+    topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
     verdict = case.judge(
         steps,
         more,
-        fetch(group, topic, 0, 1, version=case.version, stable=case.stable, name="ask"),
+        fetch(group, topic, 0, 1, 2, version=case.version, stable=case.stable, name="ask"),
         ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
         expect=all_of(
             at(case, "topics[0].partitions[0].error_code").is_(UNSTABLE if case.stable else NONE),
@@ -291,7 +296,7 @@ def test_only_stable_ones_on_demand(case):
        **WITH_STABLE)  # fmt: skip
 def test_only_stable_ones_of_all(case):
     """Whether all offsets of a group include one that is only pending, and how it is shown."""
-    topic, group, steps = a_group(case)
+    topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
     verdict = case.judge(
         steps,

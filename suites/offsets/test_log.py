@@ -9,15 +9,14 @@ OffsetCommitValue, GroupMetadataValue.
 """
 
 from harness.claim import claim, range_
-from harness.expect import all_of, answer, by_release
+from harness.expect import all_of, answer
 from harness.placeholders import Ref
 from harness.scenario import Until
-from harness.steps import a_topic, describe_configs, delete_topic, list_offsets
+from harness.steps import a_topic, delete_topic, describe_configs, list_offsets
 from harness.steps import fetch as read_log
 from suites.offsets.commits import (
     CLUSTER,
     CODE,
-    ILLEGAL_GENERATION,
     MEMBER,
     NONE,
     OWN,
@@ -294,7 +293,7 @@ def test_groups_have_a_partition_by_java_hash(case):
     topic, group, place = case.topic(), case.called, PLACES[case.called]
     verdict = case.judge(
         a_topic(topic),
-        serving(group),
+        serving(group, topic),
         noted(place),
         commit(group, topic, name="ask"),
         since(place),

@@ -10,7 +10,9 @@ at 4.3; KIP-345 (instance ids).
 
 from harness.claim import claim, range_
 from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
 from harness.scenario import Await, Send, Until
+from harness.steps import ask
 from suites.offsets.commits import (
     CLUSTER,
     CODE,
@@ -19,7 +21,6 @@ from suites.offsets.commits import (
     NONE,
     NOTHING,
     OFFSET,
-    OWN,
     REBALANCING,
     SESSION_MS,
     UNKNOWN_MEMBER,
@@ -33,8 +34,6 @@ from suites.offsets.commits import (
     join,
     leave,
 )
-from harness.steps import ask
-from harness.placeholders import Ref
 
 BY_MEMBERS = {
     "api": "OffsetCommit",

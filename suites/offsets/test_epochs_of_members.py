@@ -1,0 +1,163 @@
+"""Offsets of a consumer group of KIP-848: a member's epoch stands where a generation stood.
+
+Sources: ConsumerGroup.validateOffsetCommit, validateOffsetFetch at 4.3; KIP-848, KIP-1251.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer
+from harness.scenario import Until
+from harness.steps import ask
+from suites.offsets.commits import (
+    CLUSTER,
+    CODE,
+    FIRST_WITH_MEMBER,
+    NONE,
+    NOTHING,
+    OFFSET,
+    STALE_EPOCH,
+    UNKNOWN_MEMBER,
+    UNSUPPORTED_VERSION,
+    a_group,
+    commit,
+    fetch,
+    fetched,
+    offset_delete,
+)
+
+MEMBER = "member-of-this-group-00"
+NEWEST = {"config": CLUSTER, "releases": "4.3"}
+COMMITS = NEWEST | {"api": "OffsetCommit", "versions": range_("OffsetCommit", 2)}
+FETCHES = NEWEST | {"api": "OffsetFetch", "versions": range_("OffsetFetch", FIRST_WITH_MEMBER)}
+SUBSCRIBED = 86
+
+
+def beat(group, name, *, epoch=0, topics=None, owned=None):
+    """A ConsumerGroupHeartbeat of the only member."""
+    body = {
+        "group_id": group,
+        "member_id": MEMBER,
+        "member_epoch": epoch,
+        "instance_id": None,
+        "rack_id": None,
+        "rebalance_timeout_ms": 30_000 if epoch == 0 else -1,
+        "subscribed_topic_names": topics,
+        "subscribed_topic_regex": None,
+        "server_assignor": None,
+        "topic_partitions": owned,
+    }
+    return ask("ConsumerGroupHeartbeat", 1, body, name=name)
+
+
+def joined(group, topic):
+    """The member joined with epoch 2, its first (observed on 4.3.1)."""
+    return Until(beat(group, "joined", topics=[topic], owned=[]), "member_epoch", "==", 2)
+
+
+@claim(
+    "offsets.members-of-consumer-groups-commit-in-their-epoch",
+    evidence=("KIP-848",),
+    who=("own", "older", "newer", "stranger", "nobody"),
+    full=True,
+    **COMMITS,
+)
+def test_members_of_consumer_groups_commit_in_their_epoch(case):
+    """From version 9 on a wrong epoch is STALE_MEMBER_EPOCH; older versions are not for members."""
+    topic, group, steps = a_group(case)
+    member, epoch = {
+        "own": (MEMBER, 2),
+        "older": (MEMBER, 1),
+        "newer": (MEMBER, 3),
+        "stranger": ("nobody", 2),
+        "nobody": ("", -1),
+    }[case.who]
+    code = {"own": NONE, "older": STALE_EPOCH, "newer": STALE_EPOCH}.get(case.who, UNKNOWN_MEMBER)
+    if case.version < FIRST_WITH_MEMBER and member == MEMBER and code == STALE_EPOCH:
+        code = UNSUPPORTED_VERSION
+    verdict = case.judge(
+        steps,
+        joined(group, topic),
+        commit(group, topic, member=member, generation=epoch, version=case.version, name="ask"),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", CODE).is_one_of(code, UNSUPPORTED_VERSION),
+            answer("after", OFFSET).is_one_of(NOTHING, 7),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.members-of-consumer-groups-fetch-in-their-epoch",
+    evidence=("KIP-848",),
+    who=("own", "older", "newer", "stranger", "nobody", "unnamed"),
+    full=True,
+    **FETCHES,
+)
+def test_members_of_consumer_groups_fetch_in_their_epoch(case):
+    """A fetch that names a member must name its epoch; one that names nobody is answered."""
+    topic, group, steps = a_group(case)
+    member, epoch = {
+        "own": (MEMBER, 2),
+        "older": (MEMBER, 1),
+        "newer": (MEMBER, 3),
+        "stranger": ("nobody", 2),
+        "nobody": (None, -1),
+        "unnamed": ("", 2),
+    }[case.who]
+    codes = {"own": NONE, "older": STALE_EPOCH, "newer": STALE_EPOCH, "nobody": NONE}
+    verdict = case.judge(
+        steps,
+        joined(group, topic),
+        commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
+        fetch(group, topic, member=member, epoch=epoch, version=case.version, name="ask"),
+        expect=answer("ask", fetched("error_code", case.version)).is_(
+            codes.get(case.who, UNKNOWN_MEMBER)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.consumer-groups-keep-subscribed-topics",
+    evidence=("KIP-848", "KIP-496"),
+    api="OffsetDelete",
+    versions=range_("OffsetDelete", 0),
+    **NEWEST,
+)
+def test_consumer_groups_keep_subscribed_topics(case):
+    """OffsetDelete spares what members of a consumer group subscribe to, until they left."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        joined(group, topic),
+        commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
+        offset_delete(group, topic, name="ask"),
+        beat(group, "left", epoch=-1),
+        offset_delete(group, topic, name="empty"),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", CODE).is_(SUBSCRIBED),
+            answer("empty", CODE).is_(NONE),
+            answer("after", OFFSET).is_(NOTHING),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.consumer-groups-that-were-left-are-simple",
+    evidence=("KIP-848", "OFFS-10"),
+    **COMMITS,
+)
+def test_consumer_groups_that_were_left_are_simple(case):
+    """Into a consumer group without members anybody commits without an epoch."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        joined(group, topic),
+        beat(group, "left", epoch=-1),
+        commit(group, topic, version=case.version, name="ask"),
+        fetch(group, topic, name="after"),
+        expect=all_of(answer("ask", CODE).is_(NONE), answer("after", OFFSET).is_(7)),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,297 @@
+"""How long offsets live: a retention per commit, the broker's, and who is spared.
+
+The cluster looks for old offsets five times a second and its retention is a minute, the least there
+is. A commit of version 1 may say when it was made, so that a minute has passed already; those of
+versions 2 to 4 may bring a retention of their own. Partition 1 is each case's clock: its offset is
+of the kind that goes, and when it has gone the sweep has been there.
+
+Sources: GroupMetadata.removeExpiredOffsets at 1.0.2, 2.2.1, 2.8.2; OffsetExpirationCondition at
+4.3; KIP-211.
+"""
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Now, Ref
+from harness.scenario import Until
+from harness.steps import alter_configs, list_offsets
+from harness.steps import fetch as read_log
+from suites.offsets.commits import (
+    CLUSTER,
+    CODE,
+    MEMBER,
+    NONE,
+    NOTHING,
+    OFFSET,
+    OWN,
+    a_group,
+    a_member,
+    commit,
+    describe,
+    fetch,
+    leave,
+    part,
+    rows,
+    serving,
+    subscription,
+)
+from suites.transactions.acts import a_producer, add_offsets, commit_offset, ended
+
+SWEPT = CLUSTER | {
+    "offsets.retention.minutes": 1,
+    "offsets.retention.check.interval.ms": 200,
+}
+WITH_RETENTION = {
+    "api": "OffsetCommit",
+    "versions": range_("OffsetCommit", 2, 4),
+    "config": SWEPT,
+}
+WITH_TIME = {
+    "api": "OffsetCommit",
+    "versions": range_("OffsetCommit", 1, 1),
+    "config": SWEPT,
+    "releases": "1.0-3.9",
+}
+LONG_AGO, AN_HOUR = Now(-120_000), 3_600_000
+TOO_BIG_A_COMMIT = 28
+
+
+def swept(group, topic, *also, name="swept"):
+    """Ask until partition 1 has no offset any more; the others are in the same answer."""
+    asked = fetch(group, topic, 1, *also, name=name)
+    return Until(asked, OFFSET, "==", NOTHING)
+
+
+def left(offset, *, step="swept", place=1):
+    return answer(step, f"topics[0].partitions[{place}].committed_offset").is_(offset)
+
+
+def old(offset, partition=0):
+    """A row of version 1 that was made two minutes ago."""
+    return part(offset, partition, commit_timestamp=LONG_AGO)
+
+
+@claim(
+    "offsets.retention-of-a-commit-ends",
+    evidence=("OFFS-23",),
+    switches=("expired-offsets-kept",),
+    retention=(0, 1, 400),
+    full=True,
+    **WITH_RETENTION,
+)
+def test_retention_of_a_commit_ends(case):
+    """An offset whose commit brought a retention is gone soon after; others of the group stay."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        rows(group, [(topic, [part(5)])], retention=AN_HOUR, version=case.version, name="kept"),
+        rows(
+            group, [(topic, [part(6, 1)])], retention=case.retention, version=case.version,
+            name="ask",
+        ),
+        swept(group, topic, 0),
+        expect=all_of(answer("ask", CODE).is_(NONE), left(5)),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.a-new-commit-begins-a-new-life", evidence=("OFFS-23",), **WITH_RETENTION)
+def test_a_new_commit_begins_a_new_life(case):
+    """A commit without a retention of its own takes the earlier one's away."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 5, retention=700, version=case.version, name="first"),
+        commit(group, topic, 6, retention=AN_HOUR, version=case.version, name="second"),
+        commit(group, topic, 7, 1, retention=900, version=case.version, name="clock"),
+        swept(group, topic, 0),
+        expect=left(6),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.old-commits-of-a-simple-group-go", evidence=("OFFS-23", "KIP-211"), **WITH_TIME)
+def test_old_commits_of_a_simple_group_go(case):
+    """Where nobody ever joined the broker's retention counts from the commit's own time."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 5, name="kept"),
+        rows(group, [(topic, [old(6, 1)])], version=case.version, name="ask"),
+        swept(group, topic, 0),
+        expect=all_of(answer("ask", CODE).is_(NONE), left(5)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.retention-counts-from-the-last-member-on",
+    evidence=("OFFS-23", "KIP-211"),
+    switches=("retention-counts-from-the-commit",),
+    **WITH_TIME,
+)
+def test_retention_counts_from_the_last_member_on(case):
+    """In a group that has just emptied, old offsets stay from 2.1 on; on 1.0 they go."""
+    topic, group, steps = a_group(case)
+    clock = case.group("clock")
+    sent = [(topic, [old(5), old(6, 1)])]
+    verdict = case.judge(
+        steps,
+        serving(clock),
+        a_member(group),
+        rows(group, sent, version=case.version, **OWN, name="ask"),
+        leave(group, "left", member=MEMBER),
+        rows(clock, sent, version=case.version, name="clock"),
+        swept(clock, topic),
+        fetch(group, topic, name="after"),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            by_release({"1.0": answer("after", OFFSET).is_(NOTHING),
+                        "2.2+": answer("after", OFFSET).is_(5)}),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.of-active-groups-are-kept", evidence=("OFFS-23", "KIP-211"),
+       subscribed=(True, False), full=True, **WITH_TIME)  # fmt: skip
+def test_of_active_groups_are_kept(case):
+    """While members are there, what they subscribe to is kept; what they do not, goes newly."""
+    topic, group, steps = a_group(case)
+    clock = case.group("clock")
+    other = case.topic("other", length=topic.length)
+    sent = [(topic, [old(5), old(6, 1)])]
+    verdict = case.judge(
+        steps,
+        serving(clock),
+        a_member(group, metadata=subscription(topic if case.subscribed else other)),
+        rows(group, sent, version=case.version, **OWN, name="ask"),
+        rows(clock, sent, version=case.version, name="clock"),
+        swept(clock, topic),
+        fetch(group, topic, name="after"),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.retention-of-a-commit-in-an-active-group", evidence=("OFFS-23", "KIP-211"),
+       subscribed=(True, False), full=True, **WITH_RETENTION)  # fmt: skip
+def test_retention_of_a_commit_in_an_active_group(case):
+    """What becomes of an offset with a retention of its own while its group has members."""
+    topic, group, steps = a_group(case)
+    clock = case.group("clock")
+    other = case.topic("other", length=topic.length)
+    verdict = case.judge(
+        steps,
+        serving(clock),
+        a_member(group, metadata=subscription(topic if case.subscribed else other)),
+        commit(group, topic, 5, retention=1, version=case.version, **OWN, name="ask"),
+        commit(clock, topic, 6, 1, retention=1, version=case.version, name="clock"),
+        swept(clock, topic),
+        fetch(group, topic, name="after"),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.groups-go-with-their-last-offset", evidence=("OFFS-24",), **WITH_RETENTION)
+def test_groups_go_with_their_last_offset(case):
+    """An Empty group whose last offset has expired is Dead, as if it had never been."""
+    topic, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 6, 1, retention=1, version=case.version, name="ask"),
+        swept(group, topic),
+        Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
+        expect=answer("after", "groups[0].group_state").is_("Dead"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.groups-without-any-go", evidence=("OFFS-24",), api="LeaveGroup",
+       versions=range_("LeaveGroup", 0, 0), config=SWEPT)  # fmt: skip
+def test_groups_without_any_go(case):
+    """A group that all members left, and that never committed, is Dead after the next sweep."""
+    _, group, steps = a_group(case)
+    verdict = case.judge(
+        steps,
+        a_member(group),
+        leave(group, "ask", member=MEMBER),
+        Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
+        expect=answer("ask", "error_code").is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.expired-ones-leave-tombstones", evidence=("OFFS-23", "OFFS-24"),
+       lived=(True, False), full=True, **WITH_RETENTION)  # fmt: skip
+def test_expired_ones_leave_tombstones(case):
+    """An offset that expires gets a record without value; so does its group, if it ever joined."""
+    topic, group, steps = a_group(case)
+    log = "__consumer_offsets"
+    lived = [a_member(group), leave(group, "left", member=MEMBER)] if case.lived else []
+    verdict = case.judge(
+        steps,
+        list_offsets(log, name="log end"),
+        commit(group, topic, 8, retention=1500, name="first"),
+        lived and [Until(describe(group, name="founded"), "groups[0].group_state", "==", "Empty")],
+        lived,
+        commit(group, topic, 6, 1, retention=1, version=case.version, name="ask"),
+        swept(group, topic),
+        Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
+        read_log(log, 0, Ref("log end", "topics[0].partitions[0].offset"), name="log"),
+        expect=answer("ask", CODE).is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("offsets.pending-ones-do-not-expire", evidence=("OFFS-23", "KIP-98"), **WITH_TIME)
+def test_pending_ones_do_not_expire(case):
+    """A group with offsets of an open transaction stays, and the transaction's offsets count."""
+    topic, group, steps = a_group(case)
+    transaction = case.transactional_id()
+    verdict = case.judge(
+        steps,
+        a_producer(transaction),
+        add_offsets(transaction, group, name="group added"),
+        commit_offset(transaction, group, topic, 7, name="pending"),
+        rows(group, [(topic, [old(6, 1)])], version=case.version, name="ask"),
+        swept(group, topic),
+        ended(transaction, epoch=Ref("producer", "producer_epoch")),
+        Until(fetch(group, topic, name="after"), OFFSET, "==", 7),
+        expect=answer("after", OFFSET).is_(7),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.commits-that-cannot-be-appended",
+    evidence=("OFFS-17", "OFFS-18"),
+    switches=("commit-not-logged",),
+    api="OffsetCommit",
+    versions=range_("OffsetCommit", 1),
+    config=SWEPT,
+    releases="1.0-3.9",
+)
+def test_commits_that_cannot_be_appended(case):
+    """A commit too large for the offsets topic is refused, and never fetched. 4.3 does not say why:
+    UNKNOWN_SERVER_ERROR.
+    """
+    topic, group, steps = a_group(case)
+    log = "__consumer_offsets"
+    big = {"committed_metadata": "m" * 4000}
+    hour = {"retention": AN_HOUR} if case.release == "1.0" else {}
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 5, **hour, name="before"),
+        alter_configs(log, {"max.message.bytes": 1000, "cleanup.policy": "compact"}, name="small"),
+        commit(group, topic, 7, fields=big, version=case.version, name="ask"),
+        fetch(group, topic, name="after"),
+        alter_configs(log, {"cleanup.policy": "compact"}, name="large"),
+        commit(group, topic, 9, fields=big, version=case.version, name="again"),
+        expect=all_of(
+            answer("ask", CODE).is_(TOO_BIG_A_COMMIT),
+            answer("after", OFFSET).is_(5),
+            answer("again", CODE).is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
