@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import consumer_groups
+from reference_impl.broker import consumer_groups, group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.group import log_records
 from reference_impl.group.exchange import Join
+from reference_impl.group.members import Group
 
 FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7, 9
 
@@ -45,6 +47,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     ticket = None if group is None else consumer_groups.join(broker, group, ask, now)
     if ticket is None:
         ticket = coordinator_of(broker).join(ask, now)
+        if group is None and broker.persona.quirk("groups.newer-coordinator"):
+            _found(broker, ask.group_id, now)
 
     def form(answer: dict[str, Any]) -> dict[str, Any]:
         if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
@@ -52,6 +56,14 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         return answer
 
     return waiting(broker, ticket, form)
+
+
+def _found(broker: Broker, group_id: str, now: int) -> None:
+    """A new group is written down, empty, whatever becomes of who wanted it."""
+    if group_id in coordinator_of(broker).groups:
+        version = broker.persona.quirk("groups.value-version")
+        empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
+        group_log.keep(broker, group_id, [empty], now, lambda code, at: None)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
