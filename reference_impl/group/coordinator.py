@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference_impl.group.exchange import Answer, Join, Rules, refusal, synced
+from reference_impl.group.exchange import Answer, Join, Keep, Rules, refusal, synced
 from reference_impl.group.members import Group, Member, Ticket
 from reference_impl.group.states import Do, Input, State, table
 from reference_impl.wire.errors import ErrorCode
 
-Keep = Callable[[Group, dict[str, bytes], int, Callable[[int, int], None]], None]
 NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
+
+
 class Coordinator:
     def __init__(
         self,
@@ -87,7 +88,7 @@ class Coordinator:
         ticket = Ticket()
         group.unsynced.discard(member_id)
         if cell.do is Do.ASSIGNMENT:
-            self._touch(member, now)
+            group.touch(member, now)
             ticket.give(synced(ErrorCode.NONE, group, member.assignment))
         else:
             member.syncing = ticket
@@ -110,7 +111,7 @@ class Coordinator:
             return code
         if isinstance(cell.do, ErrorCode):
             return cell.do
-        self._touch(group.members[member_id], now)
+        group.touch(group.members[member_id], now)
         return ErrorCode.REBALANCE_IN_PROGRESS if cell.do is Do.REBALANCING else ErrorCode.NONE
 
     def leave(self, group_id: str, member_id: str, instance_id: str | None, now: int) -> int:
@@ -148,9 +149,7 @@ class Coordinator:
         if group is None:
             return
         group.earliest = None
-        for member_id, lapses in list(group.pending.items()):
-            if lapses <= now:
-                del group.pending[member_id]
+        group.pending = {each: lapses for each, lapses in group.pending.items() if lapses > now}
         for member in list(group.members.values()):
             if member.id not in group.members:
                 continue  # one that lapsed before it completed the join, which dropped this one too
@@ -200,7 +199,7 @@ class Coordinator:
             return cell.do
         member = group.members.get(member_id)
         if member is not None:
-            self._touch(member, now)
+            group.touch(member, now)
         return ErrorCode.NONE
 
     def may_commit_in_transaction(
@@ -312,7 +311,7 @@ class Coordinator:
         if isinstance(cell.do, ErrorCode):
             return self._refuse(ask, cell.do)
         if cell.do is Do.CURRENT:
-            self._touch(member, now)
+            group.touch(member, now)
             listed = group.state is State.COMPLETING
             return Ticket(self._joined(group, member, with_members=listed))
         return self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
@@ -339,7 +338,7 @@ class Coordinator:
             joining.give(refusal(fenced, old_id, self.rules.error_generation))
         if syncing is not None:
             syncing.give(synced(fenced))
-        self._touch(member, now)
+        group.touch(member, now)
         cell = self._table[group.state, Input.JOIN_STATIC]
         ticket = self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
         if cell.do is Do.REPLACE:
@@ -361,7 +360,7 @@ class Coordinator:
         if group.state is State.COMPLETING:
             for member in group.members.values():
                 member.assignment = b""
-                self._answer_sync(member, synced(ErrorCode.REBALANCE_IN_PROGRESS), now)
+                self._answer_sync(group, member, synced(ErrorCode.REBALANCE_IN_PROGRESS), now)
         group.sync_deadline = None
         first, group.state = group.state is State.EMPTY, State.PREPARING
         longest = group.longest_rebalance()
@@ -417,7 +416,7 @@ class Coordinator:
             group.sync_deadline = now + group.longest_rebalance()
         for member in present:
             ticket, member.joining, member.fresh = member.joining, None, False
-            self._touch(member, now)
+            group.touch(member, now)
             ticket.give(self._joined(group, member, with_members=True))
 
     def _joined(self, group: Group, member: Member, *, with_members: bool) -> Answer:
@@ -455,33 +454,28 @@ class Coordinator:
                 return  # another rebalance has begun meanwhile
             if code:
                 for member in group.members.values():
-                    self._answer_sync(member, synced(code), at)
+                    self._answer_sync(group, member, synced(code), at)
                 self._rebalance(group, at)
             else:
+                group.state = state
                 for member in group.members.values():
                     member.assignment = assignments.get(member.id, b"")
-                group.state = state
-                self._hand_out(group, at)
+                    answer = synced(ErrorCode.NONE, group, member.assignment)
+                    self._answer_sync(group, member, answer, at)
             self._settle(group, at)
 
         self._keep(group, assignments, now, kept)
 
-    def _hand_out(self, group: Group, now: int) -> None:
-        for member in group.members.values():
-            if member.syncing is not None:
-                answer = synced(ErrorCode.NONE, group, member.assignment)
-                self._answer_sync(member, answer, now)
-
-    def _answer_sync(self, member: Member, answer: Answer, now: int) -> None:
+    def _answer_sync(self, group: Group, member: Member, answer: Answer, now: int) -> None:
         ticket, member.syncing = member.syncing, None
         if ticket is not None:
-            self._touch(member, now)
+            group.touch(member, now)
             ticket.give(answer)
 
     def _drop_unsynced(self, group: Group, now: int) -> None:
         group.sync_deadline = None
-        late = [each for each in group.unsynced if each in group.members]
-        for member_id in late:
+        late = group.unsynced & group.members.keys()
+        for member_id in sorted(late):
             group.remove(member_id)
         if late and group.state in (State.COMPLETING, State.STABLE):
             self._rebalance(group, now)
@@ -499,9 +493,6 @@ class Coordinator:
         if cell.do is Do.REBALANCE:
             self._rebalance(group, now)
         self._check_join(group, now)
-
-    def _touch(self, member: Member, now: int) -> None:
-        member.expires = now + member.session_timeout
 
     def _settle(self, group: Group, now: int) -> None:
         self._check_join(group, now)

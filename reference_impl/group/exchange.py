@@ -16,6 +16,8 @@ from typing import Any
 from reference_impl.group.members import Group, Protocols
 
 Answer = dict[str, Any]
+# Keeps a group with these assignments at an instant, then calls back with (error code, instant).
+Keep = Callable[[Group, dict[str, bytes], int, Callable[[int, int], None]], None]
 _REFUSED: Answer = {
     "protocol_type": None,
     "protocol_name": None,

@@ -123,6 +123,11 @@ class Group:
             member.protocols = protocols
             self.support.update(member.names())
 
+    def touch(self, member: Member, now: int) -> None:
+        """Its session begins anew."""
+        member.expires = now + member.session_timeout
+        self.due_by(member.expires)
+
     def due_by(self, at: int) -> None:
         """Some member's time is up then: no later may anybody look."""
         if self.earliest is not None:
