@@ -118,8 +118,9 @@ def _own(topic: str, part: dict[str, Any], ours: Collection[str]) -> dict[str, A
             kept = batch["records"] if batch["producer_id"] in producers else []
         else:
             kept = [r for r in batch["records"] if _mine(r["key"], words, ours)]
-        if kept:
-            batches.append({**batch, "records": kept})
+        if kept:  # a commit's partitions come in the order of a hash map
+            in_order = sorted(kept, key=lambda record: str(record["key"]))
+            batches.append({**batch, "records": in_order})
             producers.add(batch["producer_id"])
     return {**part, "records": batches}
 

@@ -25,7 +25,7 @@ from reference_impl.wire.apis import API
 Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
 LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
-_DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$", re.ASCII)
 NO_ID = bytes(16)
 NO_BROKER = -1
 _INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
@@ -313,7 +313,10 @@ def _stamp(value: int, symbols: Symbols, by_broker: bool) -> Any:
 def _address(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]:
     if not {"host", "port"} <= struct.keys() or not struct["host"]:
         return struct
-    symbol = symbols.symbol("address", (struct["host"], struct["port"]))
+    address = (struct["host"], struct["port"])
+    told = address in symbols.tables.get("address", {})
+    placed = told and symbols.brokers > 1 and "error_code" in struct  # a coordinator's
+    symbol = symbols.symbol("coordinator-address" if placed else "address", address)
     return struct | {"host": symbol, "port": symbol}
 
 

@@ -196,8 +196,8 @@ def sync(group: Any, name: str, *, member: Any, generation: Any = 1, **how: Any)
     return ask("SyncGroup", 0, body, name=name, **how)
 
 
-def leave(group: Any, name: str, *, member: Any) -> Ask:
-    return ask("LeaveGroup", 0, {"group_id": group, "member_id": member}, name=name)
+def leave(group: Any, name: str, *, member: Any, **how: Any) -> Ask:
+    return ask("LeaveGroup", 0, {"group_id": group, "member_id": member}, name=name, **how)
 
 
 def heartbeat(group: Any, name: str, *, member: Any, generation: Any = 1, **how: Any) -> Ask:

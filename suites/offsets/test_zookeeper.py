@@ -7,7 +7,7 @@ Sources: KafkaApis.handleOffsetCommitRequest and handleOffsetFetchRequest at 1.0
 ZkUtils/KafkaZkClient (the paths); clauses OFFS-01, OFFS-02, OFFS-27.
 """
 
-from harness.claim import OBSERVED, claim, only
+from harness.claim import claim, only
 from harness.expect import all_of, answer, by_release
 from suites.offsets.commits import (
     CLUSTER,
@@ -135,23 +135,6 @@ def test_version_0_replaces(case):
         commit(group, topic, 4, version=0, name="ask"),
         fetch(group, topic, version=0, name="after"),
         expect=answer("after", OFFSET).is_(4),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim(
-    "offsets.version-0-and-the-empty-group",
-    evidence=("OFFS-01",),
-    level=OBSERVED,
-    **COMMITS | {"releases": WITH_IT},
-)
-def test_version_0_and_the_empty_group(case):
-    """A group without a name has no place in ZooKeeper's tree."""
-    topic, _, steps = a_group(case)
-    verdict = case.judge(
-        steps,
-        commit("", topic, version=0, name="ask"),
-        fetch("", topic, version=0, name="after"),
     )
     assert verdict.conforms, verdict
 
