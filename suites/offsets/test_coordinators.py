@@ -1,0 +1,264 @@
+"""Whose business a group is: one broker's of three, and another's when that one is gone.
+
+The cluster's offsets topic is made by hand before anybody else does: one partition, on brokers 1, 2
+and 0, so that its leader, the coordinator of every group, is never broker 0 as long as one of the
+others lives. Broker 0 is the controller (where brokers elect one), it is who gets asked the way,
+and it is a broker that is not the coordinator.
+
+Sources: KafkaApis and GroupCoordinator at 1.0.2, 2.8.2 (validateGroupStatus, onElection,
+onResignation); GroupCoordinatorService at 4.3; clauses OFFS-04, OFFS-25, GROUP-03, GROUP-30.
+"""
+
+from typing import Any
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer
+from harness.placeholders import Coordinator, Ref
+from harness.scenario import Await, Inflict, Send, Until
+from harness.steps import at_controller, create_topic, find_coordinator
+from suites import trio
+from suites.offsets.commits import (
+    CODE,
+    MEMBER,
+    NONE,
+    NOT_COORDINATOR,
+    OFFSET,
+    OWN,
+    commit,
+    delete_group,
+    describe,
+    fetch,
+    fetched,
+    heartbeat,
+    join,
+    offset_delete,
+    sync,
+)
+
+LOG, EXISTS = "__consumer_offsets", 36
+ROW = [1, 2, 0]
+CONFIG = trio.DEATH["config"] | {
+    "offsets.topic.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
+HARMED: dict[str, Any] = trio.DEATH | {"config": CONFIG}
+WHOLE: dict[str, Any] = trio.CALM | {"config": CONFIG}
+
+
+def founded(group):
+    """The offsets topic stands where it should, and the group's coordinator answers."""
+    made = create_topic(
+        LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROW}, name="offsets topic",
+        **at_controller(),
+    )  # fmt: skip
+    found = find_coordinator(group, name="coordinator")
+    serving = fetch(group, None, version=2, name="serving", **at(group, "before"))
+    return [
+        Until(made, "topics[0].error_code", "==", EXISTS),
+        Until(found, "error_code", "==", NONE),
+        Until(serving, "error_code", "==", NONE),
+    ]
+
+
+def at(group, connection):
+    """Spread into a builder: ask the group's coordinator, looked up for this connection."""
+    return {"broker": Coordinator(group), "connection": connection}
+
+
+def moved(group, fault="kill"):
+    """The coordinator is gone, and broker 0 knows another, which serves."""
+    found = find_coordinator(group, name="next coordinator")
+    another = ("node_id", "!=", Ref("coordinator", "node_id"))
+    serving = fetch(group, None, version=2, name="serving again", **at(group, "after"))
+    return [
+        Inflict(fault, Coordinator(group)),
+        Until(found, "error_code", "==", NONE, also=(another,)),
+        Until(serving, "error_code", "==", NONE),
+    ]
+
+
+def a_case(case):
+    topic, group = case.topic(), case.group()
+    return topic, group, [trio.placed(topic, {0: ROW}), founded(group)]
+
+
+@claim(
+    "offsets.survive-their-coordinator",
+    evidence=("OFFS-25", "OFFS-20", "GROUP-30"),
+    switches=("commit-not-logged",),
+    api="OffsetFetch",
+    versions=range_("OffsetFetch", 3, 3),
+    **HARMED,
+)
+def test_survive_their_coordinator(case):
+    """When the coordinator is killed another broker has every offset that was acknowledged."""
+    topic, group, steps = a_case(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 5, name="first", **at(group, "before")),
+        commit(group, topic, 7, name="second", **at(group, "before")),
+        moved(group),
+        fetch(group, topic, version=case.version, name="ask", **at(group, "after")),
+        commit(group, topic, 9, name="third", **at(group, "after")),
+        fetch(group, topic, name="after", **at(group, "after")),
+        expect=all_of(
+            answer("second", CODE).is_(NONE),
+            answer("ask", OFFSET).is_(7),
+            answer("after", OFFSET).is_(9),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.members-go-on-at-the-next-coordinator",
+    evidence=("OFFS-25", "GROUP-30"),
+    api="OffsetCommit",
+    versions=range_("OffsetCommit", 2, 2),
+    **HARMED,
+)
+def test_members_go_on_at_the_next_coordinator(case):
+    """A stable group goes on at its next coordinator with its members and its generation."""
+    topic, group, steps = a_case(case)
+    before, after = at(group, "before"), at(group, "after")
+    verdict = case.judge(
+        steps,
+        join(group, "member", **before),
+        sync(group, "assigned", member=MEMBER, **before),
+        commit(group, topic, 5, **OWN, name="first", **before),
+        moved(group),
+        heartbeat(group, "alive", member=MEMBER, **after),
+        commit(group, topic, 7, **OWN, version=case.version, name="ask", **after),
+        commit(group, topic, 9, member=MEMBER, generation=0, name="older", **after),
+        describe(group, name="described", **after),
+        fetch(group, topic, name="after", **after),
+        expect=all_of(
+            answer("alive", "error_code").is_(NONE),
+            answer("ask", CODE).is_(NONE),
+            answer("described", "groups[0].group_state").is_("Stable"),
+            answer("after", OFFSET).is_(7),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.deleted-ones-stay-deleted-at-the-next-coordinator",
+    evidence=("OFFS-25", "OFFS-22", "KIP-229"),
+    switches=("offset-tombstones-missing",),
+    api="DeleteGroups",
+    versions=range_("DeleteGroups", 0, 0),
+    **HARMED | {"releases": "2.8,4.3"},
+)
+def test_deleted_ones_stay_deleted_at_the_next_coordinator(case):
+    """A tombstone counts for the next coordinator as it did for the one that wrote it."""
+    topic, group, steps = a_case(case)
+    other = case.group("other")
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 5, name="sent", **at(group, "before")),
+        commit(other, topic, 6, name="other sent", **at(group, "before")),
+        delete_group(group, case.version, name="ask", **at(group, "before")),
+        moved(group),
+        fetch(group, topic, name="after", **at(group, "after")),
+        fetch(other, topic, name="other after", **at(group, "after")),
+        expect=all_of(
+            answer("ask", "results[0].error_code").is_(NONE),
+            answer("after", OFFSET).is_(-1),
+            answer("other after", OFFSET).is_(6),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.joins-that-wait-are-answered-when-the-coordinator-goes",
+    evidence=("GROUP-30", "OFFS-25"),
+    api="JoinGroup",
+    versions=range_("JoinGroup", 2, 2),
+    **HARMED,
+)
+def test_joins_that_wait_are_answered_when_the_coordinator_goes(case):
+    """A coordinator that shuts down answers NOT_COORDINATOR to whoever waits for a rebalance."""
+    _, group, steps = a_case(case)
+    waiting = join(group, "second")
+    state = describe(group, name="rebalancing", **at(group, "before"))
+    verdict = case.judge(
+        steps,
+        join(group, "member", **at(group, "before")),
+        sync(group, "assigned", member=MEMBER, **at(group, "before")),
+        Send("JoinGroup", case.version, waiting.body, "second", **at(group, "second")),
+        Until(state, "groups[0].group_state", "==", "PreparingRebalance"),
+        moved(group, "stop"),
+        Await("second"),
+        expect=answer("second", "error_code").is_(NOT_COORDINATOR),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.only-the-coordinator-takes-commits",
+    evidence=("OFFS-04", "GROUP-03"),
+    switches=("anybody-coordinates",),
+    api="OffsetCommit",
+    versions=range_("OffsetCommit", 1),
+    **WHOLE,
+)
+def test_only_the_coordinator_takes_commits(case):
+    """A commit at another broker than the coordinator is NOT_COORDINATOR and keeps nothing."""
+    topic, group, steps = a_case(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 7, version=case.version, name="ask"),
+        commit(group, case.topic("strange"), 7, name="strange"),
+        fetch(group, topic, name="after", **at(group, "before")),
+        expect=all_of(answer("ask", CODE).is_(NOT_COORDINATOR), answer("after", OFFSET).is_(-1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.only-the-coordinator-has-them",
+    evidence=("OFFS-04", "OFFS-20"),
+    switches=("anybody-coordinates",),
+    api="OffsetFetch",
+    versions=range_("OffsetFetch", 1),
+    **WHOLE,
+)
+def test_only_the_coordinator_has_them(case):
+    """A fetch at another broker is NOT_COORDINATOR: of each partition in v1, once later on."""
+    topic, group, steps = a_case(case)
+    path = CODE if case.version == 1 else fetched("error_code", case.version)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 7, name="sent", **at(group, "before")),
+        fetch(group, topic, 0, 1, version=case.version, name="ask"),
+        expect=answer("ask", path).is_(NOT_COORDINATOR),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "offsets.only-the-coordinator-deletes-them",
+    evidence=("OFFS-04", "KIP-496"),
+    switches=("anybody-coordinates",),
+    api="OffsetDelete",
+    versions=range_("OffsetDelete", 0),
+    **WHOLE | {"releases": "2.8,4.3"},
+)
+def test_only_the_coordinator_deletes_them(case):
+    """OffsetDelete and DeleteGroups at another broker are NOT_COORDINATOR and delete nothing."""
+    topic, group, steps = a_case(case)
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 7, name="sent", **at(group, "before")),
+        offset_delete(group, topic, name="ask"),
+        delete_group(group, name="group"),
+        fetch(group, topic, name="after", **at(group, "before")),
+        expect=all_of(
+            answer("ask", "error_code").is_(NOT_COORDINATOR),
+            answer("group", "results[0].error_code").is_(NOT_COORDINATOR),
+            answer("after", OFFSET).is_(7),
+        ),
+    )
+    assert verdict.conforms, verdict
