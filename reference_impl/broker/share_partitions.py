@@ -2,7 +2,7 @@
 
 Each is begun by the first fetch: its state is read from the share coordinator, and where nothing
 was ever read the group's reset strategy says where to begin. Until that is there it is not active
-and fetches wait. One that the coordinator has fenced, whose partition is led by another, or whose
+and fetches wait; one that will not wait has nothing. One that the coordinator has fenced, whose partition is led by another, or whose
 group has nobody left that fetches here, is forgotten, and with it which records are acquired: those
 are not written down. Locks end by an alarm.
 
@@ -148,7 +148,10 @@ def _begin(broker: Broker, one: Begun, now: int) -> None:
             )
         broker.purgatory.touch(key_of(one.key[0], one.key[1:]))
 
-    share_persister.read(broker, one.key, one.leader_epoch, now, told)
+    def ask(at: int) -> None:
+        share_persister.read(broker, one.key, one.leader_epoch, at, told)
+
+    broker.soon(("share partition", one.key), ask)
 
 
 def _start(broker: Broker, one: Begun, now: int) -> int:

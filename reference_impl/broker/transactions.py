@@ -11,9 +11,10 @@ Sources: TransactionStateManager at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98, KIP-
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log, loading
+from reference_impl.broker import features, internal_log, loading
 from reference_impl.broker.controller.auto_create import TRANSACTIONS
 from reference_impl.broker.groups import number
 from reference_impl.broker.marker_sending import have_marked
@@ -49,14 +50,16 @@ def coordinator_of(broker: Broker, now: int) -> Coordinator:
     found = broker.state.get(_STATE)
     if found is None:
         found = broker.state[_STATE] = _make(broker)
+    if found.rules.version != version_of(broker):
+        found.rules = replace(found.rules, version=version_of(broker))
     if broker.state.pop(_CHANGED, None) is not None:
         _catch_up(broker, found, now)
     return found
 
 
 def version_of(broker: Broker) -> int:
-    """transaction.version: 2 raises epochs and adds partitions by itself (KIP-890)."""
-    return broker.persona.finalized.get(_FEATURE, 0)
+    """transaction.version, as it is finalized by now (KIP-890, UpdateFeatures)."""
+    return features.finalized(broker).get(_FEATURE, 0)
 
 
 def partition_of(broker: Broker, transactional_id: str) -> int:
@@ -85,12 +88,10 @@ def _make(broker: Broker) -> Coordinator:
         keeps_start=quirk("transactions.beginnings-are-remembered"),
         version=version_of(broker),
     )
-    value_version = 1 if rules.version >= 1 else 0
-
     def keep(
         partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Then
     ) -> None:
-        records = log_records.batch_of(name, to, version=value_version, now=now)
+        records = log_records.batch_of(name, to, version=min(version_of(broker), 1), now=now)
 
         def kept(code: int, at: int) -> None:
             then(_NOT_KEPT.get(ErrorCode(code), code), at)

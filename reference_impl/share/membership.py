@@ -75,7 +75,7 @@ class Told:
 def check(beat: Beat) -> None:
     """Raise Refused for what no group would take."""
     if not 0 < len(beat.member_id) <= _LONGEST_ID:
-        raise Refused(E.INVALID_REQUEST, "Invalid member id in the request.")
+        raise Refused(E.INVALID_REQUEST, "")
     for text, field in ((beat.group_id, "GroupId"), (beat.rack_id, "RackId")):
         if text == "":
             raise Refused(E.INVALID_REQUEST, f"{field} can't be empty.")

@@ -202,7 +202,7 @@ class Coordinator:
             return _no_producer(code or E.INVALID_PRODUCER_ID_MAPPING)
         one = held.now
         kind = "plain"
-        if bumps and self.rules.version >= 2:
+        if bumps and self.rules.version >= 1:
             kind = "again" if _asks_again(one, producer) else "bumping"
         if kind != "again":
             if one.producer_id != producer.id:

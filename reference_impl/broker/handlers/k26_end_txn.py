@@ -17,7 +17,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import waiting
 from reference_impl.broker.handlers.k22_init_producer_id import in_words_of
-from reference_impl.broker.transactions import coordinator_of
+from reference_impl.broker.transactions import coordinator_of, version_of
 from reference_impl.txn.coordinator import Producer
 from reference_impl.wire.errors import ErrorCode
 
@@ -28,11 +28,16 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body = request.body
     if not body["transactional_id"]:
         return {"error_code": ErrorCode.INVALID_REQUEST, "producer_id": -1, "producer_epoch": -1}
+    bumps = request.header.version >= FIRST_BUMPING
+    if bumps and not version_of(broker):
+        return {
+            "error_code": ErrorCode.UNSUPPORTED_VERSION, "producer_id": -1, "producer_epoch": -1
+        }  # fmt: skip
     ticket = coordinator_of(broker, now).end(
         body["transactional_id"],
         Producer(body["producer_id"], body["producer_epoch"]),
         body["committed"],
-        bumps=request.header.version >= FIRST_BUMPING,
+        bumps=bumps,
         now=now,
     )
     return waiting(broker, ticket, lambda answer: in_words_of(request, answer, FIRST_FENCED))

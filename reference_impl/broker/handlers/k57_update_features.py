@@ -37,7 +37,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     together = broker.persona.quirk("features.fail-together")
     results, levels = [], {}
     for name, row in updates.items():
-        kind = row["upgrade_type"] if request.header.version else UPGRADE + row["allow_downgrade"]
+        kind = row["upgrade_type"]  # version 0 has none: it can only ask for an upgrade
         try:
             _check(broker, name, row["max_version_level"], kind)
         except Refused as refused:

@@ -80,20 +80,24 @@ class _ShareFetch:
         self.request, self.broker, self.session = request, broker, session
         self.acknowledging = Acknowledging(request, broker)
         self.acknowledged = False
-        self.unknown: dict[Place, int] = {}
+        self.unknown = False
+        self.failed: dict[Place, int] = {}
         self.fetching = self._fetching(renews)
         self.key = ("share fetch", id(self))
 
     def answer(self, now: int) -> dict[str, Any] | Wait:
+        if self.unknown:  # as Kafka 4.3, which stumbles over topics without a name
+            return fail(self.request, E.UNKNOWN_SERVER_ERROR)
         if any(row["acknowledgement_batches"] for _, row in rows_of(self.request)):
             self.acknowledging.start(now, self._acknowledged)
         else:
             self.acknowledged = True
         self.fetching.start(now)
-        answer = self._attempt(now)
+        patience = self.request.body["max_wait_ms"]
+        answer = self._attempt(now) if patience > 0 else self._expire(now)
         if answer is not None:
             return answer
-        until = now + self.request.body["max_wait_ms"]
+        until = now + patience
         return Wait(until, [self.key, *self.fetching.keys], self._attempt, self._expire)
 
     def _acknowledged(self, now: int) -> None:
@@ -133,16 +137,16 @@ class _ShareFetch:
         for place in self.session.rotated(self.request.body["share_session_epoch"]):
             topic = self.broker.cluster.by_id.get(place[0])
             if topic is None:
-                self.unknown[place] = E.UNKNOWN_TOPIC_ID
+                self.unknown = True
             elif not 0 <= place[1] < len(topic.partitions):
-                self.unknown[place] = E.UNKNOWN_TOPIC_OR_PARTITION
+                self.failed[place] = E.UNKNOWN_TOPIC_OR_PARTITION
             else:
                 found.append((place, topic.name))
         return found
 
     def _told(self, now: int) -> dict[str, Any]:
         body, rows = self.request.body, dict(self.fetching.rows or {})
-        for place, code in self.unknown.items():
+        for place, code in self.failed.items():
             rows[place] = failed(place[1], code)
         epoch = body["share_session_epoch"]
         if epoch not in (FIRST, FINAL):
