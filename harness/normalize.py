@@ -228,7 +228,7 @@ def _field(value: Any, api: str, at: str, symbols: Symbols) -> Any:
         if keys is None:
             return [_field(inner, api, at, symbols) for inner in value]
         if not keys:  # plain values
-            return sorted(value)
+            return sorted(_field(inner, api, at, symbols) for inner in value)
         by_name = sorted(value, key=lambda element: _known_words(element, keys, symbols))
         elements = [_field(inner, api, at, symbols) for inner in by_name]
         ordered = sorted(elements, key=lambda element: _sort_key(element, keys))

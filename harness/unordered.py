@@ -67,6 +67,13 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("ListTransactions", "transaction_states"): ("transactional_id",),
     ("JoinGroup", "members"): ("member_id",),
     ("DescribeGroups", "groups.members"): ("member_id",),
+    ("ConsumerGroupHeartbeat", "assignment.topic_partitions"): ("topic_id",),
+    ("ConsumerGroupDescribe", "groups.members"): ("member_id",),
+    ("ConsumerGroupDescribe", "groups.members.subscribed_topic_names"): (),
+    ("ConsumerGroupDescribe", "groups.members.assignment.topic_partitions"): ("topic_name",),
+    ("ConsumerGroupDescribe", "groups.members.target_assignment.topic_partitions"): (
+        "topic_name",
+    ),
     ("ListGroups", "groups"): ("group_id",),
     ("DeleteGroups", "results"): ("group_id",),
     ("DescribeQuorum", "topics.partitions.observers"): ("replica_id",),

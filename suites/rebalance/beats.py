@@ -1,0 +1,163 @@
+"""What the claims about consumer groups (KIP-848) share: their cluster, requests and states.
+
+A member is its id, which clients choose (and may choose in version 0 too). Assignments are worked
+out at once on this cluster, and sessions may be short, so nothing waits but what a claim is about.
+Topics have four partitions, so two members have two each. Nothing here judges.
+
+Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from harness.placeholders import TopicId
+from harness.scenario import Ask, Until
+from harness.steps import a_topic, ask, incremental_alter_configs
+from suites.rebalance.acts import coordinated
+
+CLUSTER = {
+    "offsets.topic.num.partitions": 1,
+    "group.initial.rebalance.delay.ms": 0,
+    "group.min.session.timeout.ms": 100,
+    "group.consumer.assignment.interval.ms": 0,
+    "group.consumer.min.session.timeout.ms": 200,
+    "group.consumer.session.timeout.ms": 30_000,
+    "group.consumer.min.heartbeat.interval.ms": 50,
+    "group.consumer.max.size": 6,
+}
+PARTITIONS = 4
+PATIENCE_MS = 30_000  # longer than a case
+CODE, EPOCH, STATE = "error_code", "member_epoch", "groups[0].group_state"
+GROUP_EPOCH, MEMBERS = "groups[0].group_epoch", "groups[0].members"
+GIVEN = "assignment.topic_partitions[0].partitions"
+JOIN, LEAVE, AWAY = 0, -1, -2
+HEARTBEAT, DESCRIBE, GROUP = 0, 0, 32
+Owned = Sequence[int] | None
+
+
+def rows(topic: Any, owned: Owned) -> list[dict[str, Any]] | None:
+    if owned is None:
+        return None
+    return [{"topic_id": TopicId(topic), "partitions": list(owned)}] if owned else []
+
+
+def beat(
+    group: Any,
+    member: Any,
+    epoch: Any,
+    topic: Any = None,
+    owned: Owned = None,
+    *,
+    name: str,
+    version: int = HEARTBEAT,
+    **changes: Any,
+) -> Ask:
+    """A heartbeat that says no more than it must; `changes` are fields of the request."""
+    body = {
+        "group_id": group,
+        "member_id": member,
+        "member_epoch": epoch,
+        "instance_id": None,
+        "rack_id": None,
+        "rebalance_timeout_ms": -1,
+        "subscribed_topic_names": None,
+        "subscribed_topic_regex": None,
+        "server_assignor": None,
+        "topic_partitions": rows(topic, owned),
+    }
+    return ask("ConsumerGroupHeartbeat", version, body | changes, name=name)
+
+
+def join(group: Any, member: Any, *topics: Any, name: str, **changes: Any) -> Ask:
+    """A member's first heartbeat."""
+    first = {"rebalance_timeout_ms": PATIENCE_MS, "subscribed_topic_names": list(topics)}
+    return beat(group, member, JOIN, owned=(), name=name, **(first | changes))
+
+
+def describe(*groups: Any, name: str, version: int = DESCRIBE, operations: bool = False) -> Ask:
+    body = {"group_ids": list(groups), "include_authorized_operations": operations}
+    return ask("ConsumerGroupDescribe", version, body, name=name)
+
+
+def until(group: Any, state: str, name: str, *, members: int | None = None) -> Until:
+    also = () if members is None else ((MEMBERS, "len ==", members),)
+    return Until(describe(group, name=name), STATE, "==", state, also=also)
+
+
+def configure(group: Any, changes: Mapping[str, str | None], name: str, version: int = 1) -> Ask:
+    rows = [(key, 1 if value is None else 0, value) for key, value in changes.items()]
+    return incremental_alter_configs(group, rows, version=version, kind=GROUP, name=name)
+
+
+def started(group: Any, topic: Any) -> list[Any]:
+    """A topic, and a coordinator that serves the group."""
+    return [*a_topic(topic, PARTITIONS), *coordinated(group)]
+
+
+class State(NamedTuple):
+    """Where a member stands: who it is, its epoch and the one before, and what it was told."""
+
+    name: str
+    sentence: str
+    steps: Callable[[Any, Any], list[Any]]  # of group and topic
+    member: str
+    epoch: int
+    before: int
+    told: tuple[int, ...]
+    instance: str | None = None
+
+
+def _stable(group: Any, topic: Any) -> list[Any]:
+    return [join(group, "m1", topic, name="m1 joins")]
+
+
+def _behind(group: Any, topic: Any) -> list[Any]:
+    return [*_stable(group, topic), join(group, "m2", topic, name="m2 joins")]
+
+
+def _unrevoked(group: Any, topic: Any) -> list[Any]:
+    return [*_behind(group, topic), beat(group, "m1", 2, name="m1 is told")]
+
+
+def _revoked(group: Any, topic: Any) -> list[Any]:
+    gone = beat(group, "m1", 2, topic, (0, 1), name="m1 gives up")
+    return [*_unrevoked(group, topic), gone]
+
+
+def _settled(group: Any, topic: Any) -> list[Any]:
+    return [*_revoked(group, topic), beat(group, "m2", 3, name="m2 takes")]
+
+
+def _static(group: Any, topic: Any) -> list[Any]:
+    return [join(group, "m1", topic, name="m1 joins", instance_id="i1")]
+
+
+def _away(group: Any, topic: Any) -> list[Any]:
+    return [*_static(group, topic), beat(group, "m1", AWAY, name="m1 goes", instance_id="i1")]
+
+
+def _left(group: Any, topic: Any) -> list[Any]:
+    return [*_stable(group, topic), beat(group, "m1", LEAVE, name="m1 leaves")]
+
+
+ALL = (0, 1, 2, 3)
+STATES: dict[str, State] = {
+    state.name: state
+    for state in (
+        State("unknown", "of a group that is not there", lambda g, t: [], "m1", 2, 1, ()),
+        State("left", "of a group that the last member left", _left, "m1", 2, 1, ()),
+        State("stable", "of a member that is alone", _stable, "m1", 2, 0, ALL),
+        State("behind", "of a member that has not heard of a newcomer", _behind, "m1", 2, 0, ALL),
+        State("unrevoked", "of a member that has to give up", _unrevoked, "m1", 2, 2, (0, 1)),
+        State("revoked", "of a member that gave up", _revoked, "m1", 3, 2, (0, 1)),
+        State("unreleased", "of a member that waits for others", _unrevoked, "m2", 3, 0, ()),
+        State("released", "of a member that may take", _revoked, "m2", 3, 0, ()),
+        State("settled", "of a member that took", _settled, "m2", 3, 3, (2, 3)),
+        State("static", "of a static member", _static, "m1", 2, 0, ALL, "i1"),
+        State("away", "of a static member that is away", _away, "m1", -2, 0, ALL, "i1"),
+    )
+}
+
+
+def scene(name: str, group: Any, topic: Any) -> list[Any]:
+    return [*started(group, topic), *STATES[name].steps(group, topic)]

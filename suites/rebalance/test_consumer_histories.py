@@ -1,0 +1,57 @@
+"""Histories of consumer groups: what one to six members say in a row, every answer as on Kafka.
+
+Sources: KIP-848; `consumer_histories.py`; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every
+from harness.expect import answer
+from harness.steps import a_topic
+from suites.rebalance.acts import coordinated
+from suites.rebalance.beats import AWAY, CLUSTER, LEAVE, STATE, beat, describe, join
+from suites.rebalance.consumer_histories import HISTORIES
+
+NUMBERED = {f"{number:02}": script for number, script in enumerate(HISTORIES, 1)}
+SIX = 6
+
+
+def played(group, topic, script, version):
+    static, steps = set(), []
+    for at, word in enumerate(script.split()):
+        who, name = word.strip("+@-~")[0], f"{at} {word}"
+        static |= {who} if word[0] == "@" else set()
+        how = {"instance_id": f"i{who}" if who in static else None, "version": version}
+        if word[0] in "+@":
+            static -= {who} if word[0] == "+" else set()
+            how["instance_id"] = f"i{who}" if who in static else None
+            steps.append(join(group, f"m{who}", topic, name=name, **how))
+        elif word[0] in "-~":
+            epoch = LEAVE if word[0] == "-" else AWAY
+            steps.append(beat(group, f"m{who}", epoch, name=name, **how))
+        else:
+            epoch, _, owned = word[2:].partition(":")
+            held = [int(each) for each in owned.strip("-")] if owned else None
+            steps.append(beat(group, f"m{who}", int(epoch), topic, held, name=name, **how))
+    return steps
+
+
+@claim(
+    "rebalance.consumer-histories-are-kafkas",
+    evidence=("KIP-848", "GROUP-25", "observed on 4.3.1"),
+    api="ConsumerGroupHeartbeat",
+    versions=every("ConsumerGroupHeartbeat"),
+    releases="4.3",
+    config=CLUSTER,
+    switches=("partition-given-to-two-members",),
+    script=NUMBERED,
+)
+def test_consumer_histories_are_kafkas(case):
+    """Joins, epochs of before and after, what is given up and taken, of up to six members."""
+    group, topic = case.group(), case.topic()
+    verdict = case.judge(
+        a_topic(topic, SIX),
+        coordinated(group),
+        played(group, topic, NUMBERED[case.script], case.version),
+        describe(group, name="at last"),
+        expect=answer("at last", STATE).is_one_of("Empty", "Assigning", "Reconciling", "Stable"),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,263 @@
+"""The matrix of consumer groups: what a member says, in every state it can be in.
+
+One claim per cell, made from two tables: `beats.STATES` are the rows, REQUESTS the columns. A
+column says in each row what is answered, "UNKNOWN_MEMBER_ID" or the member's epoch afterwards, and
+behind ">" what state the group is in then. Every answer is compared with Kafka's whole anyway, the
+description of the group too.
+
+Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from harness.claim import claim, every, range_
+from harness.expect import all_of, answer
+from harness.scenario import Ask
+from suites.rebalance import acts
+from suites.rebalance.beats import (
+    AWAY,
+    CLUSTER,
+    CODE,
+    EPOCH,
+    LEAVE,
+    STATE,
+    STATES,
+    State,
+    beat,
+    describe,
+    join,
+    scene,
+)
+from suites.rebalance.consumer_words import WORDS
+
+MOVING = (
+    "unknown", "left", "stable", "behind", "unrevoked", "revoked", "unreleased", "released",
+    "settled", "away",
+)  # fmt: skip
+NAMED = ("left", "stable", "static", "away")
+SAYING = ("stable", "unrevoked", "unreleased")
+SEEN = ("unknown", "left", "stable", "behind", "unrevoked", "away")
+
+
+class Scene(NamedTuple):
+    """What a request is made of."""
+
+    group: Any
+    topic: Any
+    state: State
+    version: int
+
+    def beats(self, epoch: int = 0, owned: Any = None, **changes: Any) -> Ask:
+        """The member's heartbeat in its epoch, or one that is so much off."""
+        given = {"instance_id": self.state.instance, "version": self.version} | changes
+        member, at = given.pop("member", self.state.member), self.state.epoch + epoch
+        at = given.pop("at", max(at, 1))
+        return beat(self.group, member, at, self.topic, owned, name="ask", **given)
+
+    def classic(self, act: Callable[..., Ask], *args: Any, **how: Any) -> Ask:
+        return act("x", self.group, *args, member=self.state.member, name="ask", **how)
+
+
+class Request(NamedTuple):
+    """A column."""
+
+    name: str
+    sentence: str
+    asks: Callable[[Scene], Ask]
+    api: str = "ConsumerGroupHeartbeat"
+    code: str = CODE
+    rows: tuple[str, ...] = ()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The rows in which it is asked."""
+        return self.rows or (MOVING if self.api == "ConsumerGroupHeartbeat" else SEEN)
+
+
+def _again(s: Scene) -> Ask:
+    return join(
+        s.group, s.state.member, s.topic,
+        name="ask", version=s.version, instance_id=s.state.instance,
+    )  # fmt: skip
+
+
+def _offsets(s: Scene, epoch: int, member: str | None = None) -> Ask:
+    named = [{"name": s.topic, "partition_indexes": [0]}]
+    one = {"group_id": s.group, "member_id": member, "member_epoch": epoch, "topics": named}
+    return Ask("OffsetFetch", 9, {"groups": [one], "require_stable": False}, name="ask")
+
+
+def _commit(s: Scene, epoch: int, member: str) -> Ask:
+    return acts.commit("x", s.group, s.topic, epoch, member=member, version=9, name="ask")
+
+
+REQUESTS = (
+    Request("beat", "A heartbeat that says nothing", lambda s: s.beats()),
+    Request("owning", "A heartbeat that owns what it was told", lambda s: s.beats(0, s.state.told)),
+    Request("owning-nothing", "A heartbeat that owns nothing", lambda s: s.beats(0, ())),
+    Request("owning-all", "A heartbeat that owns everything", lambda s: s.beats(0, (0, 1, 2, 3))),
+    Request(
+        "of-the-epoch-before", "A heartbeat of the epoch before, owning what it was told,",
+        lambda s: s.beats(owned=s.state.told, at=max(s.state.before, 1)),
+    ),
+    Request(
+        "of-the-epoch-before-unowned", "A heartbeat of the epoch before that says nothing",
+        lambda s: s.beats(at=max(s.state.before, 1)),
+    ),
+    Request("of-a-later-epoch", "A heartbeat of a later epoch", lambda s: s.beats(9)),
+    Request("joining", "A join under the id it has", _again),
+    Request(
+        "leaving", "A good-bye", lambda s: s.beats(at=LEAVE),
+    ),
+    Request(
+        "going-away", "A good-bye for a while",
+        lambda s: s.beats(at=AWAY, instance_id=s.state.instance or "i1"),
+        rows=NAMED,
+    ),
+    Request(
+        "of-a-stranger", "A heartbeat of another member id", lambda s: s.beats(member="stranger"),
+        rows=SAYING,
+    ),
+    Request(
+        "of-another-instance", "A heartbeat with an instance id nobody has",
+        lambda s: s.beats(instance_id="i9"),
+        rows=NAMED,
+    ),
+    Request(
+        "joining-as-the-instance", "A join with the instance id under another member id",
+        lambda s: join(s.group, "m9", s.topic, name="ask", version=s.version, instance_id="i1"),
+        rows=NAMED,
+    ),
+    Request(
+        "narrower", "A heartbeat that wants another topic instead",
+        lambda s: s.beats(subscribed_topic_names=["no such topic"]),
+        rows=SAYING,
+    ),
+    Request(
+        "elsewhere", "A heartbeat from another rack", lambda s: s.beats(rack_id="r2"),
+        rows=SAYING,
+    ),
+    Request(
+        "by-range", "A heartbeat that prefers the range assignor",
+        lambda s: s.beats(server_assignor="range"),
+        rows=SAYING,
+    ),
+    Request(
+        "by-nobody", "A heartbeat that wants an assignor which is not there",
+        lambda s: s.beats(server_assignor="nope"),
+        rows=SAYING,
+    ),
+    Request(
+        "in-full", "A heartbeat that says all that a join says",
+        lambda s: s.beats(
+            0, s.state.told, rebalance_timeout_ms=20_000, subscribed_topic_names=[s.topic]
+        ),
+        rows=SAYING,
+    ),
+    Request(
+        "committing", "A commit in the member's epoch",
+        lambda s: _commit(s, s.state.epoch, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
+    ),
+    Request(
+        "committing-before", "A commit in the epoch before",
+        lambda s: _commit(s, s.state.epoch - 1, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
+    ),
+    Request(
+        "committing-later", "A commit in a later epoch",
+        lambda s: _commit(s, s.state.epoch + 9, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
+    ),
+    Request(
+        "committing-simply", "A commit without a member",
+        lambda s: _commit(s, -1, ""), "OffsetCommit", acts.OFFSET_CODE,
+    ),
+    Request(
+        "fetching", "A fetch of offsets in the member's epoch",
+        lambda s: _offsets(s, s.state.epoch, s.state.member), "OffsetFetch", "groups[0].error_code",
+    ),
+    Request(
+        "fetching-before", "A fetch of offsets in the epoch before",
+        lambda s: _offsets(s, s.state.epoch - 1, s.state.member), "OffsetFetch",
+        "groups[0].error_code",
+    ),
+    Request(
+        "deleting", "A deletion of the group", lambda s: acts.delete(s.group, name="ask"),
+        "DeleteGroups", "results[0].error_code",
+    ),
+    Request(
+        "deleting-offsets", "A deletion of the group's offsets",
+        lambda s: acts.delete_offsets(s.group, s.topic, name="ask"), "OffsetDelete",
+        "error_code",
+    ),
+    Request(
+        "leaving-the-classic-way", "A LeaveGroup of the member",
+        lambda s: s.classic(acts.leave, version=3), "LeaveGroup", "members[0].error_code",
+    ),
+    Request(
+        "beating-the-classic-way", "A classic heartbeat of the member",
+        lambda s: s.classic(acts.heartbeat, s.state.epoch), "Heartbeat",
+    ),
+    Request(
+        "syncing-the-classic-way", "A SyncGroup of the member",
+        lambda s: s.classic(acts.sync, s.state.epoch), "SyncGroup",
+    ),
+)  # fmt: skip
+
+
+def _word(name: str) -> tuple[str, str]:
+    answered, _, then = name.partition(" >")
+    return answered, then.strip()
+
+
+def _expected(request: Request, word: str) -> Any:
+    answered, then = _word(word)
+    place = answer("ask", request.code)
+    if answered.lstrip("-").isdigit():
+        first = all_of(place.is_(0), answer("ask", EPOCH).is_(int(answered)))
+    else:
+        first = place.is_(acts.code(answered))
+    return all_of(first, answer("then", STATE).is_(then))
+
+
+VERSIONS = {True: every("ConsumerGroupHeartbeat"), False: range_("ConsumerGroupHeartbeat", 1)}
+
+
+def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
+    beats = request.api == "ConsumerGroupHeartbeat"
+
+    def test(case: Any) -> None:
+        group, topic = case.group(), case.topic()
+        s = Scene(group, topic, state, case.version if beats else 0)
+        verdict = case.judge(
+            scene(state.name, group, topic),
+            request.asks(s),
+            describe(group, name="then"),
+            expect=_expected(request, word),
+        )
+        assert verdict.conforms, verdict
+
+    answered, then = _word(word)
+    said = f"answers epoch {answered}" if answered.lstrip("-").isdigit() else f"is {answered}"
+    test.__doc__ = f"{request.sentence} {state.sentence} {said}."
+    test.__module__ = __name__
+    name = f"test_consumer_{request.name}_{state.name}".replace("-", "_")
+    test.__name__ = test.__qualname__ = name
+    return claim(
+        f"rebalance.consumer-{request.name}-when-{state.name}",
+        evidence=("KIP-848", "observed on 4.3.1"),
+        releases="4.3",
+        config=CLUSTER,
+        switches=SWITCHES.get((request.name, state.name), ()),
+        **({"api": request.api, "versions": VERSIONS[state.name == "stable"]} if beats else {}),
+    )(test)
+
+
+SWITCHES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("of-a-later-epoch", "stable"): ("member-epoch-not-fenced",),
+}
+
+for _request in REQUESTS:
+    for _state in _request.states:
+        if (_request.name, _state) in WORDS:
+            _made = _cell(_request, STATES[_state], WORDS[_request.name, _state])
+            globals()[_made.__name__] = _made
