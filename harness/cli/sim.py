@@ -94,5 +94,6 @@ def _line(found: Trial) -> str:
     faults = ", ".join(f"{count} {kind}" for kind, count in sorted(found.faults.items()))
     return (
         f"seed {found.seed}: held; {found.acknowledged:,} acknowledged, {found.unknown} unknown,"
-        f" {found.read:,} read{_figures(found.groups)}; faults: {faults or 'none'}; trace {found.digest}"
+        f" {found.read:,} read{_figures(found.groups)}; faults: {faults or 'none'};"
+        f" trace {found.digest}"
     )
