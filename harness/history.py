@@ -20,7 +20,9 @@ timeout, a lost connection): it happened or did not, and neither may be held aga
 What there is to do, beside `send` and `poll`: `seek` (the next poll of this process may begin
 anywhere), `begin`, `commit`, `abort` of a transaction, `drain` (everything of a partition from
 `from` to its end `to` was read, after all faults were undone), `store` and `recall` of a group's
-committed offset, and `fault`, which is for readers only. Every value is sent once in a history.
+committed offset, `join` (until a member has its share: `member`, `generation`, `partitions`) and
+`leave` of a group, and `fault`, which is for readers only. A store by a member of a generation says
+which. Every value is sent once in a history.
 
 Sources: Jepsen's Kafka workload (jepsen.tests.kafka) for the idea of values that are sent once.
 """
@@ -34,7 +36,8 @@ from typing import Any
 
 FORMAT = 1
 DOINGS = (
-    "send", "poll", "seek", "begin", "commit", "abort", "drain", "store", "recall", "fault",
+    "send", "poll", "seek", "begin", "commit", "abort", "drain", "store", "recall", "join", "leave",
+    "fault",
 )  # fmt: skip
 OUTCOMES = ("ok", "fail", "unknown")
 NEVER = 1 << 62  # the end of what never ended

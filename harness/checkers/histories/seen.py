@@ -95,6 +95,26 @@ class Seen:
             for committed, reads in ((False, partition.reads), (True, partition.committed_reads))
         }
 
+    @cached_property
+    def newest_join(self) -> dict[int, Operation | None]:
+        """Of each join and store: the join of its group into the highest generation of all that
+        were over when it began."""
+        moments: list[tuple[int, bool, Operation]] = []
+        for each in self.history.of("join", "store"):
+            moments.append((each.began, False, each))
+            if each.do == "join" and each.outcome == "ok":
+                moments.append((each.ended, True, each))
+        highest: dict[str, Operation] = {}
+        newest: dict[int, Operation | None] = {}
+        for _, over, each in sorted(moments, key=lambda moment: moment[0]):
+            group = each.asked["group"]
+            known = highest.get(group)
+            if not over:
+                newest[each.number] = known
+            elif known is None or known.told["generation"] <= each.told["generation"]:
+                highest[group] = each
+        return newest
+
     def transaction_of(self, value: str) -> Transaction | None:
         send = self.sends.get(value)
         name = send.asked.get("transaction") if send else None

@@ -5,8 +5,8 @@ with its own connections, who produce, consume and commit as their seed tells th
 else harms the brokers. Nobody here judges: what clients asked and were told goes to a history
 (harness/history.py), of which `checkers.histories` thinks later what it will.
 
-`recorder` writes the lines, `producers`, `transactions` and `consumers` are the clients, `throng`
-starts and ends them.
+`recorder` writes the lines, `producers`, `transactions`, `consumers` and `group_members` are the
+clients, `throng` starts and ends them.
 """
 
 from harness.driver.crowd.throng import Broken, Crowd, NotReady, Plan

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.driver.crowd.consumers import ISOLATIONS, Follower, drain, recall
+from harness.driver.crowd.group_members import GroupMember
 from harness.driver.crowd.member import CONNECT_S, Member
 from harness.driver.crowd.producers import Producer
 from harness.driver.crowd.recorder import Recorder
@@ -50,6 +51,7 @@ class Plan:
     producers: int = 3
     transactional: int = 1
     followers: int = 2
+    members: int = 3  # of one group
     acks: tuple[int, ...] = (-1,)  # the producers' in turn
     idempotent: tuple[bool, ...] = (True, True, False)
     burst: int = 12
@@ -140,6 +142,7 @@ class Crowd:
             Follower(f"consumer-{i}", *rest, isolation=ISOLATIONS[i % 2])
             for i in range(plan.followers)
         ]
+        made += [GroupMember(f"member-{i}", *rest) for i in range(plan.members)]
         return made
 
     def _create(self, client: Client, topic: str, until: float) -> None:
@@ -164,7 +167,7 @@ class Crowd:
         if self.plan.transactional:
             name = f"{self.plan.topics[0]}.first"
             client.run(Transactions(client.view, name, COORDINATORS_MS).new_epoch())
-        if self.plan.followers:
+        if self.plan.followers or self.plan.members:
             client.run(recall(client.view, "first", self.plan.places, COORDINATORS_MS))
 
     def _client(self) -> Client:

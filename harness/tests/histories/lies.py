@@ -141,11 +141,40 @@ def position_lost(history: History, random: Random) -> None:
     poll.outcome, poll.told = "fail", {"error": "OFFSET_OUT_OF_RANGE", "positions": {"t-0": 9}}
 
 
+def joins(history: History) -> list[Operation]:
+    return [each for each in history.of("join") if each.outcome == "ok"]
+
+
+def owned_twice(history: History, random: Random) -> None:
+    """One member is given what another one of its generation has."""
+    pairs = [
+        (one, two)
+        for one in joins(history)
+        for two in joins(history)
+        if one is not two and one.told["generation"] == two.told["generation"]
+    ]
+    one, two = random.choice(pairs)
+    two.told["partitions"] = [*two.told["partitions"], one.told["partitions"][0]]
+
+
+def generation_fell(history: History, random: Random) -> None:
+    later = [each for each in joins(history) if each.told["generation"] > 1]
+    random.choice(later).told["generation"] = 0
+
+
+def outdated_commit(history: History, random: Random) -> None:
+    """A commit of the last generation is taken."""
+    late = [each for each in history.of("store") if each.told.get("error") == "ILLEGAL_GENERATION"]
+    one = random.choice(late)
+    one.outcome, one.told = "ok", {}
+
+
 LIES = {
     lie.__name__.replace("_", "-"): lie
     for lie in (
-        aborted_read, duplicate, inconsistent_offset, lost_write, non_monotonic_poll, phantom,
-        position_lost, reordered, skipped, stale_commit, torn_transaction, vanished_read,
+        aborted_read, duplicate, generation_fell, inconsistent_offset, lost_write,
+        non_monotonic_poll, outdated_commit, owned_twice, phantom, position_lost, reordered,
+        skipped, stale_commit, torn_transaction, vanished_read,
     )
 }  # fmt: skip
 

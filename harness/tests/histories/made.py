@@ -33,6 +33,7 @@ class Maker:
             for index in range(partitions)
         }
         self.stored = -1
+        self.generation, self.shares = 0, {}  # of group "m": member -> its partitions
 
     def line(self) -> int:
         self.lines += 1
@@ -48,7 +49,8 @@ class Maker:
 
     def make(self, count: int) -> History:
         """About `count` operations, then the drains."""
-        doings = [self.batch] * 4 + [self.transact] * 6 + [self.poll] * 4 + [self.store]
+        doings = [self.batch] * 4 + [self.transact] * 6 + [self.poll] * 4 + [self.store] * 3
+        doings += [self.rebalance, self.commit_as_member, self.commit_as_member]
         while len(self.operations) < count:
             self.random.choice(doings)()
         for producer in list(self.open):
@@ -162,6 +164,38 @@ class Maker:
         else:
             asked = self.begin("consumer-x", "recall", group="g")
             self.end(asked, "ok", offsets={where: self.stored})
+
+    def rebalance(self) -> None:
+        """Two or three members join at once; one of them may not hear of it."""
+        members = [f"member-{number}" for number in range(self.random.choice((2, 3)))]
+        joins = [self.begin(each, "join", group="m") for each in members]
+        self.generation += 1
+        self.shares = {each: [] for each in members}
+        for index in range(len(self.logs)):
+            self.shares[members[index % len(members)]].append(place(TOPIC, index))
+        for number, made in enumerate(self.random.sample(joins, len(joins))):
+            if number == 2 and self.random.random() < 0.3:
+                self.end(made, "unknown")
+                continue
+            told = {"member": f"id-{made.process}", "generation": self.generation}
+            self.end(made, "ok", **told, partitions=self.shares[made.process])
+        if self.random.random() < 0.3:
+            self.end(self.begin(members[0], "leave", group="m"))
+
+    def commit_as_member(self) -> None:
+        """A member of this generation is heard, one of the last is refused."""
+        if self.generation == 0:
+            return
+        member = self.random.choice(sorted(self.shares))
+        late = self.random.random() < 0.4
+        asked = self.begin(
+            member, "store", group="m", member=f"id-{member}", generation=self.generation - late,
+            offsets=dict.fromkeys(self.shares[member], self.sent),
+        )  # fmt: skip
+        if late:
+            self.end(asked, "fail", error="ILLEGAL_GENERATION")
+        else:
+            self.end(asked)
 
 
 def history(seed: int, count: int = 400) -> History:
