@@ -1,0 +1,92 @@
+"""The states a classic group can be in, as steps that bring it there: rows of the matrix.
+
+Two members a and b: a came first and leads. One that comes to a group which does not delay its
+first join gets a generation of its own, so the two meet in the second. In PreparingRebalance a
+third, c, has come and waits for them. Where a group has no members, a was one and is not any more.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from harness.scenario import Await
+from suites.rebalance.acts import (
+    JOIN,
+    PREPARING,
+    again,
+    comes,
+    coordinated,
+    leave,
+    sent,
+    sync,
+    until,
+)
+
+PLAN = {"a": b"part of a", "b": b"part of b"}
+
+
+class State(NamedTuple):
+    """A row: what its steps come to, who is in the group, who waits, and its generation."""
+
+    name: str
+    sentence: str
+    kafkas: str  # as Kafka calls it
+    steps: Callable[[Any], list[Any]]
+    members: str
+    waiting: str
+    generation: int
+
+
+def together(group: Any) -> list[Any]:
+    """Both have joined, in generation 2; nobody has an assignment."""
+    return [
+        comes("a", group),
+        sent(comes("b", group)),
+        until(group, PREPARING, "b has come"),
+        again("a", group),
+        Await("b comes"),
+    ]
+
+
+def assigned(group: Any) -> list[Any]:
+    """And a, who leads, has given both their parts."""
+    return [
+        *together(group),
+        sent(sync("b", group, 2, name="b synced")),
+        sync("a", group, 2, PLAN, name="a synced"),
+        Await("b synced"),
+    ]
+
+
+def _empty(group: Any) -> list[Any]:
+    return [comes("a", group), leave("a", group, name="a left")]
+
+
+def _preparing(group: Any) -> list[Any]:
+    return [*assigned(group), sent(comes("c", group)), until(group, PREPARING, "c has come")]
+
+
+STATES: dict[str, State] = {
+    state.name: state
+    for state in (
+        State("unknown", "of a group that is not there", "Dead", lambda group: [], "", "", 1),
+        State("empty", "of a group whose members are gone", "Empty", _empty, "", "", 1),
+        State("preparing", "while members are awaited", "PreparingRebalance", _preparing,
+              "ab", "c", 2),
+        State("completing", "while assignments are awaited", "CompletingRebalance", together,
+              "ab", "", 2),
+        State("stable", "of a stable group", "Stable", assigned, "ab", "", 2),
+    )
+}  # fmt: skip
+
+
+def scene(name: str, group: Any) -> list[Any]:
+    """A coordinator that serves and the steps into the state."""
+    return [*coordinated(group), *STATES[name].steps(group)]
+
+
+def returned(group: Any, *who: str, version: int = JOIN) -> list[Any]:
+    """These join again, so that the phase can end; and what they are told."""
+    return [
+        *[sent(again(one, group, f"{one} returns", version=version)) for one in who],
+        *[Await(f"{one} returns") for one in who],
+    ]

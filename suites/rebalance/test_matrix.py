@@ -1,0 +1,393 @@
+"""The matrix: every request to a classic group's coordinator in every state of a group.
+
+One claim per cell, made from two tables: `states.STATES` are the rows, REQUESTS the columns, and a
+column says in each row what is answered and, behind ">", which state the group is in afterwards
+if it is another. "waits" is no answer yet: the state is looked at meanwhile, then everybody else
+joins (or the leader assigns) and the answer is awaited. Where releases differ a cell holds a word
+for each. Every answer is compared with Kafka's whole anyway, the description of the group too.
+
+Sources: GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2, GroupMetadataManager.java@4.3.1; KIP-229,
+KIP-345, KIP-394, KIP-496, KIP-559; all five releases were asked.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer, fits
+from harness.placeholders import Ref
+from harness.scenario import Ask, Await
+from harness.steps import a_topic
+from suites.rebalance.acts import (
+    CLUSTER,
+    CODE,
+    ID_FIRST,
+    JOIN,
+    NOBODY,
+    OFFSET_CODE,
+    OTHERS,
+    PREPARING,
+    STATE,
+    STATIC,
+    code,
+    commit,
+    completing,
+    delete,
+    delete_offsets,
+    describe,
+    heartbeat,
+    id_of,
+    join,
+    leave,
+    left_code,
+    list_groups,
+    sent,
+    subscription,
+    sync,
+    until,
+)
+from suites.rebalance.states import PLAN, STATES, State, returned, scene
+
+Word = str | Mapping[str, str]
+
+
+class Scene(NamedTuple):
+    """What a request is made of."""
+
+    group: Any
+    topic: Any
+    state: State
+    version: int
+
+    def member(self, wanted: str) -> Any:
+        """The member's id; of a group that lost its members the id one had, else a made-up one."""
+        if wanted in self.state.members:
+            return id_of(wanted)
+        return id_of("a") if self.state.name == "empty" else NOBODY
+
+
+class Request(NamedTuple):
+    """A column: the requests (the last is the one that is judged), and a word for each state."""
+
+    name: str
+    sentence: str
+    api: str
+    first: int  # version
+    who: str
+    asks: Callable[[Scene], list[Ask]]
+    words: Mapping[str, Word]
+    code: Callable[[int], str] = lambda version: CODE
+    needs_topic: bool = False
+
+
+def _newcomer(s: Scene, **how: Any) -> list[Ask]:
+    """A first join; versions that want a member id first get theirs first (KIP-394)."""
+    if s.version < ID_FIRST or "instance" in how:
+        return [join("n", s.group, version=s.version, name="ask", **how)]
+    named = Ref("first", "member_id")
+    return [
+        join("n", s.group, version=s.version, name="first", **how),
+        join("n", s.group, member=named, version=s.version, name="ask", **how),
+    ]
+
+
+def _join(who: str, **how: Any) -> Callable[[Scene], list[Ask]]:
+    def asks(s: Scene) -> list[Ask]:
+        given = {"member": s.member(who)} | how
+        return [join(who, s.group, version=s.version, name="ask", **given)]
+
+    return asks
+
+
+def _sync(who: str, generation: int = 0, **how: Any) -> Callable[[Scene], list[Ask]]:
+    def asks(s: Scene) -> list[Ask]:
+        given = {"member": s.member(who)} | how
+        plan = PLAN if who == "a" and s.state.members else None
+        then = s.state.generation + generation
+        return [sync(who, s.group, then, plan, version=s.version, name="ask", **given)]
+
+    return asks
+
+
+def _beat(generation: int = 0, **how: Any) -> Callable[[Scene], list[Ask]]:
+    def asks(s: Scene) -> list[Ask]:
+        given = {"member": s.member("b"), "version": s.version, "name": "ask"} | how
+        return [heartbeat("b", s.group, s.state.generation + generation, **given)]
+
+    return asks
+
+
+def _leave(who: str, **how: Any) -> Callable[[Scene], list[Ask]]:
+    def asks(s: Scene) -> list[Ask]:
+        given = {"member": s.member(who)} | how
+        return [leave(who, s.group, version=s.version, name="ask", **given)]
+
+    return asks
+
+
+def _commit(generation: int | None = 0, **how: Any) -> Callable[[Scene], list[Ask]]:
+    def asks(s: Scene) -> list[Ask]:
+        own = {"version": s.version, "name": "ask"}
+        if generation is None:
+            return [commit("b", s.group, s.topic, **own)]
+        given = {"member": s.member("b"), **own} | how
+        return [commit("b", s.group, s.topic, s.state.generation + generation, **given)]
+
+    return asks
+
+
+WAITS, THEN = "waits", " > "
+ALONE = "NONE > CompletingRebalance"  # who comes to a group without members is all it waits for
+COMES = {"unknown": ALONE, "empty": ALONE, "preparing": WAITS,
+         "completing": "waits > PreparingRebalance",
+         "stable": "waits > PreparingRebalance"}  # fmt: skip
+NOT_THERE = {"unknown": "UNKNOWN_MEMBER_ID", "empty": "UNKNOWN_MEMBER_ID"}
+ANYBODY = {**NOT_THERE, "preparing": "UNKNOWN_MEMBER_ID", "completing": "UNKNOWN_MEMBER_ID",
+           "stable": "UNKNOWN_MEMBER_ID"}  # fmt: skip
+OLD = {"preparing": "ILLEGAL_GENERATION", "completing": "ILLEGAL_GENERATION",
+       "stable": "ILLEGAL_GENERATION"}  # fmt: skip
+MIXED = {"preparing": "INCONSISTENT_GROUP_PROTOCOL", "completing": "INCONSISTENT_GROUP_PROTOCOL",
+         "stable": "INCONSISTENT_GROUP_PROTOCOL"}  # fmt: skip
+GOES = {"preparing": "NONE", "completing": "NONE > PreparingRebalance",
+        "stable": "NONE > PreparingRebalance"}  # fmt: skip
+SEEN = dict.fromkeys(STATES, "NONE")
+FULL = dict.fromkeys(("preparing", "completing", "stable"), "NON_EMPTY_GROUP")
+
+REQUESTS = (
+    Request("join-new", "A first join", "JoinGroup", 0, "n", _newcomer, COMES),
+    Request(
+        "join-unnamed", "A first join of a version that wants an id first", "JoinGroup",
+        ID_FIRST, "n",
+        lambda s: [join("n", s.group, version=s.version, name="ask")],
+        {"unknown": "MEMBER_ID_REQUIRED > Empty", **dict.fromkeys(
+            ("empty", "preparing", "completing", "stable"), "MEMBER_ID_REQUIRED")},
+    ),
+    Request(
+        "join-instance", "A first join with an instance id", "JoinGroup", 5, "n",
+        lambda s: _newcomer(s, instance="instance-n"),
+        COMES,
+    ),
+    Request(
+        "join-kept", "A join of the follower, who changes nothing,", "JoinGroup", 0, "b",
+        _join("b"),
+        NOT_THERE | {"preparing": WAITS, "completing": "NONE", "stable": "NONE"},
+    ),
+    Request(
+        "join-changed", "A join of the follower with other metadata", "JoinGroup", 0, "b",
+        _join("b", protocols=OTHERS),
+        {"preparing": WAITS, "completing": "waits > PreparingRebalance",
+         "stable": "waits > PreparingRebalance"},
+    ),
+    Request(
+        "join-leader", "A join of the leader, who changes nothing,", "JoinGroup", 0, "a",
+        _join("a"),
+        {"preparing": WAITS, "completing": "NONE", "stable": "waits > PreparingRebalance"},
+    ),
+    Request(
+        "join-stranger", "A join with a member id that nobody has", "JoinGroup", 0, "x",
+        _join("x", member=NOBODY),
+        ANYBODY,
+    ),
+    Request(
+        "join-other-type", "A first join of another protocol type", "JoinGroup", 0, "n",
+        lambda s: _newcomer(s, kind="connect"),
+        MIXED | {"empty": ALONE},
+    ),
+    Request(
+        "join-nothing-in-common", "A first join without a protocol in common", "JoinGroup",
+        0, "n",
+        lambda s: _newcomer(s, protocols=(("other", subscription("wanted")),)),
+        MIXED,
+    ),
+    Request(
+        "join-no-protocol", "A first join without any protocol", "JoinGroup", 0, "n",
+        lambda s: _newcomer(s, protocols=()),
+        MIXED | {"unknown": "INCONSISTENT_GROUP_PROTOCOL > Empty",
+                 "empty": "INCONSISTENT_GROUP_PROTOCOL"},
+    ),
+    Request(
+        "sync-follower", "SyncGroup of the follower", "SyncGroup", 0, "b", _sync("b"),
+        NOT_THERE | {"preparing": "REBALANCE_IN_PROGRESS", "completing": WAITS, "stable": "NONE"},
+    ),
+    Request(
+        "sync-leader", "SyncGroup of the leader, with a plan,", "SyncGroup", 0, "a", _sync("a"),
+        {"preparing": "REBALANCE_IN_PROGRESS", "completing": "NONE > Stable", "stable": "NONE"},
+    ),
+    Request(
+        "sync-old", "SyncGroup of an older generation", "SyncGroup", 0, "b", _sync("b", -1), OLD
+    ),
+    Request(
+        "sync-stranger", "SyncGroup of a member that is not there", "SyncGroup", 0, "b",
+        _sync("b", member=NOBODY), ANYBODY,
+    ),
+    Request(
+        "sync-other-type", "SyncGroup of another protocol type", "SyncGroup", 5, "b",
+        _sync("b", kind="connect"), MIXED,
+    ),
+    Request(
+        "sync-other-protocol", "SyncGroup for a protocol that was not chosen", "SyncGroup", 5, "b",
+        _sync("b", protocol="other"), MIXED,
+    ),
+    Request(
+        "heartbeat", "Heartbeat of a member", "Heartbeat", 0, "b", _beat(),
+        NOT_THERE | {
+            "preparing": "REBALANCE_IN_PROGRESS",
+            "completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "NONE"},
+            "stable": "NONE",
+        },
+    ),
+    Request(
+        "heartbeat-old", "Heartbeat of an older generation", "Heartbeat", 0, "b", _beat(-1),
+        OLD | {"completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "ILLEGAL_GENERATION"}},
+    ),
+    Request(
+        "heartbeat-stranger", "Heartbeat of a member that is not there", "Heartbeat", 0, "b",
+        _beat(member=NOBODY), ANYBODY,
+    ),
+    Request(
+        "leave-follower", "LeaveGroup of the follower", "LeaveGroup", 0, "b", _leave("b"),
+        NOT_THERE | GOES,
+    ),
+    Request(
+        "leave-leader", "LeaveGroup of the leader", "LeaveGroup", 0, "a", _leave("a"), GOES
+    ),
+    Request(
+        "leave-stranger", "LeaveGroup of a member that is not there", "LeaveGroup", 0, "b",
+        _leave("b", member=NOBODY), ANYBODY,
+    ),
+    Request(
+        "commit-member", "OffsetCommit of a member", "OffsetCommit", 1, "b", _commit(),
+        {"unknown": {"4.0+ v9": "GROUP_ID_NOT_FOUND", "1.0+": "ILLEGAL_GENERATION"},
+         "empty": "UNKNOWN_MEMBER_ID", "preparing": "NONE",
+         "completing": "REBALANCE_IN_PROGRESS", "stable": "NONE"},
+    ),
+    Request(
+        "commit-old", "OffsetCommit of an older generation", "OffsetCommit", 1, "b", _commit(-1),
+        OLD | {"completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "ILLEGAL_GENERATION"}},
+    ),
+    Request(
+        "commit-stranger", "OffsetCommit of a member that is not there", "OffsetCommit", 1, "b",
+        _commit(member=NOBODY),
+        {name: word for name, word in ANYBODY.items() if name not in NOT_THERE}
+        | {"completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "UNKNOWN_MEMBER_ID"}},
+    ),
+    Request(
+        "commit-simple", "OffsetCommit without a member", "OffsetCommit", 1, "b", _commit(None),
+        {"unknown": "NONE > Empty", "empty": "NONE", "preparing": "UNKNOWN_MEMBER_ID",
+         "completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "UNKNOWN_MEMBER_ID"},
+         "stable": "UNKNOWN_MEMBER_ID"},
+    ),
+    Request(
+        "delete", "DeleteGroups", "DeleteGroups", 0, "b",
+        lambda s: [delete(s.group, version=s.version, name="ask")],
+        FULL | {"unknown": "GROUP_ID_NOT_FOUND", "empty": "NONE > Dead"},
+        lambda version: "results[0].error_code",
+    ),
+    Request(
+        "delete-offsets", "OffsetDelete", "OffsetDelete", 0, "b",
+        lambda s: [delete_offsets(s.group, s.topic, name="ask")],
+        SEEN | {"unknown": "GROUP_ID_NOT_FOUND",
+                "empty": {"2.8-3.9": "NONE > Dead", "4.0+": "NONE"}},
+        needs_topic=True,
+    ),
+    Request(
+        "describe", "DescribeGroups", "DescribeGroups", 0, "b",
+        lambda s: [describe(s.group, version=s.version, name="ask")],
+        SEEN | {"unknown": {"4.0+ v6": "GROUP_ID_NOT_FOUND", "1.0+": "NONE"}},
+        lambda version: "groups[0].error_code",
+    ),
+    Request(
+        "list", "ListGroups", "ListGroups", 0, "b",
+        lambda s: [list_groups(version=s.version, name="ask")],
+        SEEN,
+    ),
+)  # fmt: skip
+
+
+def read(word: Word, state: State, release: str, version: int) -> tuple[str, str]:
+    """The answer and the state afterwards that a cell's word means for a version of a release."""
+    if isinstance(word, Mapping):
+        word = next(one for where, one in word.items() if _fits(where, release, version))
+    told, _, then = word.partition(THEN)
+    then = then or state.kafkas
+    return told, completing(release) if then == "CompletingRebalance" else then
+
+
+def _fits(where: str, release: str, version: int) -> bool:
+    """Whether "1.0-2.2" or "4.0+ v9" (from version 9 on) is about this one."""
+    releases, _, first = where.partition(" v")
+    return fits(release, releases) and version >= int(first or 0)
+
+
+def _waited(request: Request, state: State, group: Any) -> list[Any]:
+    """What ends the wait of "ask", and its answer."""
+    if request.api == "SyncGroup":
+        return [sync("a", group, 2, PLAN, name="a assigns"), Await("ask")]
+    others = [one for one in state.members if one != request.who]
+    waiting = [Await(f"{one} comes") for one in state.waiting]
+    # 2.8 cannot tell a leader that asked in an older version of members with instance ids.
+    version = STATIC if request.name == "join-instance" else JOIN
+    return [returned(group, *others, version=version), Await("ask"), *waiting]
+
+
+def cell(state: State, request: Request) -> Callable[[Any], None]:
+    """The claim of one cell."""
+    word = request.words[state.name]
+    needs_topic = request.needs_topic or request.api == "OffsetCommit"
+
+    def test(case: Any) -> None:
+        group, topic = case.group(), case.topic()
+        told, then = read(word, state, case.release, case.version)
+        *before, last = request.asks(Scene(group, topic, state, case.version))
+        path = {"LeaveGroup": left_code(case.version), "OffsetCommit": OFFSET_CODE}.get(
+            request.api, request.code(case.version)
+        )
+        held = told == WAITS
+        if held and then == PREPARING:
+            everybody = {*state.members, *state.waiting, request.who}
+            seen: Any = until(group, then, "after", len(everybody))
+        else:
+            seen = describe(group, name="after")
+        verdict = case.judge(
+            a_topic(topic) if needs_topic else [],
+            scene(state.name, group),
+            before,
+            sent(last) if held else last,
+            seen,
+            _waited(request, state, group) if held else [],
+            expect=all_of(
+                answer("ask", path).is_(code("NONE" if held else told)),
+                answer("after", STATE).is_(then),
+            ),
+        )
+        assert verdict.conforms, verdict
+
+    words = word if isinstance(word, str) else "; ".join(f"{r}: {w}" for r, w in word.items())
+    test.__doc__ = f"{request.sentence} {state.sentence}: {words}."
+    test.__name__ = test.__qualname__ = f"test_{request.name}_{state.name}".replace("-", "_")
+    test.__module__ = __name__
+    return claim(
+        f"rebalance.{request.name}-{state.name}",
+        evidence=EVIDENCE[request.api] + ("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
+        api=request.api,
+        versions=range_(request.api, request.first),
+        config=CLUSTER,
+    )(test)
+
+
+EVIDENCE = {
+    "JoinGroup": ("GROUP-05", "GROUP-06", "GROUP-07", "GROUP-08", "GROUP-09", "GROUP-10"),
+    "SyncGroup": ("GROUP-17", "GROUP-18"),
+    "Heartbeat": ("GROUP-21",),
+    "LeaveGroup": ("GROUP-24",),
+    "OffsetCommit": ("OFFS-11",),
+    "DeleteGroups": ("KIP-229",),
+    "OffsetDelete": ("KIP-496",),
+    "DescribeGroups": ("GROUP-31",),
+    "ListGroups": ("GROUP-31",),
+}
+for _request in REQUESTS:
+    for _name in _request.words:
+        _test = cell(STATES[_name], _request)
+        globals()[_test.__name__] = _test
+del _test
