@@ -19,6 +19,7 @@ from reference_impl.broker import group_log, group_settings, groups
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import setting
 from reference_impl.broker.groups import coordinator_of, number
+from reference_impl.broker.share_groups import is_shared
 from reference_impl.group import classic_members, consumer_records, conversion, log_records
 from reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from reference_impl.group.exchange import Join, refusal, synced
@@ -175,6 +176,9 @@ def _opened(
 ) -> tuple[ModernGroup, list[Pair]]:
     """The group that the heartbeat is for, and records that end what was there before it."""
     joins = beat.epoch == JOIN_EPOCH
+    if is_shared(broker, beat.group_id):
+        words = f"Group {beat.group_id} is not a consumer group."
+        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, words)
     if group is None:
         if not joins:
             kind = "Consumer group" if beat.epoch > 0 else "Group"

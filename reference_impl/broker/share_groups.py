@@ -66,6 +66,11 @@ def membership_of(broker: Broker) -> Membership:
     return found
 
 
+def is_shared(broker: Broker, group_id: str) -> bool:
+    """Whether this id is a share group's, and so no other kind of group's."""
+    return group_id in groups_of(broker)
+
+
 def share_group(broker: Broker, group_id: str) -> ShareGroup:
     """Raises Refused where the id is nobody's, or another kind of group's."""
     group = groups_of(broker).get(group_id)

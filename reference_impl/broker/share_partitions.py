@@ -2,9 +2,9 @@
 
 Each is begun by the first fetch: its state is read from the share coordinator, and where nothing
 was ever read the group's reset strategy says where to begin. Until that is there it is not active
-and fetches wait; one that will not wait has nothing. One that the coordinator has fenced, whose partition is led by another, or whose
-group has nobody left that fetches here, is forgotten, and with it which records are acquired: those
-are not written down. Locks end by an alarm.
+and fetches wait; one that will not wait has nothing. One that the coordinator has fenced, whose
+partition is led by another, or whose group has nobody left that fetches here, is forgotten, and
+with it which records are acquired: those are not written down. Locks end by an alarm.
 
 Sources: SharePartitionManager, SharePartition, ShareFetchUtils@4.3.1 (facts); KIP-932.
 """

@@ -14,9 +14,11 @@ from reference_impl.broker import consumer_groups, group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.broker.share_groups import is_shared
 from reference_impl.group import log_records
 from reference_impl.group.exchange import Join
 from reference_impl.group.members import Group
+from reference_impl.wire.errors import ErrorCode
 
 FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7, 9
 
@@ -24,6 +26,8 @@ FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body, version = request.body, request.header.version
     code = refusal(broker, body["group_id"], member=True, joins=True)
+    if not code and is_shared(broker, body["group_id"]):
+        code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
         generation = broker.persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}

@@ -14,6 +14,7 @@ from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPER
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal, state_name
+from reference_impl.broker.share_groups import is_shared
 from reference_impl.group.members import Group
 from reference_impl.group.states import State
 from reference_impl.wire.errors import ErrorCode
@@ -34,7 +35,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         else:
             row = _blank(group_id, code)
             if not code:
-                why = "not found" if group is None else "is not a classic group"
+                missing = group is None and not is_shared(broker, group_id)
+                why = "not found" if missing else "is not a classic group"
                 row["group_state"] = "Dead"
                 if version >= FIRST_NOT_FOUND:
                     row["error_code"] = ErrorCode.GROUP_ID_NOT_FOUND

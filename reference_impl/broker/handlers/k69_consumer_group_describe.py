@@ -18,6 +18,7 @@ from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, refusal
 from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
+from reference_impl.broker.share_groups import is_shared
 from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.modern import ModernGroup, ModernMember, Place
 from reference_impl.group.placement import partition_for
@@ -48,7 +49,8 @@ def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
     group = coordinator_of(broker).groups.get(group_id)
     if group is not None and group.modern is not None:
         return _row(group_id, code) | _shown(broker, group.modern, rights)
-    why = "not found" if group is None else "is not a consumer group"
+    missing = group is None and not is_shared(broker, group_id)
+    why = "not found" if missing else "is not a consumer group"
     return _row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
 
 

@@ -72,6 +72,7 @@ class Acknowledging:
         body, rows = self.request.body, list(rows_of(self.request))
         renews = self.request.header.version >= FIRST_RENEWING
         known = Known(renews, bool(body["is_renew_ack"]) if renews else False)
+        wanted: list[tuple[Place, list[Acknowledged]]] = []
         self._waits = 1
         for place, row in rows:
             batches = [
@@ -81,7 +82,11 @@ class Acknowledging:
             fault = self._refused(place, batches, known)
             self.faults[place] = fault or NO_FAULT
             if fault is None and batches:
-                self._acknowledge(place, batches, now, done)
+                wanted.append((place, batches))
+        if not wanted:  # then partitions without a word are not answered either
+            self.faults = {p: fault for p, fault in self.faults.items() if fault[0]}
+        for place, batches in wanted:
+            self._acknowledge(place, batches, now, done)
         self._finish(now, done)
 
     def _refused(self, place: Place, batches: list[Acknowledged], known: Known) -> Fault | None:

@@ -17,6 +17,11 @@ from reference_impl.group.members import Ticket
 from reference_impl.share.membership import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
+WORDS = {
+    E.INVALID_GROUP_ID: "The group id is invalid.",
+    E.NOT_COORDINATOR: "This is not the correct coordinator.",
+}
+
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body = request.body
@@ -45,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": None, "responses": []}
+    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
 
 
 def _answer(request: Request, broker: Broker, answers: share_offsets.Answers) -> dict[str, Any]:

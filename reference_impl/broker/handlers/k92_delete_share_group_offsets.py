@@ -11,6 +11,7 @@ from reference_impl.broker import share_offsets
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.broker.handlers.k91_alter_share_group_offsets import WORDS
 from reference_impl.broker.partitions import NO_TOPIC_ID
 from reference_impl.broker.share_groups import share_group
 from reference_impl.broker.share_partitions import UNHOSTED
@@ -47,7 +48,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": None, "responses": []}
+    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
 
 
 def _sorted_out(
