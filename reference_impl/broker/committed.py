@@ -10,6 +10,7 @@ Sources: OFFS-03, OFFS-05, OFFS-16, OFFS-23; GroupMetadataManager.validateOffset
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.groups import (
@@ -35,6 +36,12 @@ def is_there(broker: Broker, topic: Topic | None, index: int) -> bool:
     """Whether a commit for this partition is looked at any further."""
     checked = broker.persona.quirk("offsets.partitions-are-checked")
     return topic is not None and (not checked or topic.partition(index) is not None)
+
+
+def named(broker: Broker, indexes: Sequence[int]) -> Sequence[int]:
+    """The partitions of a topic in a request, as often as they are answered."""
+    once = broker.persona.quirk("offsets.partitions-are-answered-once")
+    return list(dict.fromkeys(indexes)) if once else indexes
 
 
 def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group | int:

@@ -121,6 +121,14 @@ def _format(name: str, value: str, newest_and_quote: str) -> None:
         raise _refuse(name, value, f"Version {quote}{value}{quote} is not a valid version")
 
 
+def format_order(value: str) -> int:
+    """Where a release stands among the formats; the last of its stages where none is named."""
+    if value in MESSAGE_FORMATS:
+        return MESSAGE_FORMATS.index(value)
+    short = ".".join(value.split(".")[: 3 if value.startswith("0.") else 2])
+    return max(at for at, known in enumerate(MESSAGE_FORMATS) if known.split("-")[0] == short)
+
+
 # Tried in order: the first pattern that fits a rule's text checks the value.
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Any, str], None]], ...] = (
     (re.compile(r">= (.+)"), _at_least),

@@ -19,7 +19,7 @@ from reference_impl.broker.partitions import locate
 from reference_impl.group import log_records
 from reference_impl.group.members import Group
 from reference_impl.group.offsets import Stored
-from reference_impl.group.placement import partition_for
+from reference_impl.group.placement import java_hash, partition_for
 from reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ _CHANGE_NOT_KEPT = _GROUP_NOT_KEPT | {E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVA
 
 def partition_of(broker: Broker, group_id: str) -> int:
     topic = broker.cluster.topics.get(OFFSETS)
-    return partition_for(group_id, len(topic.partitions)) if topic else -1
+    if topic is None:
+        return -1
+    if "groups-placed-by-mask" in broker.switches:
+        return (java_hash(group_id) & 0x7FFFFFFF) % len(topic.partitions)
+    return partition_for(group_id, len(topic.partitions))
 
 
 def serves(broker: Broker, group_id: str) -> bool:
@@ -124,6 +128,8 @@ def read_again(broker: Broker, group: Group, coordinator: Coordinator, now: int)
 
 def forget(broker: Broker, group: Group, now: int) -> None:
     """Tombstones; nobody waits for them."""
+    if "group-tombstones-missing" in broker.switches:
+        return
     records = log_records.forgotten_batch(group, now)
     _append(broker, group.id, records, now, lambda code, at: None)
 

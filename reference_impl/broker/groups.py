@@ -61,7 +61,7 @@ def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False)
 
 def coordinates(broker: Broker, group_id: str) -> bool:
     coordinator_of(broker)  # which hears of new leaders
-    return group_log.serves(broker, group_id)
+    return group_log.serves(broker, group_id) or "anybody-coordinates" in broker.switches
 
 
 def waiting(
@@ -167,9 +167,11 @@ def _schedule_sweep(broker: Broker, now: int) -> None:
 def _sweep(broker: Broker, now: int) -> None:
     coordinator = coordinator_of(broker)
     forget_deleted(broker)
-    for group in list(coordinator.groups.values()):
+    kept_for_ever = "expired-offsets-kept" in broker.switches
+    from_commit = "retention-counts-from-the-commit" in broker.switches
+    for group in () if kept_for_ever else list(coordinator.groups.values()):
         before = dict(group.offsets)
-        if sweep(group, retention_ms(broker), now):
+        if sweep(group, retention_ms(broker), now, from_commit=from_commit):
             group.offsets.update(before)
             group_log.forget(broker, group, now)
             coordinator.forget(group)

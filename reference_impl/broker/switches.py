@@ -238,6 +238,116 @@ _ALL = (
         "The controller does not look for another leader when a broker dies.",
         "controller.the-next-in-line-leads",
     ),
+    Switch(
+        "commit-metadata-lost",
+        "OffsetCommit forgets the metadata beside an offset.",
+        "offsets.metadata-of-commits-is-kept",
+    ),
+    Switch(
+        "commit-metadata-unlimited",
+        "OffsetCommit takes metadata of any length.",
+        "offsets.metadata-of-commits-has-a-limit",
+    ),
+    Switch(
+        "committed-offset-off-by-one",
+        "A committed offset is kept as the one after it.",
+        "offsets.commits-are-fetched",
+    ),
+    Switch(
+        "commit-leader-epoch-lost",
+        "OffsetCommit forgets the leader epoch of an offset.",
+        "offsets.leader-epochs-of-commits-are-kept",
+    ),
+    Switch(
+        "fetch-by-name-omits-leader-epoch",
+        "OffsetFetch tells leader epochs only when it is asked for all topics.",
+        "offsets.leader-epochs-are-fetched",
+    ),
+    Switch(
+        "fetch-of-all-forgets-topics",
+        "OffsetFetch of all topics answers one of them.",
+        "offsets.all-are-fetched-without-naming-them",
+    ),
+    Switch(
+        "unstable-offsets-fetched",
+        "OffsetFetch does not care for open transactions when it is asked to.",
+        "offsets.only-stable-ones-on-demand",
+    ),
+    Switch(
+        "stale-generation-committed",
+        "A commit is taken whatever generation it is of.",
+        "offsets.other-generations-commit-nothing",
+    ),
+    Switch(
+        "strangers-commit",
+        "A commit is taken from whoever sends it.",
+        "offsets.strangers-commit-nothing",
+    ),
+    Switch(
+        "version-0-refused",
+        "OffsetCommit 0 is refused although there is a ZooKeeper.",
+        "offsets.version-0-is-kept-apart",
+    ),
+    Switch(
+        "commit-not-logged",
+        "A commit is kept in memory only.",
+        "offsets.commits-are-records-of-the-offsets-topic",
+    ),
+    Switch(
+        "group-tombstones-missing",
+        "The log is not told that a group was deleted.",
+        "offsets.deleted-groups-leave-tombstones",
+    ),
+    Switch(
+        "offset-delete-forgets-nothing",
+        "OffsetDelete answers as if it had deleted.",
+        "offsets.deleted-offsets-are-gone",
+    ),
+    Switch(
+        "expired-offsets-kept",
+        "Offsets never grow too old.",
+        "offsets.retention-of-a-commit-ends",
+    ),
+    Switch(
+        "retention-counts-from-the-commit",
+        "Offsets of a group that emptied are as old as their commit.",
+        "offsets.retention-counts-from-the-last-member-on",
+    ),
+    Switch(
+        "groups-placed-by-mask",
+        "A group's partition is its hash without the sign bit, not its absolute value.",
+        "offsets.groups-have-a-partition-by-java-hash",
+    ),
+    Switch(
+        "anybody-coordinates",
+        "A broker that does not coordinate a group answers for it all the same.",
+        "offsets.only-the-coordinator-has-them",
+    ),
+    Switch(
+        "share-records-go-to-everybody",
+        "Records that one member of a share group has acquired are given to another too.",
+        "share.records-go-to-one-member",
+    ),
+    Switch(
+        "share-locks-never-end",
+        "Records that a member of a share group acquired stay its own for ever.",
+        "share.locks-end",
+    ),
+    Switch(
+        "share-deliveries-not-counted",
+        "A record of a share group is delivered again as if for the first time.",
+        "share.released-records-are-delivered-again",
+    ),
+    Switch(
+        "share-released-are-lost",
+        "A record that a member of a share group releases is given to nobody.",
+        "share.released-records-are-delivered-again",
+    ),
+    Switch(
+        "share-acks-of-anybody",
+        "A member of a share group may acknowledge records that it has not.",
+        "share.only-acquired-records-are-acknowledged",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

@@ -81,6 +81,7 @@ class Topic:
     id: bytes
     partitions: list[Partition] = field(default_factory=list)
     configs: dict[str, str] = field(default_factory=dict)  # overrides only, as they were written
+    left_out: frozenset[str] = frozenset()  # of the overrides, those that do not hold (DYN-11)
 
     @property
     def internal(self) -> bool:
@@ -240,9 +241,13 @@ class Cluster:
         self.generation += 1
         return topic
 
-    def configure(self, name: str, configs: Mapping[str, str]) -> None:
-        """Replace the override set of a topic (DYN-10, DYN-17)."""
+    def configure(
+        self, name: str, configs: Mapping[str, str], left_out: frozenset[str] = frozenset()
+    ) -> None:
+        """Replace the override set of a topic (DYN-10, DYN-17); what is `left_out` does not hold.
+        """
         self.topics[name].configs = dict(configs)
+        self.topics[name].left_out = left_out
         self._resolved.pop(name, None)
         self.generation += 1
 
@@ -257,7 +262,9 @@ class Cluster:
         resolved = self._resolved.get(name)
         if resolved is None:
             stored = self.topics.get(name)
-            overrides = stored.configs if stored else {}
+            overrides = dict(stored.configs) if stored else {}
+            for ineffective in stored.left_out if stored else ():
+                overrides.pop(ineffective, None)
             resolved = TopicConfig.resolve({**self.topic_defaults, **overrides})
             self._resolved[name] = resolved
         return resolved

@@ -223,3 +223,4 @@ def _read_group(group: Group, data: bytes, now: int) -> None:
     group.protocol_type = value["protocol_type"] or None
     group.generation, group.protocol = value["generation"], value["protocol"]
     group.leader = value["leader"]
+    group.emptied_at = max(0, value.get("current_state_timestamp", -1))

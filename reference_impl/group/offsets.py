@@ -42,23 +42,34 @@ def transaction_ended(group: Group, producer_id: int, *, commit: bool) -> None:
             group.offsets[key] = stored
 
 
-def expired(group: Group, stored: Stored, retention_ms: int, now: int) -> bool:
+def expired(
+    group: Group, stored: Stored, retention_ms: int, now: int, *, from_commit: bool = False
+) -> bool:
+    """Whether its time is up: counted from when the group emptied, where anybody ever joined."""
     if stored.expires is not None:
         return stored.expires <= now
     if group.state is State.EMPTY and not (group.modern and group.modern.members):
-        since = max(group.emptied_at, stored.committed)
+        lived = group.protocol_type is not None and not from_commit
+        since = (group.emptied_at if lived else 0) or stored.committed
         return since + retention_ms <= now
     return False
 
 
-def sweep(group: Group, retention_ms: int, now: int) -> bool:
+def sweep(group: Group, retention_ms: int, now: int, *, from_commit: bool = False) -> bool:
     """Drop what is too old; whether nothing is left that keeps the group (OFFS-24)."""
     if group.modern or (group.state is not State.EMPTY and group.protocol_type == CONSUMER):
         subscribed = group.subscribed() or set()
     else:
         subscribed = set()
     for key, stored in list(group.offsets.items()):
-        if key[0] not in subscribed and expired(group, stored, retention_ms, now):
+        if key[0] in subscribed:
+            continue
+        if expired(group, stored, retention_ms, now, from_commit=from_commit):
             del group.offsets[key]
+    return is_idle(group)
+
+
+def is_idle(group: Group) -> bool:
+    """Whether nothing keeps the group: no member, not even an id given out, and no offset."""
     idle = group.state is State.EMPTY and not group.offsets and not group.pending
     return idle and not group.unstable and not (group.modern and group.modern.members)

@@ -22,6 +22,7 @@ LOOK_MS = 100  # how often the invariants are looked at
 STALL_MS = 12_000  # with one broker of three harmed, a write may take so long and no longer
 CALM_MS = 15_000  # for everything to come back once all is healed
 START_MS, DRAIN_MS = 500, 4_000
+PATIENCE_MS = 40_000  # with who still has to read: members that died must be missed first
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,9 @@ def trial(
             for each in step:
                 each.stopped = True
             simulation.advance(DRAIN_MS)
+            for _ in range(PATIENCE_MS // DRAIN_MS):
+                if not work.caught_up():
+                    simulation.advance(DRAIN_MS)
         work.settle(invariants)
     except Violated as found:
         violation = str(found)

@@ -75,15 +75,18 @@ class Plain:
         """What was done besides writing and reading."""
         return {}
 
-    def ends(self, stored: dict) -> dict[tuple[str, int], int]:
+    def caught_up(self) -> bool:
+        """Whether those who are fed have all that they were given."""
+        return True
+
+    def ends(self) -> dict[tuple[str, int], int]:
         """Where the log of each partition that is read ends."""
-        logs = {
-            place: self.simulation.hosts[self.simulation.cluster.partition(*place).leader]
-            .core.replicas.get(*place)
-            .log
-            for place in stored
-        }
-        return {place: log.high_watermark for place, log in logs.items()}
+        found = {}
+        for place in self.places:
+            leader = self.simulation.cluster.partition(*place).leader
+            core = self.simulation.hosts[leader].core
+            found[place] = core.replicas.get(*place).log.high_watermark if core else -1
+        return found
 
 
 class Groups(Plain):
@@ -122,7 +125,7 @@ class Groups(Plain):
 
     def settle(self, invariants: Invariants) -> dict:
         stored = super().settle(invariants)
-        self._all_read(invariants, stored, self.group, "readers")
+        self._all_read(invariants, self.group, "readers")
         for place, rows in stored.items():
             below = {offset for offset in rows if offset < self.group.committed.get(place, 0)}
             missed = below - self.group.given.get(place, set())
@@ -133,15 +136,21 @@ class Groups(Plain):
     def figures(self) -> dict[str, int]:
         return {"rebalances": self.group.rebalances, "commits": self.group.commits}
 
-    def _all_read(
-        self, invariants: Invariants, stored: dict, group: GroupHistory, name: str
-    ) -> None:
+    def caught_up(self) -> bool:
+        return self._behind(self.group) is None
+
+    def _behind(self, group: GroupHistory) -> str | None:
+        for place, end in self.ends().items():
+            at = group.committed.get(place, 0)
+            if at != end:
+                return f"{at} of {place}, which ends at {end}"
+        return None
+
+    def _all_read(self, invariants: Invariants, group: GroupHistory, name: str) -> None:
         if group.complaints:
             invariants.broken(f"group {name}: {group.complaints[0]}")
-        for place, end in self.ends(stored).items():
-            if group.committed.get(place, 0) != end:
-                at = group.committed.get(place, 0)
-                invariants.broken(f"group {name} stands at {at} of {place}, which ends at {end}")
+        if behind := self._behind(group):
+            invariants.broken(f"group {name} stands at {behind}")
 
 
 class Transactions(Groups):
@@ -195,12 +204,16 @@ class Transactions(Groups):
         wrong = judged(self.copies, self.copiers.committed, stored, self.seen.reads, list(TARGETS))
         if wrong:
             invariants.broken(wrong)
-        self._all_read(invariants, stored, self.copiers, "copiers")
+        self._all_read(invariants, self.copiers, "copiers")
         return stored
 
     def figures(self) -> dict[str, int]:
         found = super().figures() if self.whole else {}
         return found | Counter(self.copies.ends.values())
+
+    def caught_up(self) -> bool:
+        members = self._behind(self.group) is None if self.whole else True
+        return members and self._behind(self.copiers) is None
 
 
 class Everything(Transactions):

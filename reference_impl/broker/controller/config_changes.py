@@ -84,7 +84,8 @@ def change(
             raise missing(broker, name)
         _hold(broker, kind, name, lambda: topic_settings.check(broker, configs))
         if not validate_only:
-            broker.cluster.configure(name, configs)
+            left_out = topic_settings.left_out(broker, configs)
+            broker.cluster.configure(name, configs, left_out)
             controller_of(broker).configs_changed()
     elif kind == BROKER:
         check_broker_id(broker, name)

@@ -20,6 +20,8 @@ from reference_impl.broker.personas.config_rows import ConfigDefinition
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
+FORMAT = "message.format.version"
+
 
 @cache
 def definitions(release: str) -> Mapping[str, ConfigDefinition]:
@@ -44,6 +46,19 @@ def check(broker: Broker, configs: Mapping[str, str]) -> None:
             "Tiered Storage functionality is disabled in the broker. "
             "Topic cannot be configured with remote log storage."
         )
+
+
+def left_out(broker: Broker, configs: Mapping[str, str]) -> frozenset[str]:
+    """What is kept and shown, and does not hold: a format newer than the protocol (DYN-11).
+
+    Only a change leaves it out; a topic that is created with it has it.
+    """
+    protocol = broker.config.get("inter.broker.protocol.version")
+    wanted = configs.get(FORMAT)
+    if protocol is None or wanted is None or not broker.persona.quirk("configs.newer-formats-wait"):
+        return frozenset()
+    newer = config_values.format_order(wanted) > config_values.format_order(protocol)
+    return frozenset({FORMAT}) if newer else frozenset()
 
 
 def _in_kafkas_order(known: Iterable[ConfigDefinition]) -> list[tuple[str, ConfigDefinition]]:

@@ -17,6 +17,7 @@ from reference_impl.broker import committed, group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
+from reference_impl.broker.share_groups import is_shared
 from reference_impl.cluster.topology import Topic
 from reference_impl.group.consumer_coordinator import commit_fault
 from reference_impl.group.members import Group, Ticket
@@ -91,15 +92,15 @@ def _located(request: Request, broker: Broker) -> Rows:
         else:
             topic, missing = broker.cluster.topics.get(asked["name"]), None
         answers = []
-        for row in asked["partitions"]:
-            index = row["partition_index"]
+        for index in committed.named(broker, [r["partition_index"] for r in asked["partitions"]]):
             there = committed.is_there(broker, topic, index)
             code = ErrorCode.NONE if there else missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             answers.append({"partition_index": index, "error_code": code})
         if failed_first:
             answers.sort(key=lambda answer: not answer["error_code"])
         some = any(not answer["error_code"] for answer in answers)
-        rows.append((asked, topic if some else None, answers))
+        if answers:  # a topic without partitions is not answered
+            rows.append((asked, topic if some else None, answers))
     return rows
 
 
@@ -108,12 +109,15 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     body, version = request.body, request.header.version
     group_id, generation = body["group_id"], body["generation_id_or_member_epoch"]
     if version == 0:
-        if not broker.persona.quirk("offsets.in-zookeeper"):
+        served = broker.persona.quirk("offsets.in-zookeeper")
+        if not served or "version-0-refused" in broker.switches:
             return ErrorCode.UNSUPPORTED_VERSION
         return ErrorCode.NONE if group_id else ErrorCode.UNKNOWN_SERVER_ERROR  # no such path
     code = refusal(broker, group_id, member=False)
     if code:
         return code
+    if is_shared(broker, group_id):
+        return ErrorCode.GROUP_ID_NOT_FOUND
     missing = ErrorCode.NONE
     if generation >= 0:
         newer = broker.persona.quirk("groups.newer-coordinator") and version >= FIRST_NOT_FOUND
@@ -170,7 +174,10 @@ def _append(
                     answer["error_code"] = code
         whole.give({})
 
-    group_log.keep_offsets(broker, group.id, offsets, now, kept)
+    if "commit-not-logged" in broker.switches:
+        kept(ErrorCode.NONE, now)
+    else:
+        group_log.keep_offsets(broker, group.id, offsets, now, kept)
 
 
 def _offsets(

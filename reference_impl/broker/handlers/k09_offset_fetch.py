@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reference_impl.broker import committed
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
@@ -22,7 +23,7 @@ from reference_impl.group.consumer_coordinator import fetch_fault
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_WITH_MEMBER, FIRST_BY_ID = 2, 8, 9, 10
-NO_OFFSET = -1
+NO_OFFSET, NO_EPOCH = -1, -1
 Offsets = dict[tuple[str, int], Any]  # Stored, or None for one that is not stable
 _NOTHING = object()
 
@@ -38,7 +39,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         if not broker.persona.quirk("offsets.in-zookeeper"):
             return fail(request, ErrorCode.UNSUPPORTED_VERSION)
         return {"topics": _from_zookeeper(request, broker)}
-    code, offsets = _offsets(broker, body["group_id"], stable=body["require_stable"])
+    stable, whole = body["require_stable"], body["topics"] is None
+    code, offsets = _offsets(broker, body["group_id"], stable=stable, whole=whole)
     if code:
         return fail(request, code)
     return {"error_code": code, "topics": _topics(broker, body["topics"], offsets, version)}
@@ -65,22 +67,33 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"topics": topics, "error_code": code}
 
 
-def _offsets(broker: Broker, group_id: str, *, stable: bool) -> tuple[int, Offsets]:
-    """(why not, offsets by partition; None for one that is not stable if only those count)."""
+def _offsets(
+    broker: Broker, group_id: str, *, stable: bool, whole: bool
+) -> tuple[int, Offsets]:
+    """(why not, offsets by partition; None for one that is not stable if only those count).
+
+    Who asks for the whole of them is not told of partitions that only an open transaction has.
+    """
     code = refusal(broker, group_id, member=False)
     group = None if code else coordinator_of(broker).groups.get(group_id)
     if group is None:
         return code, {}
-    if not stable:
+    if not stable or "unstable-offsets-fetched" in broker.switches:
         return code, group.offsets
-    pending = {key: None for kept in group.unstable.values() for key in kept}
+    pending = {
+        key: None
+        for kept in group.unstable.values()
+        for key in kept
+        if not whole or key in group.offsets
+    }
     return code, {**group.offsets, **pending}
 
 
 def _batched(
     broker: Broker, asked: dict[str, Any], version: int, stable: bool
 ) -> dict[str, Any]:
-    code, offsets = _offsets(broker, asked["group_id"], stable=stable)
+    whole = asked["topics"] is None
+    code, offsets = _offsets(broker, asked["group_id"], stable=stable, whole=whole)
     group = coordinator_of(broker).groups.get(asked["group_id"])
     if not code and version >= FIRST_WITH_MEMBER and group is not None and group.modern:
         code = fetch_fault(group.modern, asked["member_id"], asked["member_epoch"])
@@ -91,7 +104,7 @@ def _batched(
 def _topics(
     broker: Broker, asked: list[dict[str, Any]] | None, offsets: Offsets, version: int
 ) -> list[dict[str, Any]]:
-    by_id = version >= FIRST_BY_ID
+    by_id, named = version >= FIRST_BY_ID, asked is not None
     if asked is None:
         names: dict[str, list[int]] = {}
         for name, index in offsets:
@@ -100,6 +113,10 @@ def _topics(
             {"name": name, "topic_id": broker.cluster.topics[name].id, "partition_indexes": rows}
             for name, rows in names.items()
         ]
+        if "fetch-of-all-forgets-topics" in broker.switches:
+            asked = asked[:1]
+    epochless = named and "fetch-by-name-omits-leader-epoch" in broker.switches
+    once = broker.persona.quirk("offsets.partitions-are-answered-once")
     topics = []
     for row in asked:
         topic = broker.cluster.by_id.get(row["topic_id"]) if by_id else None
@@ -108,13 +125,16 @@ def _topics(
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
             partitions = [_nothing(index, unknown) for index in row["partition_indexes"]]
         else:
-            partitions = [_row(offsets, name, index) for index in row["partition_indexes"]]
+            indexes = committed.named(broker, row["partition_indexes"])
+            partitions = [_row(offsets, name, index, epochless) for index in indexes]
+        if once and not partitions:
+            continue
         answer = {"name": name, "partitions": partitions}
         topics.append(answer | {"topic_id": row["topic_id"]} if by_id else answer)
     return topics
 
 
-def _row(offsets: Offsets, name: str, index: int) -> dict[str, Any]:
+def _row(offsets: Offsets, name: str, index: int, epochless: bool = False) -> dict[str, Any]:
     stored = offsets.get((name, index), _NOTHING)
     if stored is None:
         return _nothing(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
@@ -123,7 +143,7 @@ def _row(offsets: Offsets, name: str, index: int) -> dict[str, Any]:
     return {
         "partition_index": index,
         "committed_offset": stored.offset,
-        "committed_leader_epoch": stored.leader_epoch,
+        "committed_leader_epoch": NO_EPOCH if epochless else stored.leader_epoch,
         "metadata": stored.metadata,
         "error_code": ErrorCode.NONE,
     }

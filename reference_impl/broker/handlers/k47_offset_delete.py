@@ -12,6 +12,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
 from reference_impl.group.members import CONSUMER, Group
+from reference_impl.group.offsets import is_idle
 from reference_impl.group.states import State
 from reference_impl.wire.errors import ErrorCode
 
@@ -37,6 +38,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             ],
         }
         for topic in body["topics"]
+        if topic["partitions"]
     ]
     gone: dict[tuple[str, int], None] = {
         (topic["name"], row["partition_index"]): None
@@ -46,6 +48,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     }
     if gone:
         group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)
+        ends = broker.persona.quirk("offsets.groups-end-with-their-last")
+        if ends and is_idle(group):
+            group_log.forget(broker, group, now)
+            coordinator_of(broker).forget(group)
     if broker.persona.quirk("offsets.failed-deletions-come-first"):
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for topic in topics:
@@ -64,5 +70,6 @@ def _delete(broker: Broker, group: Group, name: str, index: int) -> int:
         subscribed = group.subscribed()
         if subscribed is None or name in subscribed:
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-    group.offsets.pop((name, index), None)
+    if "offset-delete-forgets-nothing" not in broker.switches:
+        group.offsets.pop((name, index), None)
     return ErrorCode.NONE

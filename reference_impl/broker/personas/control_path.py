@@ -91,6 +91,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "configs.newer-formats-wait": (
+        "A changed message.format.version above inter.broker.protocol.version does not hold.",
+        (True, True, True, False, False),
+        "TopicConfigHandler.excludedConfigs at 1.0.2, 2.8.2; observed on 1.0.2",
+    ),
     "quotas.answers-wait": (
         "An answer above its client's quota is kept back; without the quirk it is sent and the "
         "connection is not read meanwhile (KIP-219).",

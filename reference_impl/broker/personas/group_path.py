@@ -109,6 +109,18 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (1, 3, 3, 3, 4),
         _SEEN,
     ),
+    "offsets.partitions-are-answered-once": (
+        "A request's partitions are a map: one that is named twice is answered once, and a topic "
+        "of which none is named is not answered to a fetch.",
+        (True, True, True, True, False),
+        _SEEN,
+    ),
+    "offsets.groups-end-with-their-last": (
+        "When OffsetDelete takes the last offset of an empty group the group is gone with it; "
+        "without the quirk it goes with the next look at old offsets.",
+        (False, False, True, True, False),
+        _SEEN,
+    ),
     "offsets.too-large-commits-are-told-apart": (
         "A commit that its topic's max.message.bytes does not allow is INVALID_COMMIT_OFFSET_SIZE; "
         "without the quirk it is UNKNOWN_SERVER_ERROR.",
