@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 def test_every_switch_is_read_somewhere():
     code = "".join(
         path.read_text()
-        for room in ("broker", "log", "cluster", "io", "txn")
+        for room in ("broker", "log", "cluster", "io", "txn", "share")
         for path in (SOURCE / room).rglob("*.py")
         if path.name != "switches.py"
     )
