@@ -1,0 +1,544 @@
+"""ShareAcknowledge: what each type makes of a record, what is refused, locks and deliveries.
+
+Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknowledgementBatches
+@4.3.1; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every, range_
+from harness.expect import all_of
+from harness.steps import a_topic, produce
+from suites.scene import batch
+from suites.share.acts import (
+    ACCEPT,
+    ACK_CODE,
+    BERT,
+    GAP,
+    INVALID_REQUEST,
+    INVALID_STATE,
+    LONG_MS,
+    REJECT,
+    RELEASE_IT,
+    RENEW,
+    ROW_CODE,
+    SHARES,
+    UNKNOWN_PARTITION,
+    UNKNOWN_TOPIC_ID,
+    a_group,
+    acknowledge,
+    close,
+    fetch,
+    has,
+    is_,
+    nothing,
+    run,
+)
+
+API, FETCHES = "ShareAcknowledge", "ShareFetch"
+SEEN = ("KIP-932", "observed on 4.3.1")
+RENEWING = range_(API, 2)
+THREE = (batch(b"one", b"two", b"three"),)
+
+
+def acks(name, api=API, versions=None, **how):
+    versions = every(api) if versions is None else versions
+    return claim(f"share.{name}", evidence=SEEN, api=api, versions=versions, **SHARES, **how)
+
+
+def acquired(group, topic, *batches, **configs):
+    """Anne has all of these."""
+    return [a_group(group, topic, *batches, **configs), fetch(group, 0, topic, name="acquired")]
+
+
+def left(group, topic, wait_ms=LONG_MS):
+    """What Bert gets once Anne has nothing any more, which is soon after her session ends."""
+    return [
+        close(group, name="closed"),
+        fetch(group, 0, topic, member=BERT, wait_ms=wait_ms, name="left"),
+    ]
+
+
+def wrong(step, code):
+    return is_(step, code, ROW_CODE)
+
+
+@acks("accepted-records-are-done")
+def test_accepted_records_are_done(case):
+    """Records that were accepted are delivered to nobody again."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="ack"),
+        left(group, topic, wait_ms=0),
+        expect=all_of(wrong("ack", 0), has("left")),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("rejected-records-are-done")
+def test_rejected_records_are_done(case):
+    """Records that were rejected are delivered to nobody again."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 2, REJECT), version=case.version, name="ack"),
+        left(group, topic, wait_ms=0),
+        expect=all_of(wrong("ack", 0), has("left")),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("gaps-are-done")
+def test_gaps_are_done(case):
+    """Offsets that were called gaps are delivered to nobody again."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 2, GAP), version=case.version, name="ack"),
+        left(group, topic, wait_ms=0),
+        expect=all_of(wrong("ack", 0), has("left")),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks(
+    "released-records-are-delivered-again",
+    switches=("share-deliveries-not-counted", "share-released-are-lost"),
+)
+def test_released_records_are_delivered_again(case):
+    """Records that were released are delivered again, and counted."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 2, RELEASE_IT), version=case.version, name="ack"),
+        fetch(group, 2, topic, name="again"),
+        expect=all_of(wrong("ack", 0), has("again", (0, 2, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("each-record-has-a-type")
+def test_each_record_has_a_type(case):
+    """A run may have a type for each record."""
+    group, topic = case.topic("group"), case.topic()
+    types = run(0, 2, ACCEPT, RELEASE_IT, REJECT)
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, types, version=case.version, name="ack"),
+        fetch(group, 2, topic, name="again"),
+        expect=all_of(wrong("ack", 0), has("again", (1, 1, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("runs-follow-each-other")
+def test_runs_follow_each_other(case):
+    """Several runs of one partition are acknowledged in order, over batches too."""
+    group, topic = case.topic("group"), case.topic()
+    batches = [batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5", b"6")]
+    runs = [run(0, 2, ACCEPT), run(3, 3, RELEASE_IT), run(4, 5, ACCEPT)]
+    verdict = case.judge(
+        acquired(group, topic, *batches),
+        acknowledge(group, 1, topic, *runs, version=case.version, name="ack"),
+        fetch(group, 2, topic, name="again"),
+        expect=all_of(wrong("ack", 0), has("again", (3, 3, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("part-of-a-run-is-acknowledged")
+def test_part_of_a_run_is_acknowledged(case):
+    """What is not acknowledged of an acquired run stays with its member until it gives it back."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(group, topic, batch(b"1", b"2", b"3", b"4")),
+        acknowledge(group, 1, topic, run(1, 2, ACCEPT), version=case.version, name="ack"),
+        fetch(group, 2, topic, name="nothing new"),
+        left(group, topic),
+        expect=all_of(nothing("nothing new"), has("left", (0, 0, 2), (3, 3, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("what-is-done-may-be-said-again")
+def test_what_is_done_may_be_said_again(case):
+    """Records before the start offset may be acknowledged again: nothing happens."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 1, ACCEPT), **how, name="ack"),
+        acknowledge(group, 2, topic, run(0, 1, RELEASE_IT), **how, name="again"),
+        left(group, topic),
+        expect=all_of(wrong("again", 0), has("left", (2, 2, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("only-acquired-records-are-acknowledged", switches=("share-acks-of-anybody",))
+def test_only_acquired_records_are_acknowledged(case):
+    """A record that nobody has cannot be acknowledged: INVALID_RECORD_STATE."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(1, 1, RELEASE_IT), **how, name="one back"),
+        acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="one"),
+        acknowledge(group, 3, topic, run(0, 2, ACCEPT), **how, name="all"),
+        acknowledge(group, 4, topic, run(0, 0, ACCEPT), **how, name="the first"),
+        expect=all_of(
+            wrong("one back", 0),
+            wrong("one", INVALID_STATE),
+            wrong("all", INVALID_STATE),
+            wrong("the first", 0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("whole-runs-that-went-back")
+def test_whole_runs_that_went_back(case):
+    """A run that went back as a whole cannot be acknowledged, nor can a part of it."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 2, RELEASE_IT), **how, name="back"),
+        acknowledge(group, 2, topic, run(0, 2, ACCEPT), **how, name="all"),
+        acknowledge(group, 3, topic, run(1, 1, ACCEPT), **how, name="part"),
+        expect=all_of(wrong("all", INVALID_STATE), wrong("part", INVALID_STATE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("members-acknowledge-their-own")
+def test_members_acknowledge_their_own(case):
+    """What another member has cannot be acknowledged: INVALID_RECORD_STATE."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"member": BERT, "version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        fetch(group, 0, topic, member=BERT, name="bert begins"),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="all"),
+        acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="one"),
+        expect=all_of(wrong("all", INVALID_STATE), wrong("one", INVALID_STATE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("faults-take-all-back")
+def test_faults_take_all_back(case):
+    """If one run cannot be acknowledged none of its partition is."""
+    group, topic = case.topic("group"), case.topic()
+    batches = [batch(b"1", b"2"), batch(b"3", b"4")]
+    runs = [run(0, 1, ACCEPT), run(2, 3, ACCEPT)]
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *batches),
+        acknowledge(group, 1, topic, run(3, 3, RELEASE_IT), **how, name="back"),
+        acknowledge(group, 2, topic, *runs, **how, name="ack"),
+        acknowledge(group, 3, topic, run(0, 2, RELEASE_IT), **how, name="the others back"),
+        fetch(group, 4, topic, name="again"),
+        expect=all_of(
+            wrong("ack", INVALID_STATE),
+            wrong("the others back", 0),
+            has("again", (0, 1, 2), (2, 3, 2)),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("runs-are-checked-first")
+def test_runs_are_checked_first(case):
+    """Runs that end before they begin, overlap, or have odd types are INVALID_REQUEST."""
+    group, topic = case.topic("group"), case.topic()
+    odd = {
+        "backwards": [run(2, 1, ACCEPT)],
+        "overlapping": [run(0, 2, ACCEPT), run(1, 2, ACCEPT)],
+        "out of order": [run(2, 2, ACCEPT), run(0, 0, ACCEPT)],
+        "no type": [run(0, 2)],
+        "too few types": [run(0, 2, ACCEPT, ACCEPT)],
+        "unknown type": [run(0, 0, 5)],
+        "negative type": [run(0, 0, -1)],
+        "renewal": [run(0, 0, RENEW)],
+    }
+    steps = [
+        acknowledge(group, epoch, topic, *runs, version=case.version, name=name)
+        for epoch, (name, runs) in enumerate(odd.items(), 1)
+    ]
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        *steps,
+        left(group, topic),
+        expect=all_of(*[wrong(name, INVALID_REQUEST) for name in odd], has("left", (0, 2, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("runs-may-touch")
+def test_runs_may_touch(case):
+    """A run may begin with the last record of the one before; that record is done by then."""
+    group, topic = case.topic("group"), case.topic()
+    runs = [run(0, 1, ACCEPT), run(1, 2, ACCEPT)]
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, *runs, version=case.version, name="ack"),
+        expect=wrong("ack", INVALID_STATE),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("runs-lie-within-what-is-acquired")
+def test_runs_lie_within_what_is_acquired(case):
+    """A run beyond what was ever acquired is INVALID_REQUEST."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, run(0, 5, ACCEPT), **how, name="too long"),
+        acknowledge(group, 2, topic, run(7, 8, ACCEPT), **how, name="behind"),
+        expect=all_of(wrong("too long", INVALID_REQUEST), wrong("behind", INVALID_REQUEST)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("nothing-was-ever-acquired")
+def test_nothing_was_ever_acquired(case):
+    """Where nobody has anything a run is INVALID_RECORD_STATE."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic),
+        fetch(group, 0, topic, name="begins"),
+        acknowledge(group, 1, topic, run(0, 0, ACCEPT), version=case.version, name="ack"),
+        expect=wrong("ack", INVALID_STATE),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("no-runs-are-no-fault")
+def test_no_runs_are_no_fault(case):
+    """A partition without runs is not acknowledged, and not answered either."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, topic, version=case.version, name="ack"),
+        expect=is_("ack", 0),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("unknown-partitions-are-not-acknowledged")
+def test_unknown_partitions_are_not_acknowledged(case):
+    """A topic id that is nobody's and a partition that is not there are said to be unknown."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, bytes(range(16)), run(0, 0, ACCEPT), **how, name="no topic"),
+        acknowledge(group, 2, topic, run(0, 0, ACCEPT), partition=7, **how, name="no partition"),
+        expect=all_of(
+            wrong("no topic", UNKNOWN_TOPIC_ID), wrong("no partition", UNKNOWN_PARTITION)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("partitions-that-nobody-fetched")
+def test_partitions_that_nobody_fetched(case):
+    """A partition that the group never fetched from here is UNKNOWN_TOPIC_OR_PARTITION."""
+    group, topic, other = case.topic("group"), case.topic(), case.topic("other")
+    verdict = case.judge(
+        a_topic(other),
+        acquired(group, topic, *THREE),
+        acknowledge(group, 1, other, run(0, 0, ACCEPT), version=case.version, name="ack"),
+        expect=wrong("ack", UNKNOWN_PARTITION),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("fetches-acknowledge", api=FETCHES)
+def test_fetches_acknowledge(case):
+    """A ShareFetch acknowledges what came before it reads what comes next."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_group(group, topic, batch(b"one"), batch(b"two")),
+        fetch(group, 0, topic, max_records=1, **how, name="first"),
+        fetch(group, 1, topic, run(0, 0, ACCEPT), **how, name="second"),
+        fetch(group, 2, topic, run(1, 1, RELEASE_IT), wait_ms=LONG_MS, **how, name="third"),
+        expect=all_of(
+            is_("second", 0, ACK_CODE), has("second", (1, 1, 1)), has("third", (1, 1, 2))
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("fetches-tell-what-was-wrong", api=FETCHES)
+def test_fetches_tell_what_was_wrong(case):
+    """What is wrong with an acknowledgement stands beside what was read."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_group(group, topic, batch(b"one"), batch(b"two")),
+        fetch(group, 0, topic, max_records=1, **how, name="first"),
+        fetch(group, 1, topic, run(0, 4, ACCEPT), **how, name="second"),
+        fetch(group, 2, topic, run(1, 0, ACCEPT), **how, name="third"),
+        expect=all_of(
+            is_("second", INVALID_REQUEST, ACK_CODE),
+            has("second", (1, 1, 1)),
+            is_("third", INVALID_REQUEST, ACK_CODE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+# --- locks and deliveries --------------------------------------------------------------------
+
+
+@acks("locks-end", api=FETCHES, switches=("share-locks-never-end",))
+def test_locks_end(case):
+    """Records that their member does not acknowledge in time go to others."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_group(group, topic, *THREE, lock_ms=1000),
+        fetch(group, 0, topic, **how, name="first"),
+        fetch(group, 0, topic, member=BERT, **how, name="locked"),
+        fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, **how, name="second"),
+        expect=all_of(has("locked"), has("second", (0, 2, 2))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("late-acknowledgements-are-refused")
+def test_late_acknowledgements_are_refused(case):
+    """Who acknowledges when its lock has ended hears INVALID_RECORD_STATE."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *THREE, lock_ms=1000),
+        fetch(group, 0, topic, name="first"),
+        fetch(group, 0, topic, member=BERT, name="begins"),
+        fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, name="second"),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="late"),
+        expect=all_of(has("second", (0, 2, 2)), wrong("late", INVALID_STATE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("locks-of-parts-end", api=FETCHES)
+def test_locks_of_parts_end(case):
+    """Of a run that was acknowledged in part the rest comes back."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_group(group, topic, *THREE, lock_ms=1000),
+        fetch(group, 0, topic, **how, name="first"),
+        acknowledge(group, 1, topic, run(0, 1, ACCEPT), name="two"),
+        fetch(group, 2, topic, wait_ms=LONG_MS, **how, name="again"),
+        expect=has("again", (2, 2, 2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("renewed-locks-last", versions=RENEWING)
+def test_renewed_locks_last(case):
+    """A lock that is renewed begins anew; the records stay with their member."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE, lock_ms=20_000),
+        acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
+        acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
+        fetch(group, 0, topic, member=BERT, name="others"),
+        acknowledge(group, 3, topic, run(0, 2, ACCEPT), **how, name="accept"),
+        expect=all_of(
+            wrong("renew", 0), wrong("renew one", 0), has("others"), wrong("accept", 0)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("groups-may-not-renew", versions=RENEWING)
+def test_groups_may_not_renew(case):
+    """Where share.renew.acknowledge.enable is false a renewal is INVALID_RECORD_STATE."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, *THREE, renews="false"),
+        acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
+        acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
+        expect=all_of(wrong("renew", INVALID_STATE), wrong("renew one", INVALID_STATE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("renewing-fetches-read-nothing", api=FETCHES, versions=range_(FETCHES, 2))
+def test_renewing_fetches_read_nothing(case):
+    """A fetch that renews must want nothing, and is given nothing."""
+    group, topic = case.topic("group"), case.topic()
+    zero = {"max_records": 0, "max_bytes": 0, "min_bytes": 0}
+    how = {"version": case.version, "renews": True}
+    verdict = case.judge(
+        acquired(group, topic, *THREE),
+        produce(topic, 0, batch(b"four"), name="more"),
+        fetch(group, 1, topic, run(0, 2, RENEW), **how, name="wants"),
+        fetch(group, 1, topic, run(0, 2, RENEW), **zero, **how, name="wants nothing"),
+        expect=all_of(is_("wants", INVALID_REQUEST), is_("wants nothing", 0, ACK_CODE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("deliveries-have-a-limit")
+def test_deliveries_have_a_limit(case):
+    """A record that was delivered share.delivery.count.limit times is delivered no more."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        acquired(group, topic, batch(b"bad"), limit=2),
+        acknowledge(group, 1, topic, run(0, 0, RELEASE_IT), **how, name="once"),
+        fetch(group, 2, topic, name="again"),
+        acknowledge(group, 3, topic, run(0, 0, RELEASE_IT), **how, name="twice"),
+        fetch(group, 4, topic, name="no more"),
+        produce(topic, 0, batch(b"good"), name="more"),
+        fetch(group, 5, topic, name="the next"),
+        expect=all_of(has("again", (0, 0, 2)), nothing("no more"), has("the next", (1, 1, 1))),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("bad-records-come-in-few", api=FETCHES)
+def test_bad_records_come_in_few(case):
+    """What was delivered half as often as it may be comes in smaller numbers, at last alone."""
+    group, topic = case.topic("group"), case.topic()
+    turns = [(7, 1), (7, 2), (3, 3), (0, 4)]  # last offset, deliveries
+    steps = []
+    for turn, (last, count) in enumerate(turns):
+        name, back = f"fetch {count}", f"back {count}"
+        steps += [
+            fetch(group, 2 * turn, topic, version=case.version, name=name),
+            acknowledge(group, 2 * turn + 1, topic, run(0, last, RELEASE_IT), name=back),
+        ]
+    verdict = case.judge(
+        a_group(group, topic, batch(*[b"%d" % at for at in range(8)]), limit=4),
+        *steps,
+        fetch(group, 8, topic, version=case.version, name="the next"),
+        expect=all_of(
+            *[has(f"fetch {count}", (0, last, count)) for last, count in turns],
+            has("the next", (1, 1, 4)),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@acks("locks-that-end-count-too", api=FETCHES)
+def test_locks_that_end_count_too(case):
+    """A delivery whose lock ended counts: at the limit the record is delivered no more."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version, "wait_ms": LONG_MS}
+    verdict = case.judge(
+        a_group(group, topic, batch(b"bad"), lock_ms=1000, limit=2),
+        fetch(group, 0, topic, **how, name="first"),
+        fetch(group, 1, topic, **how, name="second"),
+        fetch(group, 2, topic, version=case.version, wait_ms=2500, name="third"),
+        expect=all_of(has("first", (0, 0, 1)), has("second", (0, 0, 2)), nothing("third")),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,191 @@
+"""ShareGroupDescribe, and share groups in what other requests about groups say.
+
+Sources: KIP-932; GroupMetadataManager@4.3.1; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import ask, coordinator_ready
+from suites.share.acts import (
+    ANNE,
+    BERT,
+    GROUP_ID_NOT_FOUND,
+    INVALID_GROUP_ID,
+    NON_EMPTY,
+    SHARES,
+    a_group,
+    beat,
+    described,
+    is_,
+    joins,
+    offsets,
+)
+
+API = "ShareGroupDescribe"
+SEEN = ("KIP-932", "observed on 4.3.1")
+ROW = "groups[0]"
+FIRST_WITH_TYPES = 5
+
+
+def describes(name, api=API, **how):
+    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
+
+
+@describes("groups-are-described")
+def test_groups_are_described(case):
+    """A share group is described with its epochs, its assignor and what members read."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic),
+        joins(group, BERT, topic),
+        described(group, version=case.version, rights=True, name="described"),
+        expect=all_of(
+            answer("described", f"{ROW}.group_state").is_("Stable"),
+            answer("described", f"{ROW}.assignor_name").is_("simple"),
+            answer("described", f"{ROW}.members").has_length(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@describes("other-groups-are-not-found")
+def test_other_groups_are_not_found(case):
+    """What is no share group is GROUP_ID_NOT_FOUND, what has no name INVALID_GROUP_ID."""
+    group = case.topic("group")
+    nameless = {"group_ids": [""], "include_authorized_operations": False}
+    verdict = case.judge(
+        coordinator_ready(group),
+        described(group, version=case.version, name="nobody"),
+        ask(API, case.version, nameless, name="nameless"),
+        expect=all_of(
+            is_("nobody", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+            is_("nameless", INVALID_GROUP_ID, f"{ROW}.error_code"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "share.share-groups-are-listed",
+    evidence=SEEN,
+    api="ListGroups",
+    versions=every("ListGroups"),
+    **SHARES,
+)
+def test_share_groups_are_listed(case):
+    """ListGroups shows share groups, with state and type where its version has them."""
+    group, topic = case.topic("group"), case.topic()
+    body = {"states_filter": [], "types_filter": []}
+    if case.version >= FIRST_WITH_TYPES:
+        body["types_filter"] = ["share"]
+    verdict = case.judge(
+        a_group(group, topic),
+        ask("ListGroups", case.version, body, name="listed"),
+        expect=is_("listed", 0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "share.share-groups-are-deleted",
+    evidence=SEEN,
+    api="DeleteGroups",
+    versions=every("DeleteGroups"),
+    **SHARES,
+)
+def test_share_groups_are_deleted(case):
+    """A share group without members is deleted with its states, one with members is not."""
+    group, topic = case.topic("group"), case.topic()
+    body = {"groups_names": [group]}
+    code = "results[0].error_code"
+    verdict = case.judge(
+        a_group(group, topic),
+        ask("DeleteGroups", case.version, body, name="with a member"),
+        beat(group, ANNE, -1, name="leaves"),
+        ask("DeleteGroups", case.version, body, name="without"),
+        described(group, name="described"),
+        offsets(group, [(topic, [0])], name="offsets"),
+        expect=all_of(
+            is_("with a member", NON_EMPTY, code),
+            is_("without", 0, code),
+            is_("described", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@describes("share-groups-are-no-consumer-groups")
+def test_share_groups_are_no_consumer_groups(case):
+    """A share group's id is nothing to requests about other groups."""
+    group, topic = case.topic("group"), case.topic()
+    consumer = {
+        "group_id": group,
+        "member_id": "m1",
+        "member_epoch": 0,
+        "instance_id": None,
+        "rack_id": None,
+        "rebalance_timeout_ms": 10_000,
+        "subscribed_topic_names": [topic],
+        "subscribed_topic_regex": None,
+        "server_assignor": None,
+        "topic_partitions": [],
+    }
+    described_as = {"group_ids": [group], "include_authorized_operations": False}
+    classic = {"groups": [group], "include_authorized_operations": False}
+    row = {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}
+    commit = {
+        "group_id": group,
+        "generation_id_or_member_epoch": -1,
+        "member_id": "",
+        "group_instance_id": None,
+        "topics": [{"name": topic, "partitions": [row]}],
+    }
+    verdict = case.judge(
+        a_group(group, topic),
+        ask("ConsumerGroupHeartbeat", 1, consumer, name="consumer"),
+        ask("ConsumerGroupDescribe", 1, described_as, name="as a consumer group"),
+        ask("DescribeGroups", 6, classic, name="as a classic group"),
+        ask("OffsetCommit", 9, commit, name="commit"),
+        ask("Heartbeat", 4, {"group_id": group, "generation_id": 1, "member_id": ANNE},
+            name="heartbeat"),
+        described(group, version=case.version, name="described"),
+        expect=all_of(
+            is_("consumer", GROUP_ID_NOT_FOUND),
+            is_("as a consumer group", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+            answer("described", f"{ROW}.members").has_length(1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@describes("other-groups-are-no-share-groups")
+def test_other_groups_are_no_share_groups(case):
+    """A consumer group's id is nothing to members of share groups."""
+    group, topic = case.topic("group"), case.topic()
+    consumer = {
+        "group_id": group,
+        "member_id": "m1",
+        "member_epoch": 0,
+        "instance_id": None,
+        "rack_id": None,
+        "rebalance_timeout_ms": 10_000,
+        "subscribed_topic_names": [topic],
+        "subscribed_topic_regex": None,
+        "server_assignor": None,
+        "topic_partitions": [],
+    }
+    joined = ask("ConsumerGroupHeartbeat", 1, consumer, name="consumer")
+    verdict = case.judge(
+        coordinator_ready(group),
+        Until(joined, "error_code", "==", 0),
+        beat(group, ANNE, 0, topic, name="joins"),
+        beat(group, ANNE, Ref("consumer", "member_epoch"), name="beats"),
+        described(group, version=case.version, name="described"),
+        expect=all_of(
+            is_("joins", GROUP_ID_NOT_FOUND),
+            is_("described", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+        ),
+    )
+    assert verdict.conforms, verdict

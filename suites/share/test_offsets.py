@@ -1,0 +1,284 @@
+"""Start offsets of share groups: DescribeShareGroupOffsets, Alter..., Delete...
+
+Sources: KIP-932, KIP-1226; GroupCoordinatorService@4.3.1; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.scenario import Until
+from harness.steps import a_topic, ask, coordinator_ready
+from suites.scene import batch
+from suites.share.acts import (
+    ACCEPT,
+    ANNE,
+    CODE,
+    GROUP_ID_NOT_FOUND,
+    INVALID_GROUP_ID,
+    LONG_MS,
+    NON_EMPTY,
+    RELEASE_IT,
+    SHARES,
+    UNKNOWN_PARTITION,
+    a_group,
+    acknowledge,
+    beat,
+    close,
+    fetch,
+    has,
+    is_,
+    offsets,
+    run,
+)
+
+DESCRIBE, ALTER, DELETE = (
+    "DescribeShareGroupOffsets",
+    "AlterShareGroupOffsets",
+    "DeleteShareGroupOffsets",
+)
+SEEN = ("KIP-932", "observed on 4.3.1")
+PART = "groups[0].topics[0].partitions[0]"
+START, LAG = f"{PART}.start_offset", f"{PART}.lag"
+FIRST_WITH_LAG = 1
+FOUR = (batch(b"one"), batch(b"two"), batch(b"three"), batch(b"four"))
+CHANGED = "responses[0].partitions[0].error_code"
+DELETED = "responses[0].error_code"
+
+
+def starts(name, api=DESCRIBE, **how):
+    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
+
+
+def alter(group, *rows, **how):
+    """`rows` are (topic, partition, start offset)."""
+    topics = [
+        {"topic_name": topic, "partitions": [{"partition_index": at, "start_offset": offset}]}
+        for topic, at, offset in rows
+    ]
+    return ask(ALTER, 0, {"group_id": group, "topics": topics}, **how)
+
+
+def delete(group, *topics, **how):
+    rows = [{"topic_name": topic} for topic in topics]
+    return ask(DELETE, 0, {"group_id": group, "topics": rows}, **how)
+
+
+def deserted(group, topic, *batches, **how):
+    """A group that has share partitions and no member."""
+    return [a_group(group, topic, *batches, **how), beat(group, ANNE, -1, name="leaves")]
+
+
+def tells(case, step, start, lag):
+    """What a description of version 0 has no lag for."""
+    told = answer(step, START).is_(start)
+    return all_of(told, answer(step, LAG).is_(lag)) if case.version >= FIRST_WITH_LAG else told
+
+
+@starts("nothing-was-read-yet")
+def test_nothing_was_read_yet(case):
+    """Before anything is acknowledged a share partition begins nowhere."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *FOUR),
+        offsets(group, version=case.version, name="described"),
+        expect=tells(case, "described", -1, -1),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("start-offsets-follow-acknowledgements")
+def test_start_offsets_follow_acknowledgements(case):
+    """The start offset that is written down is the one before the last acknowledgement."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *FOUR),
+        fetch(group, 0, topic, name="fetch"),
+        acknowledge(group, 1, topic, run(0, 1, ACCEPT), name="two"),
+        offsets(group, version=case.version, name="after two"),
+        acknowledge(group, 2, topic, run(2, 2, ACCEPT), name="three"),
+        offsets(group, version=case.version, name="after three"),
+        expect=all_of(tells(case, "after two", 0, 2), tells(case, "after three", 2, 1)),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("lag-counts-what-is-not-done")
+def test_lag_counts_what_is_not_done(case):
+    """Lag is what is neither before the start offset nor done behind it."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *FOUR),
+        fetch(group, 0, topic, name="fetch"),
+        acknowledge(group, 1, topic, run(0, 0, RELEASE_IT), run(2, 3, ACCEPT), name="some"),
+        offsets(group, version=case.version, name="described"),
+        expect=tells(case, "described", 0, 2),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("named-topics-are-described")
+def test_named_topics_are_described(case):
+    """Topics and partitions that are named are described, also where there is nothing."""
+    group, topic, other = case.topic("group"), case.topic(), case.topic("other")
+    wanted = [(topic, [0]), (case.topic("nowhere"), [0])]
+    verdict = case.judge(
+        a_topic(other),
+        a_group(group, topic, *FOUR),
+        offsets(group, wanted, version=case.version, name="one of two"),
+        offsets(group, [(other, [0])], version=case.version, name="not subscribed"),
+        offsets(group, [(topic, [5])], version=case.version, name="no partition"),
+        offsets(group, [], version=case.version, name="no topics"),
+        expect=all_of(
+            answer("one of two", "groups[0].topics").has_length(2),
+            answer("not subscribed", START).is_(-1),
+            answer("no topics", "groups[0].topics").has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("unknown-groups-have-no-offsets")
+def test_unknown_groups_have_no_offsets(case):
+    """A group that is not there is described without topics and without an error."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        coordinator_ready(group),
+        Until(offsets(group, version=case.version, name="all"), "groups[0].error_code", "==", 0),
+        expect=answer("all", "groups[0].topics").has_length(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("altered-groups-begin-there", api=ALTER)
+def test_altered_groups_begin_there(case):
+    """A group without members begins where it is told to."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        deserted(group, topic, *FOUR),
+        alter(group, (topic, 0, 2), name="altered"),
+        offsets(group, name="described"),
+        expect=all_of(
+            is_("altered", 0, CHANGED),
+            answer("described", START).is_(2),
+            answer("described", LAG).is_(2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("altering-makes-a-group", api=ALTER)
+def test_altering_makes_a_group(case):
+    """Altering makes a group that is not there; who joins it reads from there."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_topic(topic),
+        coordinator_ready(group),
+        Until(alter(group, (topic, 0, 1), name="altered"), CHANGED, "==", 0),
+        offsets(group, name="described"),
+        Until(beat(group, ANNE, 0, topic, name="joins"), CODE, "==", 0),
+        expect=all_of(
+            answer("described", START).is_(1), answer("joins", "member_epoch").is_(2)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("groups-with-members-are-not-altered", api=ALTER)
+def test_groups_with_members_are_not_altered(case):
+    """A group with members is NON_EMPTY_GROUP, one without a name INVALID_GROUP_ID."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *FOUR),
+        alter(group, (topic, 0, 2), name="altered"),
+        alter("", (topic, 0, 2), name="nameless"),
+        expect=all_of(is_("altered", NON_EMPTY), is_("nameless", INVALID_GROUP_ID)),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("unknown-partitions-are-not-altered", api=ALTER)
+def test_unknown_partitions_are_not_altered(case):
+    """Topics and partitions that are not there answer UNKNOWN_TOPIC_OR_PARTITION."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        deserted(group, topic, *FOUR),
+        alter(group, (case.topic("nowhere"), 0, 1), name="no topic"),
+        alter(group, (topic, 3, 1), name="no partition"),
+        expect=all_of(
+            is_("no topic", UNKNOWN_PARTITION, CHANGED),
+            is_("no partition", UNKNOWN_PARTITION, CHANGED),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("deleted-offsets-are-gone", api=DELETE)
+def test_deleted_offsets_are_gone(case):
+    """A group without members forgets a topic; deleting it again finds nothing."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        deserted(group, topic, *FOUR),
+        delete(group, topic, name="deleted"),
+        offsets(group, name="described"),
+        delete(group, topic, name="again"),
+        expect=all_of(
+            is_("deleted", 0, DELETED),
+            answer("described", "groups[0].topics").has_length(0),
+            is_("again", UNKNOWN_PARTITION, DELETED),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("some-offsets-cannot-be-deleted", api=DELETE)
+def test_some_offsets_cannot_be_deleted(case):
+    """Topics that are not there, and those that the group never had, are unknown."""
+    group, topic, other = case.topic("group"), case.topic(), case.topic("other")
+    verdict = case.judge(
+        a_topic(other),
+        deserted(group, topic, *FOUR),
+        delete(group, case.topic("nowhere"), name="no topic"),
+        delete(group, other, name="never had"),
+        expect=all_of(
+            is_("no topic", UNKNOWN_PARTITION, DELETED),
+            is_("never had", UNKNOWN_PARTITION, DELETED),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("offsets-of-living-groups-stay", api=DELETE)
+def test_offsets_of_living_groups_stay(case):
+    """Members, a group that is not there and a nameless one are in the way of deleting."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *FOUR),
+        delete(group, topic, name="members"),
+        delete(case.topic("nobody"), topic, name="nobody"),
+        delete("", topic, name="nameless"),
+        expect=all_of(
+            is_("members", NON_EMPTY),
+            is_("nobody", GROUP_ID_NOT_FOUND),
+            is_("nameless", INVALID_GROUP_ID),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@starts("offsets-outlive-members")
+def test_offsets_outlive_members(case):
+    """What was acknowledged stays when all members are gone; who comes goes on there."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(group, topic, *FOUR),
+        fetch(group, 0, topic, name="fetch"),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), name="three"),
+        close(group, name="closed"),
+        beat(group, ANNE, -1, name="leaves"),
+        offsets(group, version=case.version, name="described"),
+        fetch(group, 0, topic, wait_ms=LONG_MS, name="goes on"),
+        expect=all_of(tells(case, "described", 3, 1), has("goes on", (3, 3, 2))),
+    )
+    assert verdict.conforms, verdict
+
+

@@ -1,0 +1,321 @@
+"""Requests 83 to 87: how states of share partitions are written down, read and fenced.
+
+Brokers send them to the share coordinator; who asks as they do is answered as they are. The group
+need not be there: the coordinator of states knows share partitions only.
+
+Sources: KIP-932, KIP-1226; ShareCoordinatorService, ShareCoordinatorShard@4.3.1; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.placeholders import TopicId
+from harness.scenario import Until
+from harness.steps import a_topic, ask
+from suites.share.acts import (
+    FENCED_LEADER,
+    FENCED_STATE,
+    INVALID_REQUEST,
+    SHARES,
+    UNKNOWN_PARTITION,
+    a_group,
+)
+
+INITIALISE, READ, WRITE, DELETE, SUMMARY = (
+    "InitializeShareGroupState",
+    "ReadShareGroupState",
+    "WriteShareGroupState",
+    "DeleteShareGroupState",
+    "ReadShareGroupStateSummary",
+)
+SEEN = ("KIP-932", "observed on 4.3.1")
+ROW = "results[0].partitions[0]"
+CODE, BATCHES = f"{ROW}.error_code", f"{ROW}.state_batches"
+STATE = "no-such-group"  # of states; groups are not asked for
+AVAILABLE, ACKNOWLEDGED, ARCHIVED = 0, 2, 4
+
+
+def states(name, api, **how):
+    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
+
+
+def asked(api, topic, version=0, partition=0, group=STATE, name=None, **fields):
+    topic_id = topic if isinstance(topic, bytes) else TopicId(topic)
+    rows = [{"topic_id": topic_id, "partitions": [{"partition": partition} | fields]}]
+    return ask(api, version, {"group_id": group, "topics": rows}, name=name)
+
+
+def begin(topic, epoch=1, start=0, **how):
+    return asked(INITIALISE, topic, state_epoch=epoch, start_offset=start, **how)
+
+
+def read(topic, leader=0, **how):
+    return asked(READ, topic, leader_epoch=leader, **how)
+
+
+def batch(first, last, state, count):
+    return {
+        "first_offset": first,
+        "last_offset": last,
+        "delivery_state": state,
+        "delivery_count": count,
+    }
+
+
+def write(topic, *batches, epoch=1, leader=0, start=0, version=1, done=0, **how):
+    fields = {"delivery_complete_count": done} if version else {}
+    return asked(
+        WRITE, topic, version, state_epoch=epoch, leader_epoch=leader, start_offset=start,
+        state_batches=list(batches), **fields, **how,
+    )  # fmt: skip
+
+
+def summary(topic, version=1, **how):
+    return asked(SUMMARY, topic, version, leader_epoch=-1, **how)
+
+
+def a_state(case, topic, **how):
+    """A topic whose first share partition has a state; a group has the states' topic made."""
+    return [
+        a_group(case.topic("maker"), case.topic("made")),
+        a_topic(topic),
+        Until(begin(topic, name="begun", **how), CODE, "==", 0),
+    ]
+
+
+def is_(step, code):
+    return answer(step, CODE).is_(code)
+
+
+@states("states-begin-once-for-an-epoch", INITIALISE)
+def test_states_begin_once_for_an_epoch(case):
+    """A state begins anew in the same or a newer state epoch; an older one is fenced."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_state(case, topic, epoch=3, start=5),
+        begin(topic, epoch=3, start=7, version=case.version, name="the same"),
+        begin(topic, epoch=2, start=9, version=case.version, name="older"),
+        begin(topic, epoch=-1, start=8, version=case.version, name="none"),
+        summary(topic, name="summary"),
+        expect=all_of(
+            is_("the same", 0),
+            is_("older", FENCED_STATE),
+            is_("none", 0),
+            answer("summary", f"{ROW}.start_offset").is_(8),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("states-are-of-partitions", INITIALISE)
+def test_states_are_of_partitions(case):
+    """A topic or partition that is not there has no state, a negative one never."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_state(case, topic),
+        begin(bytes(range(16)), version=case.version, name="no topic"),
+        begin(topic, partition=4, version=case.version, name="no partition"),
+        begin(topic, partition=-1, version=case.version, name="negative"),
+        expect=all_of(
+            is_("no topic", UNKNOWN_PARTITION),
+            is_("no partition", UNKNOWN_PARTITION),
+            is_("negative", INVALID_REQUEST),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("nothing-is-answered-nothing", INITIALISE)
+def test_nothing_is_answered_nothing(case):
+    """Who names no group or no topic is answered nothing."""
+    topic = case.topic()
+    body = {"group_id": STATE, "topics": []}
+    verdict = case.judge(
+        a_state(case, topic),
+        begin(topic, group="", version=case.version, name="no group"),
+        ask(INITIALISE, case.version, body, name="no topics"),
+        expect=all_of(
+            answer("no group", "results").has_length(0),
+            answer("no topics", "results").has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("states-are-read", READ)
+def test_states_are_read(case):
+    """A state is read as it began."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_state(case, topic, epoch=3, start=5),
+        read(topic, version=case.version, name="read"),
+        expect=all_of(
+            is_("read", 0),
+            answer("read", f"{ROW}.state_epoch").is_(3),
+            answer("read", f"{ROW}.start_offset").is_(5),
+            answer("read", BATCHES).has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("states-must-begin-to-be-read", READ)
+def test_states_must_begin_to_be_read(case):
+    """A state that did not begin cannot be read: INVALID_REQUEST."""
+    topic, other = case.topic(), case.topic("other")
+    verdict = case.judge(
+        a_topic(other),
+        a_state(case, topic),
+        read(other, version=case.version, name="not begun"),
+        read(topic, partition=-1, version=case.version, name="negative"),
+        read(topic, group="", version=case.version, name="no group"),
+        expect=all_of(
+            is_("not begun", INVALID_REQUEST),
+            is_("negative", INVALID_REQUEST),
+            answer("no group", "results").has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("older-leaders-are-fenced", READ)
+def test_older_leaders_are_fenced(case):
+    """Once a leader of a newer epoch has read, older ones neither read nor write."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_state(case, topic),
+        read(topic, 5, version=case.version, name="newer"),
+        read(topic, 4, version=case.version, name="older"),
+        read(topic, -1, version=case.version, name="nobody"),
+        write(topic, batch(0, 1, ACKNOWLEDGED, 1), leader=4, name="writes"),
+        summary(topic, name="summary"),
+        expect=all_of(
+            is_("newer", 0),
+            is_("older", FENCED_LEADER),
+            is_("nobody", 0),
+            is_("writes", FENCED_LEADER),
+            answer("summary", f"{ROW}.leader_epoch").is_(5),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("writes-are-put-together", WRITE)
+def test_writes_are_put_together(case):
+    """Runs of one state become one; what was delivered more often wins over what was less."""
+    topic = case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_state(case, topic),
+        write(topic, batch(0, 4, AVAILABLE, 1), batch(5, 9, ACKNOWLEDGED, 1), **how, name="first"),
+        write(topic, batch(2, 3, AVAILABLE, 2), batch(10, 11, ACKNOWLEDGED, 1), **how, name="2nd"),
+        write(topic, batch(3, 3, ARCHIVED, 2), batch(0, 0, AVAILABLE, 0), **how, name="third"),
+        read(topic, name="read"),
+        expect=answer("read", BATCHES).is_(
+            [
+                batch(0, 1, AVAILABLE, 1),
+                batch(2, 2, AVAILABLE, 2),
+                batch(3, 3, ARCHIVED, 2),
+                batch(4, 4, AVAILABLE, 1),
+                batch(5, 11, ACKNOWLEDGED, 1),
+            ]
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("writes-move-the-start", WRITE)
+def test_writes_move_the_start(case):
+    """What is before a new start offset is dropped; -1 leaves the offset alone."""
+    topic = case.topic()
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_state(case, topic),
+        write(topic, batch(0, 9, AVAILABLE, 1), **how, name="first"),
+        write(topic, start=4, **how, name="moves"),
+        write(topic, batch(20, 21, AVAILABLE, 1), start=-1, **how, name="stays"),
+        read(topic, name="read"),
+        expect=all_of(
+            answer("read", f"{ROW}.start_offset").is_(4),
+            answer("read", BATCHES).is_([batch(4, 9, AVAILABLE, 1), batch(20, 21, AVAILABLE, 1)]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("older-states-do-not-write", WRITE)
+def test_older_states_do_not_write(case):
+    """A write in an older state epoch is fenced, in a state that did not begin refused."""
+    topic, other = case.topic(), case.topic("other")
+    how = {"version": case.version}
+    verdict = case.judge(
+        a_topic(other),
+        a_state(case, topic, epoch=3),
+        write(topic, batch(0, 1, AVAILABLE, 1), epoch=2, **how, name="older"),
+        write(topic, batch(0, 1, AVAILABLE, 1), epoch=-1, **how, name="none"),
+        write(other, batch(0, 1, AVAILABLE, 1), **how, name="not begun"),
+        write(topic, batch(0, 1, AVAILABLE, 1), epoch=3, partition=-1, **how, name="negative"),
+        expect=all_of(
+            is_("older", FENCED_STATE),
+            is_("none", 0),
+            is_("not begun", INVALID_REQUEST),
+            is_("negative", INVALID_REQUEST),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("deleted-states-are-gone", DELETE)
+def test_deleted_states_are_gone(case):
+    """A deleted state cannot be read; deleting it again is no mistake."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_state(case, topic, epoch=3),
+        asked(DELETE, topic, case.version, name="deleted"),
+        asked(DELETE, topic, case.version, name="again"),
+        read(topic, name="read"),
+        begin(topic, epoch=1, name="begins in an older epoch"),
+        asked(DELETE, topic, case.version, partition=4, name="no partition"),
+        expect=all_of(
+            is_("deleted", 0),
+            is_("again", 0),
+            is_("read", INVALID_REQUEST),
+            is_("begins in an older epoch", 0),
+            is_("no partition", UNKNOWN_PARTITION),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("summaries-tell-the-start", SUMMARY)
+def test_summaries_tell_the_start(case):
+    """A summary tells the start offset and the epochs."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_state(case, topic, epoch=3, start=5),
+        summary(topic, version=case.version, name="begun summary"),
+        write(topic, batch(5, 6, ACKNOWLEDGED, 1), epoch=3, start=5, done=2, name="written"),
+        summary(topic, version=case.version, name="written summary"),
+        expect=all_of(
+            answer("begun summary", f"{ROW}.state_epoch").is_(3),
+            answer("written summary", f"{ROW}.start_offset").is_(5),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@states("summaries-of-nothing", SUMMARY)
+def test_summaries_of_nothing(case):
+    """A state that did not begin is summed up as beginning nowhere."""
+    topic, other = case.topic(), case.topic("other")
+    verdict = case.judge(
+        a_topic(other),
+        a_state(case, topic),
+        summary(other, version=case.version, name="not begun"),
+        summary(other, version=case.version, partition=4, name="no partition"),
+        expect=all_of(
+            answer("not begun", f"{ROW}.start_offset").is_(-1),
+            is_("not begun", 0),
+            is_("no partition", UNKNOWN_PARTITION),
+        ),
+    )
+    assert verdict.conforms, verdict
