@@ -107,6 +107,8 @@ def _record(kinds: Mapping[int, Any], record: dict[str, Any]) -> dict[str, Any]:
     if found is not None and found.get("expire_timestamp", -1) >= 0:
         lives = found.pop("expire_timestamp") - found["commit_timestamp"]
         found["expires_after"] = lives
+    if found is not None and "regular_expression" in body:  # resolved when, and against what
+        found |= {"version": SOMEWHERE, "timestamp": SOMEWHERE}
     return {"kind": kind, "key": body, "version": version, "value": found}
 
 

@@ -10,7 +10,7 @@ Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.placeholders import TopicId
+from harness.placeholders import Name, TopicId
 from harness.scenario import Ask, Until
 from harness.steps import a_topic, ask, incremental_alter_configs
 from suites.rebalance.acts import coordinated
@@ -32,6 +32,7 @@ GROUP_EPOCH, MEMBERS = "groups[0].group_epoch", "groups[0].members"
 GIVEN = "assignment.topic_partitions[0].partitions"
 JOIN, LEAVE, AWAY = 0, -1, -2
 HEARTBEAT, DESCRIBE, GROUP = 0, 0, 32
+SCOUT = Name("scout", length=30)  # a group of its own
 Owned = Sequence[int] | None
 
 
@@ -89,9 +90,22 @@ def configure(group: Any, changes: Mapping[str, str | None], name: str, version:
     return incremental_alter_configs(group, rows, version=version, kind=GROUP, name=name)
 
 
-def started(group: Any, topic: Any) -> list[Any]:
-    """A topic, and a coordinator that serves the group."""
-    return [*a_topic(topic, PARTITIONS), *coordinated(group)]
+def started(group: Any, topic: Any, partitions: int = PARTITIONS) -> list[Any]:
+    """A coordinator that serves the group and has heard of the topic, which has been made."""
+    return [*a_topic(topic, partitions), *coordinated(group), heard(topic)]
+
+
+def heard(topic: Any, *, scout: Any = SCOUT) -> Until:
+    """Wait until the coordinator shares the topic out: it hears of topics after who serves them.
+
+    (One partition holds all groups of this cluster, so another group's word counts for this one.)
+    """
+    asked = join(scout, "scout", topic, name=f"heard of {_key(topic)}")
+    return Until(asked, GIVEN, "len >=", 1)
+
+
+def _key(topic: Any) -> str:
+    return topic if isinstance(topic, str) else topic.key
 
 
 class State(NamedTuple):

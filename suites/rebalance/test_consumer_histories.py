@@ -5,9 +5,7 @@ Sources: KIP-848; `consumer_histories.py`; observed on 4.3.1.
 
 from harness.claim import claim, every
 from harness.expect import answer
-from harness.steps import a_topic
-from suites.rebalance.acts import coordinated
-from suites.rebalance.beats import AWAY, CLUSTER, LEAVE, STATE, beat, describe, join
+from suites.rebalance.beats import AWAY, CLUSTER, LEAVE, STATE, beat, describe, join, started
 from suites.rebalance.consumer_histories import HISTORIES
 
 NUMBERED = {f"{number:02}": script for number, script in enumerate(HISTORIES, 1)}
@@ -48,8 +46,7 @@ def test_consumer_histories_are_kafkas(case):
     """Joins, epochs of before and after, what is given up and taken, of up to six members."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
-        a_topic(topic, SIX),
-        coordinated(group),
+        started(group, topic, SIX),
         played(group, topic, NUMBERED[case.script], case.version),
         describe(group, name="at last"),
         expect=answer("at last", STATE).is_one_of("Empty", "Assigning", "Reconciling", "Stable"),

@@ -1,0 +1,398 @@
+"""Groups that change their protocol while their members stay (KIP-848's online migration).
+
+Classic members subscribe to a topic of a fixed name, because its name stands inside bytes that the
+coordinator reads; all cases of a cluster share it. They join in versions that need no id first.
+
+Sources: KIP-848; GroupMetadataManager.convertToConsumerGroup, classicGroupJoinToConsumerGroup,
+convertToClassicGroup@4.3.1; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every, range_
+from harness.expect import all_of, answer
+from harness.scenario import Await, Until
+from harness.steps import create_topic, topic_ready
+from reference_impl.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+from suites.rebalance import acts
+from suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
+from suites.rebalance.beats import (
+    AWAY,
+    CLUSTER,
+    CODE,
+    EPOCH,
+    GIVEN,
+    LEAVE,
+    STATE,
+    beat,
+    describe,
+    heard,
+    until,
+)
+from suites.rebalance.beats import join as joins
+from suites.rebalance.test_consumer_groups import written
+
+SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
+BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
+SHARED, EXISTS = "shared-by-classic-members", 36
+NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
+
+
+def wants(*owned, version=1):
+    """A classic member's protocols: it wants the shared topic and owns these partitions of it."""
+    held = [{"topic": SHARED, "partitions": list(owned)}] if owned else []
+    body = {"topics": [SHARED], "user_data": None, "owned_partitions": held}
+    return (("range", encode_subscription(version, body)),)
+
+
+def part(*indexes, user_data=None):
+    rows = [{"topic": SHARED, "partitions": list(indexes)}]
+    return encode_assignment(1, {"assigned_partitions": rows, "user_data": user_data})
+
+
+def begun(group):
+    made = create_topic(SHARED, 4, name="shared")
+    there = Until(made, "topics[0].error_code", "==", EXISTS)
+    return [there, *topic_ready(SHARED, 4), *coordinated(group), heard(SHARED)]
+
+
+def classic(group, **how):
+    """A classic group of c, who has the whole topic."""
+    return [
+        *begun(group),
+        comes("c", group, **{"protocols": wants()} | how),
+        sync("c", group, 1, {"c": part(0, 1, 2, 3)}, name="c synced"),
+    ]
+
+
+def mixed(group, **how):
+    """And m1, who speaks the consumer protocol."""
+    return [*classic(group, **how), joins(group, "m1", SHARED, name="m1")]
+
+
+def rejoins(group, *owned, name, **how):
+    return acts.join("c", group, member=id_of("c"), protocols=wants(*owned), name=name, **how)
+
+
+@claim("rebalance.classic-groups-are-upgraded", **BEATS)
+def test_classic_groups_are_upgraded(case):
+    """The first heartbeat makes a classic group a consumer group; its members stay, at once."""
+    group = case.group()
+    verdict = case.judge(
+        classic(group),
+        joins(group, "m1", SHARED, name="m1", version=case.version),
+        describe(group, version=1, name="mixed"),
+        acts.describe(group, version=6, name="no classic one"),
+        heartbeat("c", group, 1, name="c hears"),
+        expect=all_of(
+            answer("m1", EPOCH).is_(2),
+            answer("mixed", STATE).is_("Reconciling"),
+            answer("c hears", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.classic-members-give-up-and-take", **SEEN | {
+    "api": "JoinGroup", "versions": range_("JoinGroup", 2, 3)})  # fmt: skip
+def test_classic_members_give_up_and_take(case):
+    """A classic member joins to hear, syncs for what it has left, and joins again when it gave."""
+    group, version = case.group(), case.version
+    verdict = case.judge(
+        mixed(group),
+        rejoins(group, 0, 1, 2, 3, name="hears", version=version),
+        heartbeat("c", group, 1, name="not yet"),
+        sync("c", group, 1, name="has to give up"),
+        rejoins(group, 0, 1, name="gave up", version=version),
+        sync("c", group, 2, name="has"),
+        heartbeat("c", group, 2, name="settled"),
+        beat(group, "m1", 2, name="m1 takes"),
+        describe(group, version=1, name="then"),
+        expect=all_of(
+            answer("hears", "generation_id").is_(1),
+            answer("gave up", "generation_id").is_(2),
+            answer("not yet", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("settled", CODE).is_(0),
+            answer("m1 takes", GIVEN).is_([2, 3]),
+            answer("then", STATE).is_("Stable"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.eager-members-give-up-by-joining", **SEEN)
+def test_eager_members_give_up_by_joining(case):
+    """A member whose subscription says nothing of what it owns has given all up when it joins."""
+    group = case.group()
+    eager = {"protocols": wants(version=0)}
+    verdict = case.judge(
+        mixed(group, **eager),
+        acts.join("c", group, member=id_of("c"), name="again", **eager),
+        sync("c", group, 2, name="has"),
+        beat(group, "m1", 2, name="m1 takes"),
+        expect=all_of(
+            answer("again", "generation_id").is_(2), answer("m1 takes", GIVEN).is_([2, 3])
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.newcomers-may-be-classic", **SEEN | {
+    "api": "JoinGroup", "versions": range_("JoinGroup", 2)})  # fmt: skip
+def test_newcomers_may_be_classic(case):
+    """A classic member may join a consumer group; versions that want an id first give it one."""
+    group, version = case.group(), case.version
+    first = acts.join("n", group, protocols=wants(), version=version, name="first")
+    again = acts.join("n", group, member=acts.Ref("first", "member_id"), protocols=wants(),
+                      version=version, name="again")  # fmt: skip
+    verdict = case.judge(
+        begun(group),
+        joins(group, "m1", SHARED, name="m1"),
+        first,
+        again,
+        describe(group, version=1, name="then"),
+        expect=all_of(answer("again", CODE).is_(0), answer("again", "leader").is_("")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.classic-members-are-checked", **SEEN)
+def test_classic_members_are_checked(case):
+    """In a consumer group a classic member's requests are held to its epoch and protocols."""
+    group = case.group()
+    nobody = {"member": "stranger"}
+    verdict = case.judge(
+        mixed(group),
+        heartbeat("c", group, 7, name="other generation"),
+        heartbeat("c", group, 1, name="stranger", **nobody),
+        heartbeat("c", group, 2, member="m1", name="no classic member"),
+        heartbeat("c", group, 1, instance="i9", version=3, name="other instance"),
+        sync("c", group, 7, name="sync of another generation"),
+        sync("c", group, 1, version=5, protocol="other", name="other protocol"),
+        sync("c", group, 1, version=5, kind="other", name="other type"),
+        acts.join("x", group, kind="connect", name="other kind"),
+        acts.join("x", group, protocols=(("other", wants()[0][1]),), name="nothing in common"),
+        acts.leave_all("x", group, ("stranger", None), ("", "i9"), name="nobody leaves"),
+        expect=all_of(
+            answer("other generation", CODE).is_(acts.code("ILLEGAL_GENERATION")),
+            answer("stranger", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+            answer("no classic member", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+            answer("other kind", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
+            answer("nothing in common", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+UNFIT = {
+    "no-consumers": {"kind": "connect", "protocols": (("range", b"x"),)},
+    "malformed": {"protocols": (("range", b"\0"),)},
+    "custom-assignor": {"protocols": wants()},
+}
+
+
+@claim("rebalance.some-classic-groups-stay", why=tuple(UNFIT), **SEEN)
+def test_some_classic_groups_stay(case):
+    """A group of other clients, or whose bytes say what would be lost, is not upgraded."""
+    group = case.group()
+    verdict = case.judge(
+        begun(group),
+        comes("c", group, **UNFIT[case.why]),
+        sync("c", group, 1, {"c": part(0, user_data=b"mine")}, name="c synced"),
+        joins(group, "m1", SHARED, name="ask"),
+        acts.describe(group, version=6, name="then"),
+        expect=all_of(
+            answer("ask", CODE).is_(acts.code("GROUP_ID_NOT_FOUND")),
+            answer("then", STATE).is_("Stable"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.who-waits-is-told-of-the-upgrade", **SEEN)
+def test_who_waits_is_told_of_the_upgrade(case):
+    """Members that wait for their assignments are told to join again when the group changes."""
+    group = case.group()
+    verdict = case.judge(
+        begun(group),
+        comes("c", group, protocols=wants()),
+        sent(comes("d", group, protocols=wants())),
+        acts.until(group, acts.PREPARING, "d has come"),
+        rejoins(group, name="c again"),
+        Await("d comes"),
+        sent(sync("d", group, 2, name="d waits")),
+        acts.heartbeat("c", group, 2, name="c beats"),
+        joins(group, "m1", SHARED, name="m1", server_assignor="range"),
+        Await("d waits"),
+        describe(group, version=1, name="then"),
+        expect=all_of(
+            answer("d waits", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("m1", EPOCH).is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.consumer-groups-are-downgraded", **BEATS)
+def test_consumer_groups_are_downgraded(case):
+    """When the last member of the consumer protocol leaves, the rest is a classic group again."""
+    group = case.group()
+    verdict = case.judge(
+        mixed(group),
+        beat(group, "m1", LEAVE, version=case.version, name="m1 leaves"),
+        acts.describe(group, version=5, name="classic again"),
+        describe(group, name="no consumer group"),
+        heartbeat("c", group, 2, name="c hears"),
+        acts.join("c", group, member=id_of("c"), protocols=wants(0, 1, 2, 3), name="c again"),
+        sync("c", group, 3, {"c": part(0, 1, 2, 3)}, name="c leads"),
+        acts.describe(group, version=5, name="then"),
+        expect=all_of(
+            answer("classic again", STATE).is_("PreparingRebalance"),
+            answer("c hears", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("c again", "generation_id").is_(3),
+            answer("then", STATE).is_("Stable"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.static-consumers-may-return-as-classic-ones", **SEEN | {
+    "api": "JoinGroup", "versions": range_("JoinGroup", 5)})  # fmt: skip
+def test_static_consumers_may_return_as_classic_ones(case):
+    """The last consumer, who comes back with the classic protocol, makes it a classic group."""
+    group, version = case.group(), case.version
+    verdict = case.judge(
+        begun(group),
+        joins(group, "s1", SHARED, name="s1", instance_id="i1"),
+        acts.join("c", group, instance="i1", protocols=wants(), version=version, name="c comes"),
+        acts.describe(group, version=5, name="then"),
+        sync("c", group, 2, instance="i1", version=3, name="has"),
+        expect=all_of(
+            answer("c comes", "generation_id").is_(2), answer("then", STATE).is_("Stable")
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.static-members-change-their-protocol-among-others", **SEEN)
+def test_static_members_change_their_protocol_among_others(case):
+    """Beside another consumer a static member may go over to the classic protocol and back."""
+    group = case.group()
+    verdict = case.judge(
+        begun(group),
+        joins(group, "s1", SHARED, name="s1", instance_id="i1"),
+        joins(group, "m1", SHARED, name="m1"),
+        acts.join("c", group, instance="i1", protocols=wants(), version=5, name="c comes"),
+        describe(group, version=1, name="classic"),
+        joins(group, "s2", SHARED, name="s2", instance_id="i1"),
+        describe(group, version=1, name="then"),
+        expect=all_of(answer("c comes", CODE).is_(0), answer("s2", CODE).is_(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.classic-members-may-change-their-protocol", **BEATS)
+def test_classic_members_may_change_their_protocol(case):
+    """A classic member that sends a heartbeat under its own id is of the consumer protocol then."""
+    group = case.group()
+    verdict = case.judge(
+        classic(group),
+        joins(group, id_of("c"), SHARED, name="ask", version=case.version),
+        describe(group, version=1, name="then"),
+        expect=all_of(answer("ask", EPOCH).is_(1), answer("then", STATE).is_("Stable")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.late-classic-members-are-fenced", **SEEN)
+def test_late_classic_members_are_fenced(case):
+    """A classic member that is told to join and does not within its rebalance timeout is out."""
+    group = case.group()
+    verdict = case.judge(
+        mixed(group, rebalance_ms=500),
+        heartbeat("c", group, 1, name="c hears"),
+        until(group, "Assigning", "c is out", members=1),
+        heartbeat("c", group, 1, name="late"),
+        expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.classic-members-have-to-sync", **SEEN)
+def test_classic_members_have_to_sync(case):
+    """A classic member that joins a consumer group and does not sync in time is out."""
+    group = case.group()
+    verdict = case.judge(
+        begun(group),
+        joins(group, "m1", SHARED, name="m1"),
+        comes("c", group, protocols=wants(), rebalance_ms=500),
+        until(group, "Assigning", "c is out", members=1),
+        sync("c", group, 3, name="late"),
+        expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.classic-members-commit-in-their-generation", **SEEN)
+def test_classic_members_commit_in_their_generation(case):
+    """A classic member of a consumer group commits and fetches with its epoch as generation."""
+    group = case.group()
+    own = {"member": id_of("c"), "version": 8}
+    verdict = case.judge(
+        mixed(group),
+        acts.commit("c", group, SHARED, 1, name="now", **own),
+        acts.commit("c", group, SHARED, 0, name="before", **own),
+        acts.commit("c", group, SHARED, 7, name="later", **own),
+        expect=all_of(
+            answer("now", acts.OFFSET_CODE).is_(0),
+            answer("later", acts.OFFSET_CODE).is_(acts.code("ILLEGAL_GENERATION")),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.conversions-are-records", **SEEN)
+def test_conversions_are_records(case):
+    """Either change of protocol is one batch: the one kind's tombstones, the other's records."""
+    group = case.group()
+    verdict = case.judge(
+        classic(group),
+        written(
+            joins(group, "m1", SHARED, name="m1"),
+            rejoins(group, 0, 1, 2, 3, name="hears"),
+            rejoins(group, 0, 1, name="gave up"),
+            beat(group, "m1", LEAVE, name="leaves"),
+        ),
+        expect=answer("leaves", CODE).is_(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.all-may-leave-at-once", **SEEN)
+def test_all_may_leave_at_once(case):
+    """Members of either protocol leave in one LeaveGroup: one epoch more, and nobody is left."""
+    group = case.group()
+    verdict = case.judge(
+        mixed(group),
+        acts.leave_all("c", group, (id_of("c"), None), ("m1", None), ("x", None), name="ask"),
+        describe(group, name="then"),
+        expect=all_of(answer("ask", CODE).is_(0), answer("then", STATE).is_("Empty")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.without-migration-protocols-stay-apart", **SEEN | {"config": NOT_DISABLED})
+def test_without_migration_protocols_stay_apart(case):
+    """With migration disabled neither protocol's members may join the other's group."""
+    group, other = case.group(), case.group("other")
+    verdict = case.judge(
+        classic(group),
+        coordinated(other),
+        joins(group, "m1", SHARED, name="consumer"),
+        joins(other, "m1", SHARED, name="m1"),
+        acts.join("d", other, protocols=wants(), name="classic"),
+        beat(other, "m1", AWAY, name="not static"),
+        expect=all_of(
+            answer("consumer", CODE).is_(acts.code("GROUP_ID_NOT_FOUND")),
+            answer("classic", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
+        ),
+    )
+    assert verdict.conforms, verdict
