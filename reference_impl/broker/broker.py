@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -91,9 +92,10 @@ class Broker:
         self._patient = False  # an alarm stands for the oldest of them
         self._correlation = 0
         self._instant = 0  # of the entry that is running
+        self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         if logs is None:
             rules = rules_of(persona)
-            logs = MemoryLogs(cluster.config_of, rules=rules, switches=switches)
+            logs = MemoryLogs(self.config_of, rules=rules, switches=switches)
         self.replicas = Replicas(self, logs)
         self.upkeep = Upkeep(self)
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
 GROUP = 8
 
+NOBODY = "nobody"  # a broker that nothing is set for
 HOUR, MINUTE = 3_600_000, 60_000
 LONG = 5  # of DescribeConfigs' types
 RATES = (  # DynamicConfig.Broker
@@ -101,11 +102,16 @@ def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:
     return kept
 
 
-def _broker_synonyms(broker: Broker, name: str) -> tuple[Synonym, ...]:
-    """Every level at which `name`, or a coarser setting behind it, is set."""
+def _broker_synonyms(
+    broker: Broker, name: str, entity: str | None = None
+) -> tuple[Synonym, ...]:
+    """Every level at which `name`, or a coarser setting behind it, is set; by default for this
+    broker, else for the one (or the NOBODY) that is named.
+    """
+    whose = str(broker.id) if entity is None else entity
     names = (name, *(coarser for coarser, _ in COARSER.get(name, ())))
     levels: list[tuple[int, Mapping[str, str | None]]] = [
-        (BROKER, dynamic_settings(broker, str(broker.id))),
+        (BROKER, dynamic_settings(broker, whose)),
         (ALL_BROKERS, dynamic_settings(broker, "")),
         (STATIC, static_settings(broker)),
     ]
@@ -179,17 +185,29 @@ def dynamic_entries(broker: Broker) -> list[Entry]:
 # ---------------------------------------------------------------------------------- the topics
 
 
-def topic_defaults(broker: Broker) -> dict[str, str]:
-    """What a topic without overrides has, by the topic's own names."""
+def topic_defaults(broker: Broker, entity: str | None = None) -> dict[str, str]:
+    """What a topic without overrides has, by the topic's own names, on this broker or another."""
     definitions = topic_definitions(broker.persona.release)
-    values = ((name, _fallback(broker, d)) for name, d in definitions.items())
+    values = ((name, _fallback(broker, d, entity)) for name, d in definitions.items())
     return {name: value for name, value in values if value is not None}
 
 
-def _fallback(broker: Broker, definition: ConfigDefinition) -> str | None:
+def spread_defaults(broker: Broker) -> None:
+    """Tell the cluster what topics have by default: everywhere, and on brokers set apart."""
+    apart = {
+        int(name): topic_defaults(broker, name)
+        for name, settings in broker.cluster.dynamic_configs.items()
+        if name != "" and settings
+    }
+    broker.cluster.set_topic_defaults(topic_defaults(broker, NOBODY), apart)
+
+
+def _fallback(
+    broker: Broker, definition: ConfigDefinition, entity: str | None = None
+) -> str | None:
     if definition.synonym is None:
         return definition.default
-    synonyms = _broker_synonyms(broker, definition.synonym)
+    synonyms = _broker_synonyms(broker, definition.synonym, entity)
     if synonyms and synonyms[0].source != DEFAULT:
         return synonyms[0].value
     settings = static_settings(broker)

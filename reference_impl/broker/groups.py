@@ -101,9 +101,19 @@ def forget_deleted(broker: Broker) -> None:
         return
     broker.state["offsets seen at"] = cluster.generation
     for group in coordinator.groups.values():
-        for key, stored in list(group.offsets.items()):
-            if cluster.topics.get(key[0]) is not stored.topic:
-                del group.offsets[key]
+        gone = [
+            k for k, kept in group.offsets.items() if cluster.topics.get(k[0]) is not kept.topic
+        ]
+        for key in gone:
+            del group.offsets[key]
+        if gone:
+            bury = partial(_bury, broker, group.id, gone)
+            broker.soon(("deleted topics", group.id, cluster.generation), bury)
+
+
+def _bury(broker: Broker, group_id: str, gone: list[tuple[str, int]], now: int) -> None:
+    tombstones: dict[tuple[str, int], None] = dict.fromkeys(gone)
+    group_log.keep_offsets(broker, group_id, tombstones, now, lambda code, at: None)
 
 
 def next_age(broker: Broker) -> int:

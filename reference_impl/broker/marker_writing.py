@@ -43,7 +43,7 @@ def write(
     if replica is None:
         then(code, now)
         return
-    config = broker.cluster.config_of(topic)
+    config = broker.config_of(topic)
     formats = broker.persona.quirk("append.old-formats")
     if formats and old_format(config.message_format_version):
         then(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, now)

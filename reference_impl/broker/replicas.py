@@ -159,7 +159,7 @@ class Replicas:
         capped = broker.persona.quirk("produce.caps-min-isr")
 
         def min_isr() -> int:
-            wanted = broker.cluster.config_of(topic).min_insync_replicas
+            wanted = broker.config_of(topic).min_insync_replicas
             return min(wanted, len(replica.replicas) or replicas) if capped else wanted
 
         replica = Replica(

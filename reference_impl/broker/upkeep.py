@@ -58,7 +58,7 @@ class Upkeep:
         return default if text is None else int(text)
 
     def _replicas(self, *, compact: bool) -> list[Replica]:
-        config_of = self._broker.cluster.config_of
+        config_of = self._broker.config_of
         return [
             replica
             for replica in self._broker.replicas
@@ -91,7 +91,7 @@ class Upkeep:
         if "retention-ignored" in self._broker.switches:
             return
         for replica in replicas:
-            config = self._broker.cluster.config_of(replica.topic)
+            config = self._broker.config_of(replica.topic)
             try:
                 dropped = retain(replica.log, config, now)
             except Exception:  # the others are not to suffer for it
@@ -136,7 +136,7 @@ class Upkeep:
         found = []
         for replica in self._replicas(compact=True):
             if replica.log not in self._uncleanable:
-                config = broker.cluster.config_of(replica.topic)
+                config = broker.config_of(replica.topic)
                 dirty = dirty_part(replica.log, config, now)
                 if dirty.worth_it(config):
                     found.append((dirty.ratio, replica.log, dirty, config))

@@ -116,6 +116,7 @@ class Cluster:
         lowest = min(self.brokers, default=-1)
         self.controller_id = lowest if controller_id is None else controller_id
         self.topic_defaults = dict(topic_defaults or {})
+        self._defaults_apart: dict[int, Mapping[str, str]] = {}  # by broker
         self.topic_ids = topic_ids
         self.switches = frozenset(switches)
         self.topics: dict[str, Topic] = {}
@@ -251,23 +252,35 @@ class Cluster:
         self._resolved.pop(name, None)
         self.generation += 1
 
-    def set_topic_defaults(self, defaults: Mapping[str, str]) -> None:
+    def set_topic_defaults(
+        self,
+        defaults: Mapping[str, str],
+        apart: Mapping[int, Mapping[str, str]] | None = None,
+    ) -> None:
+        """What topics have without overrides; `apart`, on brokers that have settings of their own.
+        """
         self.topic_defaults = dict(defaults)
+        self._defaults_apart = dict(apart or {})
         self._resolved.clear()
         self.generation += 1
 
-    def config_of(self, topic: Topic | str) -> TopicConfig:
-        """Overrides over the broker's defaults, parsed once per change."""
+    def config_of(self, topic: Topic | str, broker: int | None = None) -> TopicConfig:
+        """Overrides over the defaults, of all brokers or of one, parsed once per change."""
         name = topic if isinstance(topic, str) else topic.name
+        apart = self._defaults_apart.get(broker) if broker is not None else None
+        if apart is not None:  # rare, and so not kept
+            return TopicConfig.resolve({**apart, **self._effective(name)})
         resolved = self._resolved.get(name)
         if resolved is None:
-            stored = self.topics.get(name)
-            overrides = dict(stored.configs) if stored else {}
-            for ineffective in stored.left_out if stored else ():
-                overrides.pop(ineffective, None)
-            resolved = TopicConfig.resolve({**self.topic_defaults, **overrides})
+            resolved = TopicConfig.resolve({**self.topic_defaults, **self._effective(name)})
             self._resolved[name] = resolved
         return resolved
+
+    def _effective(self, name: str) -> dict[str, str]:
+        stored = self.topics.get(name)
+        if stored is None:
+            return {}
+        return {key: text for key, text in stored.configs.items() if key not in stored.left_out}
 
     def allocate_producer_ids(self, count: int) -> int:
         """First id of a block that no other broker gets (KIP-98)."""

@@ -26,6 +26,8 @@ from reference_impl.wire.errors import ErrorCode
 NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
 
 
+
+
 class Coordinator:
     def __init__(
         self,
@@ -38,7 +40,7 @@ class Coordinator:
         self.rules = rules
         self._keep = keep
         self.groups: dict[str, Group] = {}
-        self._table = table(early=rules.early)
+        self.table = table(early=rules.early)
         self._new_id = new_id
         self._alarm = alarm
 
@@ -72,6 +74,8 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
+        if not group.members:
+            return Ticket(synced(self.table[group.state, Input.SYNC].do))
         code = self.fault(group, member_id, instance_id, generation)
         if not code and (
             protocol_type not in (None, group.protocol_type)
@@ -81,7 +85,7 @@ class Coordinator:
         if code:
             return Ticket(synced(code))
         given = Input.SYNC_LEADER if member_id == group.leader else Input.SYNC
-        cell = self._table[group.state, given]
+        cell = self.table[group.state, given]
         member = group.members.get(member_id)
         if isinstance(cell.do, ErrorCode) or member is None:
             return Ticket(synced(cell.do))
@@ -103,12 +107,13 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        cell = self._table[group.state, Input.HEARTBEAT]
-        early_completing = isinstance(cell.do, ErrorCode) and group.state is State.COMPLETING
+        told = self.table.peek(group.state, Input.HEARTBEAT).do
+        early_completing = isinstance(told, ErrorCode) and group.state is State.COMPLETING
         checked = None if early_completing else generation
-        code = self.fault(group, member_id, instance_id, checked)
+        code = self.fault(group, member_id, instance_id, checked) if group.members else 0
         if code:
             return code
+        cell = self.table[group.state, Input.HEARTBEAT]
         if isinstance(cell.do, ErrorCode):
             return cell.do
         group.touch(group.members[member_id], now)
@@ -137,7 +142,7 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        cell = self._table[group.state, Input.DELETE]
+        cell = self.table[group.state, Input.DELETE]
         if cell.do is Do.REMOVE:
             self.forget(group)
             return ErrorCode.NONE
@@ -163,8 +168,6 @@ class Coordinator:
         self._check_join(group, now)
         self._settle(group, now)
 
-    # --- for the offsets ---------------------------------------------------------------------
-
     def fault(
         self, group: Group, member_id: str, instance_id: str | None, generation: int | None
     ) -> int:
@@ -180,37 +183,6 @@ class Coordinator:
         if generation is not None and generation != group.generation:
             return ErrorCode.ILLEGAL_GENERATION
         return ErrorCode.NONE
-
-    def may_commit(
-        self, group: Group, member_id: str, instance_id: str | None, generation: int, now: int
-    ) -> int:
-        """Whether such a commit is taken (OFFS-05 to OFFS-13)."""
-        simple = generation < 0 and (
-            self.rules.early or group.state is State.EMPTY or not (member_id or instance_id)
-        )
-        cell = self._table[group.state, Input.COMMIT_SIMPLE if simple else Input.COMMIT]
-        if isinstance(cell.do, ErrorCode) and cell.first:
-            return cell.do
-        if not (simple and cell.do is Do.STORE):
-            code = self.fault(group, member_id, instance_id, generation)
-            if code:
-                return code
-        if isinstance(cell.do, ErrorCode):
-            return cell.do
-        member = group.members.get(member_id)
-        if member is not None:
-            group.touch(member, now)
-        return ErrorCode.NONE
-
-    def may_commit_in_transaction(
-        self, group: Group, member_id: str, instance_id: str | None, generation: int, now: int
-    ) -> int:
-        """Whether offsets of a transaction are taken: who says who it is must be it (KIP-447)."""
-        if generation < 0 and not member_id and instance_id is None:
-            return ErrorCode.NONE
-        if generation < 0 and group.state is State.EMPTY:
-            return ErrorCode.NONE
-        return self.fault(group, member_id, instance_id, generation)
 
     def found(self, group_id: str, now: int) -> Group:
         """A new group; it stays even if whoever wanted it is refused."""
@@ -295,7 +267,7 @@ class Coordinator:
         member.fresh = self.rules.new_members_lapse
         if member.fresh:
             member.expires = now + NEW_MEMBER_PATIENCE_MS
-        cell = self._table[group.state, Input.JOIN_NEW]
+        cell = self.table[group.state, Input.JOIN_NEW]
         group.add(member, ask.protocol_type)
         group.grown = True
         if cell.do is Do.ADMIT:
@@ -307,7 +279,7 @@ class Coordinator:
             given = Input.JOIN_CHANGED
         else:
             given = Input.JOIN_LEADER if member.id == group.leader else Input.JOIN_KEPT
-        cell = self._table[group.state, given]
+        cell = self.table[group.state, given]
         if isinstance(cell.do, ErrorCode):
             return self._refuse(ask, cell.do)
         if cell.do is Do.CURRENT:
@@ -339,7 +311,7 @@ class Coordinator:
         if syncing is not None:
             syncing.give(synced(fenced))
         group.touch(member, now)
-        cell = self._table[group.state, Input.JOIN_STATIC]
+        cell = self.table[group.state, Input.JOIN_STATIC]
         ticket = self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
         if cell.do is Do.REPLACE:
             if group.elected(self.rules.tie) != group.protocol:
@@ -401,7 +373,7 @@ class Coordinator:
             return
         if present and group.members[group.leader].joining is None:
             group.leader = present[0].id
-        cell = self._table[group.state, Input.JOINED if present else Input.DESERTED]
+        cell = self.table[group.state, Input.JOINED if present else Input.DESERTED]
         group.state = cell.next
         group.generation += 1
         group.join_deadline = group.join_may_grow = None
@@ -489,7 +461,7 @@ class Coordinator:
             member.joining.give(refusal(code, "", self.rules.error_generation))
         if member.syncing is not None:
             member.syncing.give(synced(code))
-        cell = self._table[group.state, Input.REMOVAL]
+        cell = self.table[group.state, Input.REMOVAL]
         if cell.do is Do.REBALANCE:
             self._rebalance(group, now)
         self._check_join(group, now)

@@ -39,7 +39,7 @@ def offsets_batch(
 ) -> bytes:
     """One batch of these offsets, None for a tombstone; within the transaction of `producer`."""
     pairs = [
-        (_offset_key(group_id, *key), None if stored is None else _offset_value(stored, version))
+        (_offset_key(group_id, *key), _offset_value(stored, version, named=producer is None))
         for key, stored in offsets.items()
     ]
     return batch_of(pairs, now, producer)
@@ -145,7 +145,10 @@ def _offset_key(group_id: str, topic: str, index: int) -> bytes:
     return embedded.encode_key(RECORDS, _OFFSET, body)
 
 
-def _offset_value(stored: Stored, version: int) -> bytes:
+def _offset_value(stored: Stored | None, version: int, *, named: bool) -> bytes | None:
+    """Offsets of a transaction do not name their topic by id, whose request has none."""
+    if stored is None:
+        return None
     body = {
         "offset": stored.offset,
         "leader_epoch": stored.leader_epoch,
@@ -157,7 +160,7 @@ def _offset_value(stored: Stored, version: int) -> bytes:
     if wanted != _WITH_END:
         del body["expire_timestamp"]
     if wanted >= _WITH_TOPIC_ID:
-        body["topic_id"] = getattr(stored.topic, "id", bytes(16))
+        body["topic_id"] = getattr(stored.topic, "id", bytes(16)) if named else bytes(16)
     return embedded.encode_value(RECORDS, _OFFSET, wanted, body)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
+from reference_impl.tables import Table
 from reference_impl.wire.errors import ErrorCode as E
 
 
@@ -72,16 +73,16 @@ class Cell(NamedTuple):
 
 
 _S, _I, _D = State, Input, Do
-Table = dict[tuple[State, Input], Cell]
+Cells = dict[tuple[State, Input], Cell]
 
 
-def _row(state: State, cells: dict[Input, tuple]) -> Table:
+def _row(state: State, cells: dict[Input, tuple]) -> Cells:
     return {(state, given): Cell(*cell) for given, cell in cells.items()}
 
 
 _DEAD = E.COORDINATOR_NOT_AVAILABLE
 
-_LATE: Table = {
+_LATE: Cells = {
     **_row(
         _S.EMPTY,
         {
@@ -179,7 +180,7 @@ _LATE: Table = {
     ),
 }
 
-_EARLY: Table = {
+_EARLY: Cells = {
     **_LATE,
     (_S.COMPLETING, _I.HEARTBEAT): Cell(E.REBALANCE_IN_PROGRESS, _S.COMPLETING),
     (_S.COMPLETING, _I.COMMIT): Cell(E.REBALANCE_IN_PROGRESS, _S.COMPLETING, True),
@@ -192,5 +193,10 @@ _EARLY: Table = {
 }
 
 
-def table(*, early: bool) -> Table:
-    return _EARLY if early else _LATE
+TABLES: dict[bool, Table[State, Input, Cell]] = {
+    early: Table(State, Input, cells) for early, cells in ((True, _EARLY), (False, _LATE))
+}
+
+
+def table(*, early: bool) -> Table[State, Input, Cell]:
+    return TABLES[early]

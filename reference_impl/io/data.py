@@ -11,11 +11,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from reference_impl.broker.config_view import broker_definitions, topic_defaults
+from reference_impl.broker.config_view import broker_definitions, spread_defaults
 from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.cluster.image import adopt_folders, restore
@@ -87,7 +88,7 @@ class Data:
         asked = SimpleNamespace(
             id=first, persona=self._persona, cluster=cluster, config=dict(self._config)
         )
-        cluster.set_topic_defaults(topic_defaults(cast("Broker", asked)))
+        spread_defaults(cast("Broker", asked))
 
     def logs(self, number: int, now: int) -> LogDirs:
         """The log directories of a broker that starts: recovered where its last end was rough."""
@@ -95,7 +96,7 @@ class Data:
         assert cluster is not None
         dirs = LogDirs(
             self._roots(number),
-            cluster.config_of,
+            partial(cluster.config_of, broker=number),
             rules=rules_of(self._persona),
             switches=self._switches,
             habits=Habits(

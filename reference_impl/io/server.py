@@ -14,11 +14,12 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import topic_defaults
+from reference_impl.broker.config_view import spread_defaults
 from reference_impl.broker.control import membership_rules, new_controller
 from reference_impl.broker.fault_plan import Plan, Rule
 from reference_impl.broker.log_rules import rules_of
@@ -275,7 +276,7 @@ def _assemble(
         cluster.controller.register(node.id)
         broker = cores.make(node.id, clock())
         if node is nodes[0]:
-            cluster.set_topic_defaults(topic_defaults(broker))
+            spread_defaults(broker)
         server.add(listener, broker)
         life.adopt(broker)
     membership.began(clock())
@@ -332,7 +333,7 @@ class _Cores:
             return self.data.logs(number, now)
         if number not in self._logs:
             self._logs[number] = MemoryLogs(
-                self._cluster.config_of,
+                partial(self._cluster.config_of, broker=number),
                 rules=rules_of(self.persona),
                 switches=self._switches,
                 paths=log_paths(self.config),

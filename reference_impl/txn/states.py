@@ -18,6 +18,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
+from reference_impl.tables import Table
 from reference_impl.wire.errors import ErrorCode as E
 
 
@@ -73,14 +74,14 @@ class Cell(NamedTuple):
 
 
 _S, _I, _D = State, Input, Do
-Table = dict[tuple[State, Input], Cell]
+Cells = dict[tuple[State, Input], Cell]
 
 
-def _row(state: State, cells: dict[Input, tuple[Do | E, State]]) -> Table:
+def _row(state: State, cells: dict[Input, tuple[Do | E, State]]) -> Cells:
     return {(state, given): Cell(*cell) for given, cell in cells.items()}
 
 
-def _being_ended(state: State, done: State) -> Table:
+def _being_ended(state: State, done: State) -> Cells:
     """Everything waits but the news that the markers are written."""
     busy = (E.CONCURRENT_TRANSACTIONS, state)
     return _row(
@@ -103,7 +104,7 @@ def _being_ended(state: State, done: State) -> Table:
     )
 
 
-TABLE: Table = {
+_CELLS: Cells = {
     **_row(
         _S.EMPTY,
         {
@@ -180,3 +181,5 @@ TABLE: Table = {
     ),
     **{(_S.DEAD, given): Cell(_D.FAULT, _S.DEAD) for given in Input},
 }
+
+TABLE = Table(State, Input, _CELLS)

@@ -93,7 +93,7 @@ def change(
         _check_min_isr(broker, name, configs)
         if not validate_only:
             broker.cluster.dynamic_configs[name] = dict(configs)
-            broker.cluster.set_topic_defaults(config_view.topic_defaults(broker))
+            config_view.spread_defaults(broker)
             controller_of(broker).configs_changed()
     elif kind == GROUP:
         group_settings.change(broker, name, configs, validate_only=validate_only)

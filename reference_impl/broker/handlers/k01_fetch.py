@@ -384,7 +384,7 @@ def _converted(
     """The row in a format its version can carry (KIP-110, KIP-283)."""
     if want.topic not in broker.cluster.topics:
         return row
-    config = broker.cluster.config_of(want.topic)
+    config = broker.config_of(want.topic)
     zstd = config.compression_type == "zstd"
     if zstd and broker.persona.quirk("fetch.zstd-needs-version-10"):
         return _unconverted(broker, want, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)

@@ -19,6 +19,7 @@ from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.broker.share_groups import is_shared
 from reference_impl.cluster.topology import Topic
+from reference_impl.group.commits import may_commit
 from reference_impl.group.consumer_coordinator import commit_fault
 from reference_impl.group.members import Group, Ticket
 from reference_impl.group.modern import Place
@@ -127,8 +128,8 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
         return group
     if group.modern is not None:
         return _admitted_by_members(request, broker, group)
-    code = coordinator_of(broker).may_commit(
-        group, body["member_id"], body["group_instance_id"], generation, now
+    code = may_commit(
+        coordinator_of(broker), group, body["member_id"], body["group_instance_id"], generation, now
     )
     waived = any(code == _WAIVED[name] for name in _WAIVED.keys() & broker.switches)
     return group if waived or not code else code

@@ -103,7 +103,7 @@ def _delete(
     replica, error = locate(broker, topic, index)
     if code or replica is None:
         return _row(index, NO_LOW_WATERMARK, code or error), 0
-    if not broker.cluster.config_of(topic).delete:
+    if not broker.config_of(topic).delete:
         return _row(index, NO_LOW_WATERMARK, ErrorCode.POLICY_VIOLATION), 0
     log = replica.log
     wanted = log.high_watermark if offset == TO_HIGH_WATERMARK else offset

@@ -21,6 +21,7 @@ from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
+from reference_impl.group.commits import may_commit_in_transaction
 from reference_impl.group.consumer_coordinator import commit_fault
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.members import Group, Ticket
@@ -109,8 +110,8 @@ def _admitted(
     coordinator: Coordinator, group: Group, body: dict[str, Any], generation: int, now: int
 ) -> int:
     if group.modern is None:
-        return coordinator.may_commit_in_transaction(
-            group, body["member_id"], body["group_instance_id"], generation, now
+        return may_commit_in_transaction(
+            coordinator, group, body["member_id"], body["group_instance_id"], generation
         )
     simple = generation < 0 and not body["member_id"]
     code = 0 if simple else commit_fault(group.modern, body["member_id"], generation, frozenset())

@@ -26,6 +26,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         return {"error_code": code or ErrorCode.GROUP_ID_NOT_FOUND, "topics": []}
     if group.state is not State.EMPTY and group.protocol_type != CONSUMER:
         return {"error_code": ErrorCode.NON_EMPTY_GROUP, "topics": []}
+    there = set(group.offsets)
     topics = [
         {
             "name": topic["name"],
@@ -44,7 +45,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         (topic["name"], row["partition_index"]): None
         for topic in topics
         for row in topic["partitions"]
-        if not row["error_code"]
+        if not row["error_code"] and (topic["name"], row["partition_index"]) in there
     }
     if gone:
         group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)

@@ -73,6 +73,7 @@ def test_a_group_goes_on_where_it_was(cluster):
             consumer.close()
 
 
+@pytest.mark.slow
 def test_records_are_copied_once_with_their_offsets(cluster):
     with Client(cluster.bootstrap) as client:
         fill(client, "copied", partitions=2, records=20)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from reference_impl.group.commits import may_commit
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.exchange import Join, Rules
 from reference_impl.group.members import Ticket
@@ -77,7 +78,7 @@ class World:
 
     def commit(self, member="", generation=-1, instance=None) -> int:
         group = self.group
-        return self.coordinator.may_commit(group, member, instance, generation, self.now)
+        return may_commit(self.coordinator, group, member, instance, generation, self.now)
 
     def advance(self, ms: int) -> None:
         """Let time pass, ringing every alarm on the way at its instant."""

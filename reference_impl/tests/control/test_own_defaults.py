@@ -1,0 +1,43 @@
+"""A broker's own dynamic settings hold for the topics it has, and nobody else's."""
+
+import pytest
+
+from reference_impl.broker.config_view import spread_defaults
+from reference_impl.tests.control.node import brokers
+
+
+def limits(made):
+    return [broker.config_of("t").max_message_bytes for broker in made]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [1_048_588] * 3),
+        ({"1": {"message.max.bytes": "100"}}, [1_048_588, 100, 1_048_588]),
+        ({"": {"message.max.bytes": "70"}}, [70] * 3),
+        ({"": {"message.max.bytes": "70"}, "2": {"message.max.bytes": "50"}}, [70, 70, 50]),
+    ],
+)
+def test_one_brokers_default_is_its_own(settings, expected):
+    made = brokers("2.8", 3)
+    made[0].cluster.create("t", [[0, 1, 2]])
+    made[0].cluster.dynamic_configs = settings
+    spread_defaults(made[0])
+    assert limits(made) == expected
+
+
+def test_an_override_is_above_them_all():
+    made = brokers("2.8", 3)
+    made[0].cluster.create("t", [[0, 1, 2]], {"max.message.bytes": "7"})
+    made[0].cluster.dynamic_configs = {"1": {"message.max.bytes": "100"}}
+    spread_defaults(made[0])
+    assert limits(made) == [7] * 3
+
+
+def test_a_format_that_does_not_hold_is_shown_and_not_used():
+    broker = brokers("2.8")[0]
+    topic = broker.cluster.create("t", [[0]])
+    wanted = {"message.format.version": "0.9.0"}
+    broker.cluster.configure("t", wanted, frozenset(wanted))
+    assert (topic.configs, broker.config_of("t").message_format_version) == (wanted, "2.8-IV1")

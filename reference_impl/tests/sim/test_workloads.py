@@ -1,0 +1,126 @@
+"""Groups and transactions in simulated clusters: promises are kept, and broken ones are seen."""
+
+import re
+
+import pytest
+
+from reference_impl.sim.copying import CopyHistory, judged
+from reference_impl.sim.groups import GroupHistory
+from reference_impl.sim.trial import trial
+from reference_impl.sim.workload import Reading
+
+ORDERS = ("orders", 0)
+
+
+def copied(*values: str, topics: str = "copies audit") -> list[Reading]:
+    return [
+        Reading("r", topic, 0, offset, value.encode())
+        for topic in topics.split()
+        for offset, value in enumerate(values)
+    ]
+
+
+def verdict(reads: list[Reading], committed: int = 2, **ends: str) -> str | None:
+    """Of transactions that copied one record each, in order."""
+    history = CopyHistory()
+    for offset, (name, end) in enumerate(ends.items()):
+        history.values[name] = [f"{name}|orders-0@{offset}".encode()]
+        history.ends[name] = end
+    return judged(history, {ORDERS: committed}, {ORDERS: [0, 1]}, reads, ["copies", "audit"])
+
+
+BOTH = ("a|orders-0@0", "b|orders-0@1")
+
+
+def test_whole_copies_are_as_they_should_be():
+    assert verdict(copied(*BOTH), a="committed", b="committed") is None
+    assert verdict(copied(*BOTH), a="committed", b="unknown") is None
+    assert verdict(copied(BOTH[0]), committed=1, a="committed", b="aborted") is None
+
+
+@pytest.mark.parametrize(
+    ("reads", "committed", "end", "sentence"),
+    [
+        (copied(*BOTH), 2, "aborted", "was aborted, and"),
+        (copied(BOTH[0]), 2, "committed", "only 0 of its 2"),
+        (copied(BOTH[0]) + copied(BOTH[1], topics="audit"), 2, "unknown", "is torn"),
+        (copied(BOTH[0]), 2, "unknown", "copied 0 times"),
+        (copied(*BOTH), 1, "committed", "copied 1 times to copies, not 0"),
+        (copied(*BOTH, BOTH[0]), 2, "committed", "copied 2 times"),
+    ],
+)
+def test_every_way_to_copy_wrongly_is_seen(reads, committed, end, sentence):
+    assert sentence in verdict(reads, committed, a="committed", b=end)
+
+
+def test_a_group_that_keeps_its_promises_has_no_complaints():
+    group = GroupHistory()
+    group.joined("m", 1, -1, [ORDERS])
+    group.accepted("m", 1, {ORDERS: 5}, group.known())
+    group.joined("m", 2, 1, [])
+    group.joined("n", 2, 1, [ORDERS])
+    group.accepted("n", 2, {ORDERS: 5}, group.known())
+    assert (group.complaints, group.commits, group.rebalances) == ([], 2, 3)
+
+
+def test_what_was_not_known_when_a_commit_was_sent_does_not_bind_it():
+    group = GroupHistory()
+    group.joined("m", 1, -1, [ORDERS])
+    before = group.known()
+    group.joined("n", 2, -1, [ORDERS])
+    group.accepted("n", 2, {ORDERS: 9}, group.known())
+    group.accepted("m", 1, {ORDERS: 5}, before)
+    assert not group.complaints
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (lambda group: group.joined("n", 3, 3, [ORDERS]), "both own"),
+        (lambda group: group.joined("n", 2, 3, []), "in generation 2 after 3"),
+        (lambda group: group.accepted("n", 2, {}, group.known()), "in generation 2 after 3"),
+        (lambda group: group.accepted("m", 3, {ORDERS: 4}, group.known()), "4 of .* after 5"),
+    ],
+)
+def test_every_broken_promise_of_a_group_is_a_complaint(act, sentence):
+    group = GroupHistory()
+    group.joined("m", 3, -1, [ORDERS])
+    group.accepted("m", 3, {ORDERS: 5}, group.known())
+    act(group)
+    (complaint,) = group.complaints
+    assert re.search(sentence, complaint)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workload", ["groups", "transactions"])
+def test_equal_seeds_give_equal_traces(workload):
+    first, second, other = (trial(seed, seconds=3, workload=workload) for seed in (5, 5, 6))
+    assert (first.digest, first.groups) == (second.digest, second.groups)
+    assert first.digest != other.digest
+    assert sum(first.groups.values()) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
+@pytest.mark.parametrize("seed", range(2))
+def test_promises_hold_whatever_happens(release, seed):
+    found = trial(seed, seconds=12, release=release, workload="all")
+    assert found.violation is None, "\n".join(found.tail)
+    assert found.groups["committed"] > 10
+    assert found.groups["commits"] > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("switch", "workload", "sentence"),
+    [
+        ("torn-transaction", "transactions", "copies are there"),
+        ("aborted-visible", "transactions", "was aborted, and"),
+        ("lso-ignored", "transactions", "was aborted, and"),
+    ],
+)
+def test_planted_defects_are_found(switch, workload, sentence):
+    trials = (trial(seed, seconds=12, switches=[switch], workload=workload) for seed in range(40))
+    found = next(filter(None, (each.violation for each in trials)), None)
+    assert found is not None
+    assert sentence in found
