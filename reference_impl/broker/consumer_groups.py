@@ -234,7 +234,7 @@ def _keep(
         then(code, at)
 
     _watch(broker, group, now)
-    if pairs:
+    if pairs and "consumer-groups-not-logged" not in broker.switches:
         group_log.keep(broker, group.id, pairs, now, kept)
     else:
         then(ErrorCode.NONE, now)

@@ -348,6 +348,26 @@ _ALL = (
         "A member of a share group may acknowledge records that it has not.",
         "share.only-acquired-records-are-acknowledged",
     ),
+    Switch(
+        "member-epoch-not-fenced",
+        "A heartbeat of a consumer group's member is taken whatever its epoch.",
+        "rebalance.consumer-of-a-later-epoch-when-stable",
+    ),
+    Switch(
+        "partition-given-to-two-members",
+        "A member of a consumer group is given partitions before others gave them up.",
+        "rebalance.consumer-histories-are-kafkas",
+    ),
+    Switch(
+        "group-epoch-not-bumped",
+        "The epoch of a consumer group stays when its members or their subscriptions change.",
+        "rebalance.consumer-groups-begin-at-epoch-1",
+    ),
+    Switch(
+        "consumer-groups-not-logged",
+        "Consumer groups are kept in memory only.",
+        "rebalance.joins-are-records",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

@@ -272,7 +272,8 @@ class ConsumerCoordinator:
     def refresh(self, group: ModernGroup, *, bump: bool) -> None:
         """Another epoch if asked for, or if a subscribed topic is not what it was."""
         hashed = self._hash(group)
-        if hashed != group.hash or (bump and "group-epoch-not-bumped" not in self.defects):
+        changed = bump or hashed != group.hash
+        if changed and "group-epoch-not-bumped" not in self.defects:
             group.epoch += 1
             group.hash = hashed
             group.journal.append(consumer_records.epoch(group))

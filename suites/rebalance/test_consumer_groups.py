@@ -544,7 +544,8 @@ def test_group_settings_have_bounds(case):
     assert verdict.conforms, verdict
 
 
-@claim("rebalance.joins-are-records", **BEATS | {"evidence": ("KIP-848", "KIP-1101")})
+@claim("rebalance.joins-are-records", switches=("consumer-groups-not-logged",),
+       **BEATS | {"evidence": ("KIP-848", "KIP-1101")})  # fmt: skip
 def test_joins_are_records(case):
     """A join writes its member, the epoch, targets and what it got, as one batch."""
     group, topic = case.group(), case.topic()
