@@ -145,7 +145,7 @@ def test_members_go_on_at_the_next_coordinator(case):
 @claim(
     "offsets.deleted-ones-stay-deleted-at-the-next-coordinator",
     evidence=("OFFS-25", "OFFS-22", "KIP-229"),
-    switches=("offset-tombstones-missing",),
+    switches=("group-tombstones-missing",),
     api="DeleteGroups",
     versions=range_("DeleteGroups", 0, 0),
     **HARMED | {"releases": "2.8,4.3"},
@@ -199,7 +199,6 @@ def test_joins_that_wait_are_answered_when_the_coordinator_goes(case):
 @claim(
     "offsets.only-the-coordinator-takes-commits",
     evidence=("OFFS-04", "GROUP-03"),
-    switches=("anybody-coordinates",),
     api="OffsetCommit",
     versions=range_("OffsetCommit", 1),
     **WHOLE,

@@ -266,7 +266,6 @@ def test_pending_ones_do_not_expire(case):
 @claim(
     "offsets.commits-that-cannot-be-appended",
     evidence=("OFFS-17", "OFFS-18"),
-    switches=("commit-not-logged",),
     api="OffsetCommit",
     versions=range_("OffsetCommit", 1),
     config=SWEPT,

@@ -160,7 +160,6 @@ def test_groups_are_records_of_the_offsets_topic(case):
 @claim(
     "offsets.deleted-offsets-leave-tombstones",
     evidence=("OFFS-22", "KIP-496"),
-    switches=("offset-tombstones-missing",),
     api="OffsetDelete",
     versions=range_("OffsetDelete", 0),
     config=CLUSTER,
@@ -182,7 +181,7 @@ def test_deleted_offsets_leave_tombstones(case):
 @claim(
     "offsets.deleted-groups-leave-tombstones",
     evidence=("OFFS-24", "KIP-229"),
-    switches=("offset-tombstones-missing",),
+    switches=("group-tombstones-missing",),
     api="DeleteGroups",
     versions=range_("DeleteGroups", 0),
     config=CLUSTER,
