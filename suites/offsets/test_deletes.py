@@ -84,8 +84,8 @@ def test_deletes_check_their_partitions(case):
     verdict = case.judge(
         steps,
         commit(group, topic, name="sent"),
-        offset_delete(group, topic, 9, 0, name="ask"),
         offset_delete(group, case.topic("strange"), name="strange"),
+        offset_delete(group, topic, 9, 0, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("strange", CODE).is_(UNKNOWN_TOPIC), answer("after", OFFSET).is_(NOTHING)
