@@ -25,10 +25,15 @@ class Line:
         self.socket = socket.create_connection((host, int(port)), PATIENCE_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
         self.socket.sendall(frame(api, version, body))
-        (size,) = struct.unpack(">i", self._read(4))
-        return headers.decode_response(by_name(api).key, version, self._read(size)).body
+        return headers.decode_response(by_name(api).key, version, self.take()).body
 
     def until(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
         """Ask again while the coordinator is not there yet, or busy; RuntimeError in the end."""
@@ -43,6 +48,11 @@ class Line:
         """With one replica; one that is there already will do."""
         topic = {"name": name, "num_partitions": partitions, "replication_factor": 1}
         self.ask("CreateTopics", 5, {"topics": [topic], "timeout_ms": 30_000})
+
+    def take(self) -> bytes:
+        """The next answer, without its length."""
+        (size,) = struct.unpack(">i", self._read(4))
+        return self._read(size)
 
     def close(self) -> None:
         self.socket.close()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from reference_impl.broker import group_log, group_settings, groups
@@ -20,17 +21,17 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import setting
 from reference_impl.broker.groups import coordinator_of, number
 from reference_impl.broker.share_groups import is_shared
+from reference_impl.broker.topic_view import topic_view
 from reference_impl.group import classic_members, consumer_records, conversion, log_records
 from reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from reference_impl.group.exchange import Join, refusal, synced
 from reference_impl.group.heartbeat import Beat, Refused, Settings, Told
 from reference_impl.group.members import Group, Ticket
-from reference_impl.group.modern import JOIN_EPOCH, ModernGroup, ModernMember, Topic, View
+from reference_impl.group.modern import JOIN_EPOCH, ModernGroup, ModernMember
 from reference_impl.group.states import State
-from reference_impl.group.xxh3 import topic_hash
 from reference_impl.wire.errors import ErrorCode
 
-_STATE, _VIEW = "consumer groups", "topics for groups"
+_STATE = "consumer groups"
 ASSIGNORS = ("uniform", "range")
 RESOLVED_AFTER_MS = 0
 Pair = tuple[bytes, bytes | None]
@@ -40,7 +41,7 @@ def consumers_of(broker: Broker) -> ConsumerCoordinator:
     found = broker.state.get(_STATE)
     if found is None:
         found = broker.state[_STATE] = ConsumerCoordinator(
-            lambda: _view(broker), lambda group_id: _settings(broker, group_id), broker.switches
+            partial(topic_view, broker), partial(_settings, broker), broker.switches
         )
     return found
 
@@ -193,7 +194,7 @@ def _opened(
     if group.state is State.EMPTY:
         return ModernGroup(group.id), ended
     settings = _settings(broker, group.id)
-    return conversion.upgraded(group, settings, _view(broker), now), ended
+    return conversion.upgraded(group, settings, topic_view(broker), now), ended
 
 
 def _end_classic(group: Group) -> None:
@@ -220,7 +221,7 @@ def _keep(
     if modern.ending is not None:
         coordinator = coordinator_of(broker)
         tie = coordinator.rules.tie
-        rebalances = conversion.downgrade(group, modern, _view(broker), now, tie)
+        rebalances = conversion.downgrade(group, modern, topic_view(broker), now, tie)
         assignments = {member.id: member.assignment for member in group.members.values()}
         version = broker.persona.quirk("groups.value-version")
         pairs.append(log_records.group_entry(group, assignments, version=version, now=now))
@@ -277,31 +278,6 @@ def _watch(broker: Broker, group: Group, now: int) -> None:
             _keep(broker, group, [], then, lambda code, at: None)
 
     broker.purgatory.remind(("consumer group", broker.id, group.id), modern.deadline(), due)
-
-
-def _view(broker: Broker) -> View:
-    """The topics there are, worked out anew when the cluster changed."""
-    cluster = broker.cluster
-    found = broker.state.get(_VIEW)
-    if found is not None and found.version == cluster.generation:
-        return found
-    topics = {}
-    for topic in cluster.topics.values():
-        racks = tuple(
-            tuple(
-                node.rack
-                for node in map(cluster.brokers.get, part.replicas)
-                if node is not None and node.rack is not None
-            )
-            for part in topic.partitions
-        )
-        hashed = topic_hash(topic.name, topic.id, racks)
-        topics[topic.name] = Topic(topic.id, len(topic.partitions), hashed)
-    old = found.topics.values() if found is not None else ()
-    new = {topic.id for topic in topics.values()} - {topic.id for topic in old}
-    created = cluster.generation if new or found is None else found.created
-    view = broker.state[_VIEW] = View(topics, cluster.generation, created)
-    return view
 
 
 def _settings(broker: Broker, group_id: str) -> Settings:

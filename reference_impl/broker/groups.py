@@ -17,7 +17,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.effects import Wait
-from reference_impl.group import offsets
+from reference_impl.group import defects, offsets
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.exchange import Rules
 from reference_impl.group.members import Group, Ticket
@@ -147,13 +147,16 @@ def _make(broker: Broker) -> Coordinator:
         new_members_lapse=quirk("groups.new-members-lapse"),
         tie=ORDERS[quirk("groups.ties-are-broken-as-by")],
         knows_instances=quirk("groups.unknown-instances-are-refused"),
+        reads_subscriptions=quirk("groups.must-speak-their-protocol"),
     )
 
     def alarm(group_id: str, at: int | None) -> None:
         key = ("group", broker.id, group_id)
         broker.purgatory.remind(key, at, lambda now: coordinator.tick(group_id, now))
 
-    coordinator = Coordinator(
+    planted = broker.switches & defects.SWITCHES
+    kind = partial(defects.DefectiveCoordinator, switches=planted) if planted else Coordinator
+    coordinator = kind(
         rules,
         new_id=lambda stem: _member_id(broker, stem),
         alarm=alarm,

@@ -17,10 +17,11 @@ from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.groups import coordinator_of, number
 from reference_impl.broker.partitions import locate
 from reference_impl.broker.share_persister import Answer
+from reference_impl.broker.topic_view import topic_view
 from reference_impl.group.placement import partition_for
 from reference_impl.log.partition_log import LOG_END
 from reference_impl.share import group_records
-from reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup, Topics
+from reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
 from reference_impl.share.group_records import Stand
 from reference_impl.share.membership import Beat, Membership, Refused, Settings, Told
 from reference_impl.wire.errors import ErrorCode as E
@@ -61,7 +62,7 @@ def membership_of(broker: Broker) -> Membership:
     found = broker.state.get(_MEMBERSHIP)
     if found is None:
         found = broker.state[_MEMBERSHIP] = Membership(
-            lambda: _topics(broker), lambda group_id: _settings(broker, group_id)
+            lambda: topic_view(broker).topics, lambda group_id: _settings(broker, group_id)
         )
     return found
 
@@ -234,12 +235,6 @@ def _watch(broker: Broker, group: ShareGroup) -> None:
 def _partition_of(broker: Broker, group_id: str) -> int:
     topic = broker.cluster.topics.get(OFFSETS)
     return partition_for(group_id, len(topic.partitions)) if topic else -1
-
-
-def _topics(broker: Broker) -> Topics:
-    return {
-        topic.name: (topic.id, len(topic.partitions)) for topic in broker.cluster.topics.values()
-    }
 
 
 def _settings(broker: Broker, group_id: str) -> Settings:

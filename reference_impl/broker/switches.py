@@ -368,6 +368,56 @@ _ALL = (
         "Consumer groups are kept in memory only.",
         "rebalance.joins-are-records",
     ),
+    Switch(
+        "generation-not-bumped",
+        "A join phase ends in the generation it began in.",
+        "rebalance.a-generation-begins-with-every-phase",
+    ),
+    Switch(
+        "joins-not-awaited",
+        "A join phase is over as soon as one member has joined.",
+        "rebalance.join-new-stable",
+    ),
+    Switch(
+        "joining-members-forgotten",
+        "A member that joins again while others are awaited is unknown.",
+        "rebalance.join-kept-preparing",
+    ),
+    Switch(
+        "assignment-truncated",
+        "An assignment loses its last byte on its way.",
+        "rebalance.sync-leader-completing",
+    ),
+    Switch(
+        "rebalance-too-many",
+        "A member that joins a stable group again as it was begins a rebalance.",
+        "rebalance.join-kept-stable",
+    ),
+    Switch(
+        "fenced-instance-accepted",
+        "A member whose instance id another has taken goes on as one.",
+        "rebalance.who-was-replaced-is-fenced",
+    ),
+    Switch(
+        "session-timeout-ignored",
+        "A member that is silent stays in its group.",
+        "rebalance.silent-members-are-removed",
+    ),
+    Switch(
+        "pending-syncs-not-told",
+        "Who waits for an assignment does not hear that there is another rebalance.",
+        "rebalance.pending-syncs-hear-of-a-newcomer",
+    ),
+    Switch(
+        "group-size-ignored",
+        "A group takes more members than group.max.size.",
+        "rebalance.a-full-group-takes-nobody",
+    ),
+    Switch(
+        "initial-rebalance-delay-ignored",
+        "The first join phase waits for nobody.",
+        "rebalance.the-first-phase-waits-for-others",
+    ),
 )
 
 SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}

@@ -14,6 +14,14 @@ from collections.abc import Iterator
 Entity = tuple[tuple[str, str | None], ...]  # (type, name), in the order of ENTITY_TYPES
 ENTITY_TYPES = ("client-id", "user", "ip")
 
+QUOTAS = (
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "request_percentage",
+    "controller_mutation_rate",
+    "connection_creation_rate",
+)
+
 
 def entity(parts: dict[str, str | None]) -> Entity:
     """One spelling for each entity."""
@@ -49,6 +57,11 @@ class ClientSettings:
                 values[key] = value
         if not values:
             del self._quotas[who]
+
+    def replace_quotas(self, who: Entity, values: dict[str, float | None]) -> None:
+        """These quotas and no others."""
+        gone: dict[str, float | None] = dict.fromkeys(self._quotas.get(who, ()))
+        self.set_quotas(who, gone | values)
 
     # --- credentials ------------------------------------------------------------------------
 

@@ -15,9 +15,10 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from reference_impl.cluster import hash_order
+from reference_impl.cluster.client_settings import QUOTAS, Entity, entity
 from reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
 
 EMPTY_CONFIG = '{"version":1,"config":{}}'
@@ -246,6 +247,20 @@ def read_config(text: str | None) -> dict[str, str]:
     return {str(k): str(v) for k, v in json.loads(text)["config"].items()} if text else {}
 
 
+def read_entity(path: str) -> Entity | None:
+    """Whose quotas stand at this path below /config; None where nobody's can."""
+    cells, kinds = path.split("/"), {word: kind for kind, word in _KINDS.items()}
+    if len(cells) % 2 or any(word not in kinds for word in cells[::2]):
+        return None
+    named = zip(cells[::2], cells[1::2], strict=True)
+    return entity({kinds[word]: None if name == DEFAULT else unquote(name) for word, name in named})
+
+
+def read_quotas(settings: Mapping[str, str]) -> dict[str, float | None]:
+    """The quotas among an entity's settings, which may hold credentials as well."""
+    return {key: float(text) for key, text in settings.items() if key in QUOTAS}
+
+
 def read_change(text: str) -> str:
     """Which entity a notification means, as a path below /config: old and new form."""
     cells = json.loads(text)
@@ -288,8 +303,8 @@ def _entities(cluster: Cluster) -> Iterator[tuple[str, dict[str, str]]]:
     """Brokers with dynamic settings and clients with quotas, by path."""
     for number, configs in cluster.dynamic_configs.items():
         yield f"/config/brokers/{number or DEFAULT}", configs
-    for entity, quotas in cluster.client_settings.quotas():
-        named = dict(entity)
+    for who, quotas in cluster.client_settings.quotas():
+        named = dict(who)
         parts = [
             f"{_KINDS[kind]}/{_safe(kind, named[kind])}"
             for kind in ("user", "client-id", "ip")

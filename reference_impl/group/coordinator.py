@@ -362,6 +362,10 @@ class Coordinator:
         self._complete_join(group, now)
 
     def _complete_join(self, group: Group, now: int) -> None:
+        reads = self.rules.reads_subscriptions and bool(group.members)
+        if reads and not group.readable(group.elected(self.rules.tie)):
+            group.join_deadline = group.join_may_grow = None  # nobody tries again
+            return
         absent = [m for m in group.members.values() if m.joining is None]
         for member in absent:
             if member.instance_id is None:

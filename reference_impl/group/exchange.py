@@ -40,6 +40,7 @@ class Rules:
     new_members_lapse: bool
     tie: Callable[[str], Any]  # of protocols with equal votes the smallest wins (`ties.py`)
     knows_instances: bool  # an instance id nobody has is an unknown member's
+    reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,6 +201,17 @@ class Group:
             topics.update(subscription["topics"])
         return topics
 
+    def readable(self, protocol: str) -> bool:
+        """Whether every consumer's metadata of this protocol is a subscription."""
+        if self.protocol_type != CONSUMER:
+            return True
+        try:
+            for member in self.members.values():
+                decode_subscription(member.metadata(protocol))
+        except ValueError:
+            return False
+        return True
+
     def deadline(self) -> int | None:
         """When somebody has to look whether something of this group is due.
 

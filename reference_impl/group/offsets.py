@@ -71,5 +71,10 @@ def sweep(group: Group, retention_ms: int, now: int, *, from_commit: bool = Fals
 
 def is_idle(group: Group) -> bool:
     """Whether nothing keeps the group: no member, not even an id given out, and no offset."""
-    idle = group.state is State.EMPTY and not group.offsets and not group.pending
-    return idle and not group.unstable and not (group.modern and group.modern.members)
+    return is_over(group) and not group.pending
+
+
+def is_over(group: Group) -> bool:
+    """Whether it has neither member nor offset; ids given out do not count."""
+    empty = group.state is State.EMPTY and not (group.modern and group.modern.members)
+    return empty and not group.offsets and not group.unstable

@@ -114,6 +114,9 @@ class ZooKeeper:
             if parent == "/config/brokers" and node.text:
                 key = "" if name == znodes.DEFAULT else name
                 cluster.dynamic_configs[key] = znodes.read_config(node.text)
+            elif who := znodes.read_entity(path.removeprefix("/config/")):
+                values = znodes.read_quotas(znodes.read_config(node.text))
+                cluster.client_settings.replace_quotas(who, values)
             elif parent == znodes.TOPICS and node.text and name not in cluster.topics:
                 settings = tree.get(f"/config/topics/{name}", Znode())
                 topic = znodes.read_topic(name, node.text, settings.text, cluster.brokers)
@@ -323,6 +326,8 @@ class ZooKeeper:
             self._cluster.configure(name, settings)
         elif kind == "brokers":
             self._cluster.dynamic_configs["" if name == znodes.DEFAULT else name] = settings
+        elif who := znodes.read_entity(entity):
+            self._cluster.client_settings.replace_quotas(who, znodes.read_quotas(settings))
         self._cluster.controller.configs_changed()
         self._changed()
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from reference_impl.group.modern import Topic
+
 JOIN_EPOCH, LEAVE_EPOCH = 0, -1
 EMPTY, STABLE = "Empty", "Stable"
 Place = tuple[bytes, int]  # topic id, partition
-Topics = dict[str, tuple[bytes, int]]  # name -> id, number of partitions
+Topics = dict[str, Topic]  # by name
 
 
 @dataclass(slots=True)
@@ -52,7 +54,7 @@ class ShareGroup:
     assigned_at: int | None = None  # ms
     members: dict[str, Member] = field(default_factory=dict)
     target: dict[str, frozenset[Place]] = field(default_factory=dict)
-    topics: Topics = field(default_factory=dict)  # what was known of the subscribed ones
+    hash: int = 0  # of the subscribed topics
     initialising: Initials = field(default_factory=dict)
     initialised: Initials = field(default_factory=dict)
     deleting: dict[bytes, str] = field(default_factory=dict)

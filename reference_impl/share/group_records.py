@@ -31,7 +31,7 @@ def stand(group: ShareGroup | None) -> Stand:
         return {}
     members = group.members.values()
     rows: Stand = {(MEMBER, group.id, m.id): _subscription(m) for m in members}
-    rows[EPOCH, group.id, None] = {"epoch": group.epoch, "metadata_hash": 0}
+    rows[EPOCH, group.id, None] = {"epoch": group.epoch, "metadata_hash": group.hash}
     rows |= {(TARGET_OF, group.id, m): _places(p) for m, p in group.target.items()}
     rows[TARGET, group.id, None] = {
         "assignment_epoch": group.assignment_epoch,
@@ -158,7 +158,7 @@ def _take_member(group: ShareGroup, member_id: str, value: dict[str, Any], now: 
 
 
 def _take_epoch(group: ShareGroup, _: str, value: dict[str, Any], now: int) -> None:
-    group.epoch = value["epoch"]
+    group.epoch, group.hash = value["epoch"], value["metadata_hash"]
 
 
 def _take_target(group: ShareGroup, _: str, value: dict[str, Any], now: int) -> None:

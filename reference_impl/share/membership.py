@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reference_impl.group.xxh3 import group_hash
 from reference_impl.share.assignor import simple
 from reference_impl.share.group import (
     JOIN_EPOCH,
@@ -127,7 +128,7 @@ class Membership:
 
     def initialised(self, group: ShareGroup, done: dict[bytes, frozenset[int]], now: int) -> None:
         """The share coordinator has these."""
-        names = {topic_id: name for name, (topic_id, _) in self._topics().items()}
+        names = {topic.id: name for name, topic in self._topics().items()}
         rows = {t: Started(names.get(t, "<UNKNOWN>"), parts, now) for t, parts in done.items()}
         group.initialised = joined(group.initialised, rows)
         group.initialising = without(group.initialising, done)
@@ -162,12 +163,15 @@ class Membership:
 
     def _refresh(self, group: ShareGroup, *, bump: bool) -> bool:
         """Another epoch if asked for, or if a subscribed topic is not what it was."""
-        known = self._topics()
-        topics = {name: known[name] for name in sorted(group.subscribed()) if name in known}
-        bump |= topics != group.topics
-        group.topics = topics
+        hashed = self._hash(group)
+        bump |= hashed != group.hash
+        group.hash = hashed
         group.epoch += bump
         return bump
+
+    def _hash(self, group: ShareGroup) -> int:
+        known = self._topics()
+        return group_hash({n: known[n].hash for n in group.subscribed() if n in known})
 
     def _assign(self, group: ShareGroup, settings: Settings, now: int) -> None:
         if group.assignment_epoch >= group.epoch:
@@ -177,7 +181,7 @@ class Membership:
             return
         known = self._topics()
         subscriptions = {
-            member.id: frozenset(known[name][0] for name in member.names if name in known)
+            member.id: frozenset(known[name].id for name in member.names if name in known)
             for member in group.members.values()
         }
         group.target = simple(subscriptions, group.assignable(), group.target)
@@ -187,7 +191,7 @@ class Membership:
         if not changed and member.epoch == group.assignment_epoch:
             return
         known = self._topics()
-        wanted = {known[name][0] for name in member.names if name in known}
+        wanted = {known[name].id for name in member.names if name in known}
         target = group.target.get(member.id, frozenset())
         member.assigned = frozenset(place for place in target if place[0] in wanted)
         if member.epoch != group.assignment_epoch:
@@ -197,7 +201,9 @@ class Membership:
         recent = {t: r for t, r in group.initialising.items() if now - r.at < settings.retry_ms}
         told = joined(group.initialised, recent)
         fresh = {}
-        for name, (topic_id, count) in group.topics.items():
+        known = self._topics()
+        for name in sorted(group.subscribed() & known.keys()):
+            topic_id, count, _ = known[name]
             there = told[topic_id].partitions if topic_id in told else frozenset()
             missing = frozenset(range(count)) - there
             if missing:
@@ -212,8 +218,7 @@ class Membership:
     def _remove(self, group: ShareGroup, member: Member) -> None:
         del group.members[member.id]
         group.target.pop(member.id, None)
-        known = self._topics()
-        group.topics = {n: known[n] for n in sorted(group.subscribed()) if n in known}
+        group.hash = self._hash(group)
         group.epoch += 1
 
 

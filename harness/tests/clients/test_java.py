@@ -185,7 +185,8 @@ def test_an_operator_moves_and_deletes_what_a_group_left(bootstrap, topic, tmp_p
     assert "Successful" in " ".join(deleted)
     assert 0 not in current()
     assert "successful" in " ".join(command("--delete", "--group", topic))
-    assert "does not exist" in " ".join(command("--describe", "--group", topic))
+    gone = "GroupIdNotFoundException: Group NAME not found."
+    assert gone in " ".join(command("--describe", "--group", topic))
 
 
 def test_an_operator_sees_and_aborts_transactions(bootstrap, topic, tmp_path):

@@ -230,17 +230,24 @@ def test_generated_ids_are_never_given_twice(keeper):
             assert sorted(map(int, keeper.get_children("/brokers/ids"))) == expected
 
 
+QUOTA = (("client-id", "c"), ("user", None)), "producer_byte_rate"
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_stood_there_goes_on(release, keeper):
     with serve(release=release, zookeeper=keeper.where, config=SETTINGS) as running:
         with Client(running.bootstrap) as client:
             create(client, "t", 2, {"retention.ms": "5"})
+        quotas = running.cluster.client_settings
+        quotas.set_quotas(QUOTA[0], {QUOTA[1]: 7.0})
+        running.registry.follow()
         running.registry.settle(SECONDS)
         before = running.cluster.topics["t"].id, running.cluster.cluster_id
     with serve(release=release, zookeeper=keeper.where, config=SETTINGS, seed=5) as running:
         topic = running.cluster.topics["t"]
         assert (topic.id, running.cluster.cluster_id) == before
         assert topic.configs == {"retention.ms": "5"}
+        assert running.cluster.client_settings.quota(*QUOTA) == 7.0
         running.registry.settle(SECONDS)
         state = json.loads(keeper.get("/brokers/topics/t/partitions/0/state")[0])
         assert (state["leader"], state["leader_epoch"]) == (0, 1)

@@ -1,5 +1,8 @@
 """OffsetDelete: a group's offsets are removed where nobody subscribes to the topic (KIP-496).
 
+Up to the coordinator of KIP-848 an empty group without offsets goes with the request that looked
+for some, also one that an id was given out for (found by random histories).
+
 Sources: GroupCoordinator.handleDeleteOffsets@2.8.2; observed on the three releases that have it.
 """
 
@@ -12,7 +15,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
 from reference_impl.group.members import CONSUMER, Group
-from reference_impl.group.offsets import is_idle
+from reference_impl.group.offsets import is_over
 from reference_impl.group.states import State
 from reference_impl.wire.errors import ErrorCode
 
@@ -49,10 +52,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     }
     if gone:
         group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)
-        ends = broker.persona.quirk("offsets.groups-end-with-their-last")
-        if ends and is_idle(group):
-            group_log.forget(broker, group, now)
-            coordinator_of(broker).forget(group)
+    taken = any(not row["error_code"] for topic in topics for row in topic["partitions"])
+    if taken and broker.persona.quirk("offsets.groups-end-with-their-last") and is_over(group):
+        group_log.forget(broker, group, now)
+        coordinator_of(broker).forget(group)
     if broker.persona.quirk("offsets.failed-deletions-come-first"):
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for topic in topics:

@@ -83,6 +83,12 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "groups.must-speak-their-protocol": (
+        "A join phase of consumers does not end while one's metadata is no subscription: reading "
+        "it throws, and nobody tries again (ClassicGroup.computeSubscribedTopics@4.3.1).",
+        (False, False, False, False, True),
+        _SEEN,
+    ),
     "groups.states-are-named-in-any-case": (
         "ListGroups takes the names of states in small letters too.",
         (False, False, False, True, True),

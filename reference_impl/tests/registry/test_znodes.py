@@ -205,3 +205,31 @@ def test_a_release_has_a_form_or_no_zookeeper():
     assert form("2.8").taken_id.startswith("Error while creating ephemeral at {path},")
     with pytest.raises(ValueError, match="no ZooKeeper"):
         form("3.9")
+
+
+@pytest.mark.parametrize(
+    ("path", "who"),
+    [
+        ("clients/c", {"client-id": "c"}),
+        ("clients/<default>", {"client-id": None}),
+        ("users/u%20v", {"user": "u v"}),
+        ("users/u/clients/c%7E%20%2A", {"user": "u", "client-id": "c~ *"}),
+        ("users/<default>/clients/<default>", {"user": None, "client-id": None}),
+        ("users/u/clients", None),
+        ("brokers/1", None),
+        ("topics/t", None),
+    ],
+)
+def test_whose_quotas_stand_at_a_path(path, who):
+    assert znodes.read_entity(path) == (who if who is None else entity(who))
+
+
+def test_quotas_are_read_as_they_were_written():
+    made, who = cluster(), entity({"user": "u", "client-id": "c"})
+    made.client_settings.set_quotas(who, {"producer_byte_rate": 1.5, "request_percentage": 2.0})
+    text = Drawn(made, "2.8").draw()["/config/users/u/clients/c"].text
+    other = cluster()
+    other.client_settings.set_quotas(who, {"consumer_byte_rate": 9.0})
+    read = znodes.read_quotas({**znodes.read_config(text), "SCRAM-SHA-256": "salt=x"})
+    other.client_settings.replace_quotas(who, read)
+    assert list(other.client_settings.quotas()) == list(made.client_settings.quotas())

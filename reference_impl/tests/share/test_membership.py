@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from reference_impl.group.modern import Topic
 from reference_impl.share import group_records
 from reference_impl.share.assignor import simple
 from reference_impl.share.group import ShareGroup
@@ -20,7 +21,7 @@ class World:
     """One group whose share partitions are initialised as soon as somebody wants them."""
 
     def __init__(self, **settings: int) -> None:
-        self.topics = {"a": (A, 2), "b": (B, 1)}
+        self.topics = {"a": Topic(A, 2, 5), "b": Topic(B, 1, 6)}
         rules = {"session_ms": 45_000, "assignment_interval_ms": 0, "max_size": 3, "retry_ms": 30}
         self.settings = Settings(**(rules | settings))
         self.membership = Membership(lambda: self.topics, lambda _: self.settings)

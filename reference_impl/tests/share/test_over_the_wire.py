@@ -20,7 +20,6 @@ SETTINGS = {
     "offsets.topic.num.partitions": "1",
     "share.coordinator.state.topic.num.partitions": "1",
     "group.share.assignment.interval.ms": "0",
-    "group.share.record.lock.duration.ms": "1000",
     "share.auto.offset.reset": "earliest",
 }
 
@@ -95,11 +94,11 @@ def test_three_brokers_have_three_parts():
     assert shared.fetch(wait=500) == [(0, 2, 1)]
     assert shared.ack(0, 1, 1) == E.NONE
     assert shared.offset() == (0, 1)
-    assert shared.beat(broker=LEADER)["error_code"] == E.NOT_COORDINATOR
+    assert shared.beat(names=[TOPIC], broker=LEADER)["error_code"] == E.NOT_COORDINATOR
 
 
 def test_locks_end_in_virtual_time():
-    shared = Shared()
+    shared = Shared(**{"group.share.record.lock.duration.ms": "1000"})
     shared.joined()
     assert shared.fetch(wait=500) == [(0, 2, 1)]
     assert shared.fetch("n") == []
@@ -170,6 +169,9 @@ def test_share_groups_outlive_their_broker(tmp_path):
         peer.ask(10, 4, {"key_type": 0, "coordinator_keys": [GROUP]})
         joins = beat | {"member_epoch": 0, "subscribed_topic_names": [TOPIC]}
         assert peer.ask(76, 1, joins)["error_code"] == 0
+        goes_on = beat | {"member_epoch": 2, "subscribed_topic_names": [TOPIC]}
+        beats = (peer.ask(76, 1, goes_on) for _ in range(10_000))
+        assert any(each["assignment"]["topic_partitions"] for each in beats)
         topic_id = running.cluster.topics[TOPIC].id
         batch = build(2, [b"a", b"b"], timestamp=1_700_000_000_000)
         row = {"index": 0, "records": batch}

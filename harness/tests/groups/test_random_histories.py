@@ -1,0 +1,293 @@
+"""Random histories of a group, done to real Kafka and to the reference broker: they must agree.
+
+Hypothesis draws who joins, syncs, beats, leaves, commits and asks in which version, with stale
+generations, foreign ids and instance ids among them, and transactions that carry offsets. After
+each step both brokers must have answered the same requests with the same bodies, ids apart, and
+describe the same group. Where Kafka itself draws lots (who leads after a leader left) a history
+ends there. Sessions are longer than any history, so time decides nothing.
+
+Not part of any tier by itself: `live`, one release after another (TOUCHSTONE_ORACLES names
+addresses of brokers that run already, as in 2.8=127.0.0.1:39282).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from harness.bench.line import Line
+from harness.target import Shape
+from harness.targets import matrix, parse, probe
+from harness.tests.groups.sides import Side
+from reference_impl.wire.apis import by_name
+from reference_impl.wire.errors import ErrorCode
+
+pytestmark = [
+    pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow,
+    pytest.mark.timeout(1200),
+]  # fmt: skip
+RELEASES = [release.name for release in matrix.releases()]
+EXAMPLES = int(os.environ.get("TOUCHSTONE_EXAMPLES", "30"))
+STEPS = 25
+SLOTS, PARTITIONS, TOPIC = 4, 3, "random-histories"
+SESSION_MS, AGREE_S, QUIET_S = 60_000, 4.0, 0.02
+HASTE = {"group.initial.rebalance.delay.ms": 0}
+PROTOCOLS = (
+    [("range", b"1")], [("range", b"2")], [("range", b"1"), ("sticky", b"3")],
+    [("sticky", b"3"), ("range", b"1")], [("other", b"")],
+)  # fmt: skip
+BUSY = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR)  # fmt: skip
+_numbers = itertools.count()
+slots = st.integers(0, SLOTS - 1)
+drifts = st.sampled_from([0, 0, 0, 0, -1, 1])  # of generations
+instances = st.sampled_from([None, None, None, "one", "two"])
+places = st.integers(0, PARTITIONS)  # the last is not there
+
+
+class Histories(RuleBasedStateMachine):
+    """The same to each of `brokers`: [(name, address)], oracle first."""
+
+    brokers: list[tuple[str, str]]
+    versions: dict[str, tuple[int, int]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        group = f"random-{os.getpid()}-{next(_numbers)}"
+        self.sides = [Side(name, address, group, SLOTS) for name, address in self.brokers]
+        self.over = False
+        for side in self.sides:
+            for kind in (0, 1):
+                _patient(side, "FindCoordinator", 1, {"key": group, "key_type": kind})
+
+    def teardown(self) -> None:
+        for side in self.sides:
+            side.close()
+
+    # --- rules -------------------------------------------------------------------------------
+
+    @rule(slot=slots, protocols=st.sampled_from(PROTOCOLS), known=st.booleans(), name=instances,
+          data=st.data())  # fmt: skip
+    def join(self, slot, protocols, known, name, data) -> None:
+        version = self._version(data, "JoinGroup")
+        if slot in self.sides[0].asked:
+            return
+        for side in self._going():
+            body = {
+                "group_id": side.group, "session_timeout_ms": SESSION_MS,
+                "rebalance_timeout_ms": SESSION_MS, "member_id": side.ids[slot] if known else "",
+                "protocol_type": "consumer", "reason": None,
+                "protocols": [{"name": n, "metadata": m} for n, m in protocols],
+                **({"group_instance_id": name} if version >= 5 else {}),
+            }  # fmt: skip
+            side.send(slot, "JoinGroup", version, body)
+        self._agree()
+
+    @rule(slot=slots, drift=drifts, data=st.data())
+    def sync(self, slot, drift, data) -> None:
+        version = self._version(data, "SyncGroup")
+        if slot in self.sides[0].asked:
+            return
+        for side in self._going():
+            shares = [{"member_id": each, "assignment": b"share"} for each in side.ids if each]
+            body = {
+                "group_id": side.group, "generation_id": side.generation + drift,
+                "member_id": side.ids[slot], "assignments": shares,
+            }  # fmt: skip
+            side.send(slot, "SyncGroup", version, body)
+        self._agree()
+
+    @rule(slot=slots, drift=drifts, name=instances, data=st.data())
+    def heartbeat(self, slot, drift, name, data) -> None:
+        version = self._version(data, "Heartbeat")
+        own = {"group_instance_id": name} if version >= 3 else {}
+        self._both("Heartbeat", version, lambda side: {
+            "group_id": side.group, "generation_id": side.generation + drift,
+            "member_id": side.ids[slot], **own,
+        })  # fmt: skip
+
+    @rule(slot=slots, data=st.data())
+    def leave(self, slot, data) -> None:
+        version = self._version(data, "LeaveGroup")
+
+        def body(side: Side) -> dict[str, Any]:
+            row = {"member_id": side.ids[slot]}
+            if version < 3:
+                return {"group_id": side.group, **row}
+            return {"group_id": side.group, "members": [{**row, "group_instance_id": None}]}
+
+        self._both("LeaveGroup", version, body)
+
+    @rule(slot=st.one_of(st.none(), slots), drift=drifts, place=places, words=st.booleans(),
+          data=st.data())  # fmt: skip
+    def commit(self, slot, drift, place, words, data) -> None:
+        version = self._version(data, "OffsetCommit")
+        if version == 0:
+            return
+        epoch = {"committed_leader_epoch": drift} if version >= 6 else {}
+        row = {"partition_index": place, "committed_offset": data.draw(st.integers(0, 99)),
+               "committed_metadata": "words" * words, **epoch}  # fmt: skip
+        stamp = {"commit_timestamp": -1} if version == 1 else {}
+        self._both("OffsetCommit", version, lambda side: {
+            "group_id": side.group, "member_id": "" if slot is None else side.ids[slot],
+            "generation_id_or_member_epoch": -1 if slot is None else side.generation + drift,
+            "topics": [{"name": TOPIC, "partitions": [{**row, **stamp}]}],
+        })  # fmt: skip
+
+    @rule(data=st.data())
+    def fetch(self, data) -> None:
+        version = max(1, min(7, self._version(data, "OffsetFetch")))
+        rows = [{"name": TOPIC, "partition_indexes": list(range(PARTITIONS + 1))}]
+        self._both("OffsetFetch", version, lambda side: {"group_id": side.group, "topics": rows})
+
+    @precondition(lambda self: "DeleteGroups" in self.versions)
+    @rule(data=st.data())
+    def delete(self, data) -> None:
+        version = self._version(data, "DeleteGroups")
+        self._both("DeleteGroups", version, lambda side: {"groups_names": [side.group]})
+
+    @precondition(lambda self: "OffsetDelete" in self.versions)
+    @rule(place=places)
+    def delete_offset(self, place) -> None:
+        rows = [{"name": TOPIC, "partitions": [{"partition_index": place}]}]
+        self._both("OffsetDelete", 0, lambda side: {"group_id": side.group, "topics": rows})
+
+    @rule(commit=st.booleans(), steps=st.sets(st.sampled_from(["add", "offsets"]), max_size=2),
+          place=places, slot=st.one_of(st.none(), slots), drift=drifts)  # fmt: skip
+    def transaction(self, commit, steps, place, slot, drift) -> None:
+        """Begun, given offsets, and ended; any of it may be left out."""
+        begun = {"transaction_timeout_ms": 60_000}
+        for side in self._going():
+            body = {"transactional_id": side.group, **begun}
+            answer = _patient(side, "InitProducerId", 0, body)
+            side.producer = answer["producer_id"], answer["producer_epoch"]
+        if "add" in steps:
+            self._both("AddOffsetsToTxn", 0, lambda side: {**_own(side), "group_id": side.group})
+        if "offsets" in steps:
+            version = 3 if self.versions["TxnOffsetCommit"][1] >= 3 else 0
+            row = {"partition_index": place, "committed_offset": 7, "committed_metadata": ""}
+
+            def body(side: Side) -> dict[str, Any]:
+                who = {} if version < 3 or slot is None else {
+                    "member_id": side.ids[slot], "generation_id": side.generation + drift,
+                }  # fmt: skip
+                topics = [{"name": TOPIC, "partitions": [row]}]
+                return {**_own(side), **who, "group_id": side.group, "topics": topics}
+
+            self._both("TxnOffsetCommit", version, body)
+        self._both("EndTxn", 0, lambda side: {**_own(side), "committed": commit})
+
+    # --- agreement ---------------------------------------------------------------------------
+
+    def _going(self) -> list[Side]:
+        return [] if self.over else self.sides
+
+    def _version(self, data, api: str) -> int:
+        return data.draw(st.integers(*self.versions[api]), label=f"{api} version")
+
+    def _both(self, api: str, version: int, body) -> None:
+        if self.over:
+            return
+        answers = [_patient(side, api, version, body(side)) for side in self.sides]
+        assert answers[1] == answers[0], f"{api} {version}"
+        self._agree()
+
+    def _agree(self) -> None:
+        """Both have answered the same and describe the same group; AssertionError if not soon."""
+        if self.over:
+            return
+        until = time.monotonic() + AGREE_S
+        while True:
+            for side in self.sides:
+                side.collect(QUIET_S)
+            seen = [(sorted(side.answers), _described(side)) for side in self.sides]
+            if seen[0] == seen[1] or time.monotonic() > until:
+                break
+        taken = [
+            {slot: side.plain(body) for slot, body in side.answers.items()} for side in self.sides
+        ]
+        for side in self.sides:
+            side.answers.clear()
+        leaders = [_leader(answers) for answers in taken]
+        if None not in leaders and leaders[0] != leaders[1]:
+            self.over = True  # Kafka draws lots among those who are left
+            return
+        assert taken[1] == taken[0]
+        assert seen[1] == seen[0]
+
+
+def _leader(answers: dict[int, dict[str, Any]]) -> str | None:
+    found = (body["leader"] for body in answers.values() if body.get("leader"))
+    return next(found, None)
+
+
+def _own(side: Side) -> dict[str, Any]:
+    return {"transactional_id": side.group, "producer_id": side.producer[0],
+            "producer_epoch": side.producer[1]}  # fmt: skip
+
+
+def _patient(side: Side, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer once the coordinator is there and no transaction is being ended."""
+    until = time.monotonic() + 30
+    while True:
+        answer = side.ask(api, version, body)
+        code = answer.get("error_code", 0)
+        if code not in BUSY or time.monotonic() > until:
+            return answer
+
+
+def _described(side: Side) -> dict[str, Any]:
+    answer = side.ask("DescribeGroups", 0, {"groups": [side.group]})
+    return answer["groups"][0]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_random_histories_agree(release):
+    addresses = dict(row.split("=") for row in os.environ.get("TOUCHSTONE_ORACLES", "").split())
+    oracle, ours = parse(f"kafka@{release}"), parse(f"reference@{release}")
+    if release not in addresses and (reason := oracle.available()):
+        pytest.skip(f"not run: {reason}")
+    brokers = [("reference", _address(ours))]
+    kafka = addresses.get(release) or _address(oracle)
+    for address in (kafka, brokers[0][1]):
+        with Line(address) as line:
+            line.create_topic(TOPIC, PARTITIONS)
+    machine = type("Histories", (Histories,), {
+        "brokers": [("kafka", kafka), *brokers], "versions": _versions(kafka),
+    })  # fmt: skip
+    try:
+        run_state_machine_as_test(machine, settings=settings(
+            max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, derandomize=True,
+            database=None, suppress_health_check=list(HealthCheck), print_blob=False,
+            phases=[Phase.generate],  # a disagreement is waited for: shrinking would take an hour
+        ))  # fmt: skip
+    finally:
+        ours.stop()
+        oracle.stop()
+
+
+def _address(target) -> str:
+    endpoint = target.start(Shape(1, config=HASTE))
+    host, port = endpoint.bootstrap[0]
+    return f"{host}:{port}"
+
+
+def _versions(kafka: str) -> dict[str, tuple[int, int]]:
+    """Of each API the versions that Kafka serves; a persona serves the same."""
+    host, _, port = kafka.rpartition(":")
+    served = probe.api_versions((host, int(port)))
+    found = {}
+    for api in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch",
+                "DeleteGroups", "OffsetDelete", "TxnOffsetCommit"):  # fmt: skip
+        key = by_name(api).key
+        if key in served:
+            low, high = served[key]
+            found[api] = low, min(high, 8)
+    return found

@@ -1,0 +1,90 @@
+"""A coordinator with mistakes that real ones have made, one for each switch; never used unasked.
+
+They stand apart so that the coordinator stays what Kafka's is. Each method asks for its own switch
+and otherwise does what its parent does.
+
+Sources: broker/switches.py, whose sentences say what each mistake is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from reference_impl.group.coordinator import Coordinator
+from reference_impl.group.exchange import Join, Rules, refusal
+from reference_impl.group.members import Group, Member, Ticket
+from reference_impl.group.states import State
+from reference_impl.wire.errors import ErrorCode
+
+RULES: dict[str, dict[str, Any]] = {
+    "initial-rebalance-delay-ignored": {"initial_delay_ms": 0},
+    "group-size-ignored": {"max_size": 2**31 - 1},
+}
+SWITCHES = frozenset(
+    {
+        "generation-not-bumped", "joins-not-awaited", "joining-members-forgotten",
+        "assignment-truncated", "rebalance-too-many", "fenced-instance-accepted",
+        "session-timeout-ignored", "pending-syncs-not-told", *RULES,
+    }
+)  # fmt: skip
+
+
+class DefectiveCoordinator(Coordinator):
+    def __init__(self, rules: Rules, *, switches: frozenset[str], **how: Any) -> None:
+        changes = {k: v for name in switches & RULES.keys() for k, v in RULES[name].items()}
+        super().__init__(dataclasses.replace(rules, **changes), **how)
+        self.switches = switches
+
+    def join(self, ask: Join, now: int) -> Ticket:
+        group = self.groups.get(ask.group_id)
+        if (
+            "joining-members-forgotten" in self.switches
+            and group is not None
+            and group.state is State.PREPARING
+            and ask.member_id in group.members
+        ):
+            code = ErrorCode.UNKNOWN_MEMBER_ID
+            return Ticket(refusal(code, ask.member_id, self.rules.error_generation))
+        return super().join(ask, now)
+
+    def fault(
+        self, group: Group, member_id: str, instance_id: str | None, generation: int | None
+    ) -> int:
+        code = super().fault(group, member_id, instance_id, generation)
+        fenced = code == ErrorCode.FENCED_INSTANCE_ID
+        return ErrorCode.NONE if fenced and "fenced-instance-accepted" in self.switches else code
+
+    def tick(self, group_id: str, now: int) -> None:
+        group = self.groups.get(group_id)
+        if group is not None and "session-timeout-ignored" in self.switches:
+            for member in group.members.values():
+                member.expires = None
+        super().tick(group_id, now)
+
+    def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket:
+        if "rebalance-too-many" in self.switches and group.state is State.STABLE:
+            return self._update(group, member, ask, now, rebalance=True)
+        return super()._rejoin(group, member, ask, now)
+
+    def _rebalance(self, group: Group, now: int) -> None:
+        if "pending-syncs-not-told" in self.switches and group.state is State.COMPLETING:
+            group.state = State.STABLE
+        super()._rebalance(group, now)
+
+    def _check_join(self, group: Group, now: int) -> None:
+        joined = any(member.joining is not None for member in group.members.values())
+        if "joins-not-awaited" in self.switches and group.state is State.PREPARING and joined:
+            self._complete_join(group, now)
+        else:
+            super()._check_join(group, now)
+
+    def _complete_join(self, group: Group, now: int) -> None:
+        if "generation-not-bumped" in self.switches and group.generation:
+            group.generation -= 1
+        super()._complete_join(group, now)
+
+    def _assign(self, group: Group, state: State, assignments: dict[str, bytes], now: int) -> None:
+        if "assignment-truncated" in self.switches:
+            assignments = {member: part[:-1] for member, part in assignments.items()}
+        super()._assign(group, state, assignments, now)
