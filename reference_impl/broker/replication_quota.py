@@ -36,7 +36,9 @@ class ReplicationQuota:
     def throttles(self, topic: str, index: int) -> bool:
         """Whether this partition is throttled on this broker (DYN-13)."""
         stored = self._broker.cluster.topics.get(topic)
-        listed = stored.configs.get(self._replicas) if stored is not None else None
+        if stored is None or self._replicas in stored.left_out:
+            return False
+        listed = stored.configs.get(self._replicas)
         if not listed:
             return False
         wanted = f"{index}:{self._broker.id}"

@@ -67,3 +67,16 @@ def test_the_rate_is_that_of_the_last_windows():
     assert quota.rate(2000) == 1000
     assert quota.rate(11_500) == 1500 * 1000 / 10_500  # the oldest window is forgotten
     assert quota.rate(60_000) == 0
+
+
+@pytest.mark.parametrize(("release", "held"), [("2.8", False), ("4.3", True)])
+def test_before_kraft_a_new_topic_is_not_throttled_until_it_is_altered(release, held):
+    wires, configs = Wires(release), {"leader.replication.throttled.replicas": "*"}
+    body = {"name": "t", "num_partitions": 1, "replication_factor": 1, "assignments": []}
+    body |= {"configs": [{"name": name, "value": value} for name, value in configs.items()]}
+    wires.send(0, "CreateTopics", 4, {"topics": [body], "timeout_ms": 1, "validate_only": False})
+    wires.run()
+    quota = ReplicationQuota(wires.brokers[0], LEADER)
+    assert quota.throttles("t", 0) == held
+    wires.cluster.configure("t", configs)
+    assert quota.throttles("t", 0)
