@@ -253,7 +253,7 @@ class PartitionLog:
         age = (newest if newest > -1 and first > -1 else now) - (first if first > -1 else now)
         if (
             active.size > config.segment_bytes - size
-            or age > config.max_segment_ms
+            or age > segments.lifetime_ms(active, self.name, config)
             or active.index_entries >= config.segment_index_bytes // 8
             or active.time_entries >= config.segment_index_bytes // 12 - 1
             or entries[-1].last_offset - active.base_offset > _MOST_OFFSETS

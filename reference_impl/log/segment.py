@@ -13,8 +13,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
+from zlib import crc32
 
 from reference_impl.log.files.transaction_index import Aborted
+from reference_impl.log.rules import LogConfig
 
 Stored = bytes | bytearray | memoryview
 
@@ -76,3 +78,15 @@ class Segment(Protocol):
 def floor(segments: Sequence[Segment], offset: int) -> int:
     """Index of the segment that would hold `offset`; -1 when it lies before all of them."""
     return bisect_right(segments, offset, key=lambda segment: segment.base_offset) - 1
+
+
+def lifetime_ms(segment: Segment, log: str, config: LogConfig) -> int:
+    """How old a segment may get: less by up to `segment.jitter.ms`, so that not all roll at once.
+
+    Kafka draws the jitter when it makes a segment; here it follows from the segment's name.
+    """
+    most = config.max_segment_ms
+    bound = min(config.segment_jitter_ms, most)
+    if bound <= 0:
+        return most
+    return most - crc32(f"{log}/{segment.base_offset}".encode()) % bound

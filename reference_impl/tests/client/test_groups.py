@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from reference_impl.client.assignors import assigned, subscription
 from reference_impl.client.flow import ClientError, KafkaError
 from reference_impl.client.group_consumer import GroupConsumer, Listener
 from reference_impl.client.group_offsets import CommitFailed, Offset, RebalanceInProgress
@@ -288,6 +289,23 @@ def test_the_leader_joins_again_when_a_topic_has_grown():
     runner.view.now += 10_000
     runner.run(consumer.poll())
     assert consumer.positions.keys() == {*BOTH, ("t", 2)}
+
+
+def test_the_leader_learns_the_topics_of_all_members():
+    script = Coordinating(topic("t", 0), topic("u", 0, 0))
+    consumer, runner = member(script)
+    other = subscription(["u"], (), -1, None)
+    joined = script._JoinGroup
+    script._JoinGroup = lambda body, code: (
+        lambda said: said | {"members": [*said["members"], {"member_id": "o", "metadata": other}]}
+    )(joined(body, code))
+    seen = consumer.view
+    seen.topics.pop("u")
+    runner.run(consumer.poll())
+    assert {each: assigned(data) for each, data in script.given.items()} == {
+        "member": [("t", 0)],
+        "o": [("u", 0), ("u", 1)],
+    }
 
 
 def test_a_pattern_takes_what_it_finds_but_nothing_internal():

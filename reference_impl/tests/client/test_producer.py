@@ -237,3 +237,30 @@ def test_zstd_needs_the_version_that_knows_it_and_says_so():
     runner.run(producer.flush())
     assert runner.asked("Produce")[0].versions[0] == 7
     assert isinstance(made.error, Unreachable)
+
+
+def test_a_record_has_its_own_time_or_that_of_its_sending():
+    producer, runner = producing(Leaders())
+    sent = producer.send("t", b"a", partition=0)
+    dated = producer.send("t", b"b", partition=0, timestamp=7)
+    now = producer.view.now
+    runner.run(producer.flush())
+    assert (sent.timestamp, dated.timestamp) == (now, 7)
+    (ask,) = runner.asked("Produce")
+    data = ask.body["topic_data"][0]["partition_data"][0]["records"]
+    assert [row["timestamp"] for row in R.read(data)] == [now, 7]
+
+
+def test_a_request_takes_no_more_than_it_may_but_always_one_batch():
+    leaders = Leaders(leaders=(0, 0, 0))
+    producer, runner = producing(leaders, max_request_size=400, batch_size=100)
+    for index in range(3):
+        producer.send("t", bytes(250), partition=index)
+    runner.run(producer.flush())
+    assert [
+        len(ask.body["topic_data"][0]["partition_data"]) for ask in runner.asked("Produce")
+    ] == [
+        1,
+        1,
+        1,
+    ]

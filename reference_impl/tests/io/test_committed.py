@@ -29,7 +29,7 @@ Answer = dict[str, Any]
 
 
 class Client(Peer):
-    """A peer that speaks of groups; `until` asks again, as clients do, a bounded number of times."""
+    """A peer that speaks of groups; `until` asks again, as clients do, so and so often."""
 
     def say(self, api: str, version: int, body: Answer) -> Answer:
         return self.ask(by_name(api).key, version, body)
