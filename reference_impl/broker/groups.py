@@ -147,6 +147,7 @@ def _make(broker: Broker) -> Coordinator:
         new_members_lapse=quirk("groups.new-members-lapse"),
         tie=ORDERS[quirk("groups.ties-are-broken-as-by")],
         knows_instances=quirk("groups.unknown-instances-are-refused"),
+        offsets_by_parts=quirk("offsets.members-and-generations-are-looked-at-apart"),
         reads_subscriptions=quirk("groups.must-speak-their-protocol"),
     )
 

@@ -49,6 +49,11 @@ def may_commit_in_transaction(
     """The error code of such offsets within a transaction: who says who it is must be it."""
     if generation < 0 and not member_id and instance_id is None:
         return ErrorCode.NONE
+    if coordinator.rules.offsets_by_parts:
+        named = member_id or instance_id is not None
+        code = coordinator.fault(group, member_id, instance_id, None) if named else ErrorCode.NONE
+        other = generation >= 0 and generation != group.generation
+        return code or (ErrorCode.ILLEGAL_GENERATION if other else ErrorCode.NONE)
     if generation < 0 and group.state is State.EMPTY:
         return ErrorCode.NONE
     return coordinator.fault(group, member_id, instance_id, generation)

@@ -40,6 +40,7 @@ class Rules:
     new_members_lapse: bool
     tie: Callable[[str], Any]  # of protocols with equal votes the smallest wins (`ties.py`)
     knows_instances: bool  # an instance id nobody has is an unknown member's
+    offsets_by_parts: bool = False  # of a transaction: member and generation are looked at apart
     reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
 
 

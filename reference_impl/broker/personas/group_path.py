@@ -55,6 +55,13 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         _SEEN,
     ),
+    "offsets.members-and-generations-are-looked-at-apart": (
+        "TxnOffsetCommit 3 looks at a member's id if it names one and at its generation if it "
+        "names one; later a generation without a member is nobody's, and an empty group takes "
+        "anything without a generation.",
+        (False, False, True, False, False),
+        "seen on 2.8.2, found by random histories",
+    ),
     "groups.have-configs": (
         "Groups have configs, so their operations include describing and altering them.",
         (False, False, False, False, True),
