@@ -257,10 +257,5 @@ def test_a_request_takes_no_more_than_it_may_but_always_one_batch():
     for index in range(3):
         producer.send("t", bytes(250), partition=index)
     runner.run(producer.flush())
-    assert [
-        len(ask.body["topic_data"][0]["partition_data"]) for ask in runner.asked("Produce")
-    ] == [
-        1,
-        1,
-        1,
-    ]
+    topics = [ask.body["topic_data"][0] for ask in runner.asked("Produce")]
+    assert [len(each["partition_data"]) for each in topics] == [1, 1, 1]
