@@ -85,6 +85,8 @@ def join(broker: Broker, group: Group, ask: Join, now: int) -> Ticket | None:
         return None
     if not modern.members:
         pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(modern)]
+        version = broker.persona.quirk("groups.value-version")
+        pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
         group_log.keep(broker, group.id, pairs, now, lambda code, at: None)
         group.modern, group.protocol_type = None, None
         _unwatch(broker, group)

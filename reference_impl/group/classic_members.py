@@ -69,6 +69,7 @@ def join(
         member.expires = now + ask.session_timeout
         member.sync_by = now + ask.rebalance_timeout
     member.join_by = None
+    member.assigned = dict(sorted(member.assigned.items()))
     return _joined(member), resolve
 
 

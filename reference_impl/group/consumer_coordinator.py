@@ -82,7 +82,8 @@ class ConsumerCoordinator:
         resolve = self.step(group, old, member, beat.owned, now)
         member.expires = now + settings.session_ms
         tell = beat.full or member.assigned.keys() != before
-        assignment = frozenset(member.assigned) if tell else None
+        assignment = tuple(member.assigned) if tell else None
+        member.assigned = dict(sorted(member.assigned.items()))
         return Told(member.id, member.epoch, assignment, resolve)
 
     def leave(self, group: ModernGroup, beat: Beat) -> Told:

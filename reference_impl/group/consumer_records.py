@@ -11,7 +11,7 @@ Sources: KIP-848, KIP-1101; GroupCoordinatorRecordHelpers, GroupMetadataManager.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 from reference_impl.group.java_maps import java_order, timeline_order
@@ -132,9 +132,9 @@ def encoded(entry: Entry) -> tuple[bytes, bytes | None]:
 
 
 def by_topic(places: Iterable[Place]) -> list[tuple[bytes, list[int]]]:
-    """Partitions by topic, in the order of Java's map."""
+    """Partitions by topic, in the order of Java's map; the partitions of a set in their own."""
     topics: dict[bytes, list[int]] = {}
-    for topic, index in sorted(places):
+    for topic, index in sorted(places) if isinstance(places, Set) else places:
         topics.setdefault(topic, []).append(index)
     return [(topic, topics[topic]) for topic in java_order(topics)]
 

@@ -64,7 +64,7 @@ class Beat:
 class Told:
     member_id: str
     epoch: int
-    assignment: frozenset[Place] | None = None
+    assignment: tuple[Place, ...] | None = None
     resolve: frozenset[str] = frozenset()  # regular expressions to be resolved after the answer
 
 

@@ -10,7 +10,7 @@ Sources: java.util.HashMap@17; BaseHashTable, SnapshottableHashTable@4.3.1 (fact
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from reference_impl.group.placement import java_hash
 
@@ -35,6 +35,20 @@ def java_order(keys: Iterable[str] | Iterable[bytes]) -> list:
         return (h ^ h >> 16) & buckets - 1
 
     return sorted(keys, key=bucket)
+
+
+def after_copy(before: int, kept: Sequence[int], added: Sequence[int]) -> list[int]:
+    """As a HashMap of Integers does that copied `before` ones, kept these and then got others.
+
+    A copy is only as large as it has to be (Java 17), so small numbers may stand in odd order.
+    """
+    buckets = 16
+    if kept:
+        buckets = 1 << (int(before / 0.75 + 1) - 1).bit_length()
+    for size in range(len(kept) + 1, len(kept) + len(added) + 1):
+        if size > buckets * 3 // 4:
+            buckets *= 2
+    return sorted([*sorted(kept), *sorted(added)], key=lambda index: index & buckets - 1)
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:

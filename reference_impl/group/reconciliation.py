@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from reference_impl.group.java_maps import after_copy
 from reference_impl.group.modern import MemberState, ModernMember, Place
 
 _STABLE, _UNREVOKED, _UNRELEASED = MemberState
@@ -66,16 +67,30 @@ def _advance(
     owned: Collection[Place] | None,
     taken: Collection[Place],
 ) -> None:
-    kept = {place: at for place, at in member.assigned.items() if place in target}
+    before = member.assigned
+    kept = {place: at for place, at in before.items() if place in target}
     revoking = {place: at for place, at in member.assigned.items() if place not in target}
     wanted = target - kept.keys()
     free = {place for place in wanted if place not in taken}
-    member.assigned = kept
+    member.assigned = _lined_up(before, kept, {})
     if revoking and _keeps(owned, revoking):
         member.state, member.revoking = _UNREVOKED, revoking
         member.walk_to(member.epoch)
         return
-    member.assigned = kept | dict.fromkeys(free, epoch)
+    member.assigned = _lined_up(before, kept, dict.fromkeys(free, epoch))
     member.revoking = {}
     member.state = _UNRELEASED if free != wanted else _STABLE
     member.walk_to(epoch)
+
+
+def _lined_up(
+    before: dict[Place, int], kept: dict[Place, int], added: dict[Place, int]
+) -> dict[Place, int]:
+    """What it has now, in the order in which Kafka's map of it is gone through."""
+    out: dict[Place, int] = {}
+    for topic in {place[0]: None for place in (*kept, *added)}:
+        mine, more = ([i for t, i in held if t == topic] for held in (kept, added))
+        count = sum(place[0] == topic for place in before)
+        for index in after_copy(count, mine, more):
+            out[topic, index] = kept.get((topic, index), added.get((topic, index), 0))
+    return out

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reference_impl.client.flow import ClientError, Flow
+from reference_impl.client.flow import ClientError, Flow, Pause
 from reference_impl.client.group_offsets import Place
 from reference_impl.client.offsets import READ_COMMITTED
 from reference_impl.client.transactions import State, TransactionalProducer
@@ -26,6 +26,7 @@ from reference_impl.sim.world import World
 
 COPIES, AUDIT = "copies", "audit"
 TRANSACTION_MS = 5_000
+THOUGHT_MS = 300  # between what is in a transaction and its end, where zombies are made
 
 
 @dataclass(slots=True)
@@ -128,6 +129,9 @@ class Copier(Actor):
         member = consumer.group_metadata if consumer.subscribed else consumer.group
         yield from producer.send_offsets(self._offsets, member)
         self._aborts = self._world.random.random() < 0.2
+        if self._world.random.random() < 0.5:
+            yield from producer.flush()
+            yield Pause(self.client.view.now + self._world.random.randint(1, THOUGHT_MS))
         yield from self._end()
 
     def _end(self) -> Flow[None]:

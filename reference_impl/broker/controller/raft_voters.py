@@ -1,7 +1,7 @@
 """Why a quorum whose voters stand in the settings takes and loses none: what both requests share.
 
 The order of the checks is the controller's and shows in which error comes first: another cluster,
-no voter, a kraft.version that has no dynamic voters. Nothing comes after them here.
+no voter, one that cannot be reached, a kraft.version that has no dynamic voters. Nothing comes after them here.
 
 Sources: KIP-853; KafkaRaftClient and AddVoterHandler@3.9.2, 4.3.1; observed on both.
 """
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 NO_DIRECTORY = bytes(16)
+LISTENER = "CONTROLLER"  # controller.listener.names of the clusters we are compared with
 
 
 class Words(NamedTuple):
@@ -42,5 +43,22 @@ def _fault(broker: Broker, body: Mapping[str, Any], words: Words) -> tuple[int, 
     if body["voter_id"] < 0 or body["voter_directory_id"] == NO_DIRECTORY:
         message = f"{words.title} voter request didn't include a valid voter"
         return ErrorCode.INVALID_REQUEST, message
+    missing = _without_listener(body)
+    if missing:
+        return ErrorCode.INVALID_REQUEST, missing
     message = f"Cluster doesn't support {words.doing} voter because the kraft.version feature is 0"
     return ErrorCode.UNSUPPORTED_VERSION, message
+
+
+def _without_listener(body: Mapping[str, Any]) -> str:
+    """What is said of a new voter that quorum members could not reach; removals name none."""
+    listeners = body.get("listeners")
+    if listeners is None or any(row["name"] == LISTENER for row in listeners):
+        return ""
+    shown = ", ".join(
+        f"ListenerName({row['name']})={row['host']}/<unresolved>:{row['port']}" for row in listeners
+    )
+    return (
+        f"Add voter request didn't include the endpoint (Endpoints(endpoints={{{shown}}})) for the "
+        f"default listener ListenerName({LISTENER})"
+    )

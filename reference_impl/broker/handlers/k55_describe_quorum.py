@@ -80,7 +80,7 @@ def _unknown(broker: Broker, index: int, now: int) -> dict[str, Any]:
     return {
         "partition_index": index,
         "error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        "error_message": None,
+        "error_message": "This server does not host this topic-partition.",
         "leader_id": 0,
         "leader_epoch": 0,
         "high_watermark": 0,

@@ -72,7 +72,8 @@ class World:
             self.coordinator.resolve(self.group, told.resolve, self.now)
         owners = [place for member in self.group.members.values() for place in member.holds]
         assert len(owners) == len(set(owners)), "two members own a partition"
-        return told.epoch, told.assignment
+        given = told.assignment
+        return told.epoch, given if given is None else frozenset(given)
 
 
 def refused(call, *args, **options) -> int:

@@ -15,6 +15,7 @@ from reference_impl.io.server import serve
 from reference_impl.tests.io.test_data import create
 from reference_impl.tests.io.test_serving import Peer
 from reference_impl.wire.apis import by_name
+from reference_impl.wire.embedded.consumer_protocol import encode_subscription
 from reference_impl.wire.errors import ErrorCode as E
 
 CONFIG = {
@@ -23,6 +24,7 @@ CONFIG = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.retention.check.interval.ms": "1",
 }
+WANTS = encode_subscription(0, {"topics": ["words"], "user_data": None})
 HOUR, TRIES = 3_600_000, 2_000
 LEADER_EPOCHS, STABLE_ONLY = ("2.2", "2.8", "3.9", "4.3"), ("2.8", "3.9", "4.3")
 Answer = dict[str, Any]
@@ -69,7 +71,7 @@ class Client(Peer):
     def join(self, group: str) -> Answer:
         body = {
             "group_id": group, "session_timeout_ms": 30_000, "rebalance_timeout_ms": 30_000,
-            "protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b"wants"}],
+            "protocol_type": "consumer", "protocols": [{"name": "range", "metadata": WANTS}],
         }  # fmt: skip
         member_id = self.say("JoinGroup", 2, body)["member_id"]
         own = {"group_id": group, "member_id": member_id, "generation_id": 1}
@@ -119,35 +121,37 @@ def test_groups_and_offsets_are_there_again(tmp_path, release, killed):
             transaction = client.begin("pending", 3)
         if killed:
             running.kill(0)
-    with serve(release=release, data=tmp_path, config=CONFIG) as running:
-        with Client(running.bootstrap[0]) as client:
-            for key, kind in kinds:
-                client.coordinator(key, kind)
-            plain = client.fetch("plain", 5 if epochs else 3)
-            assert (plain["committed_offset"], plain["metadata"]) == (5, "m")
-            assert plain.get("committed_leader_epoch", -1) == (4 if epochs else -1)
-            assert client.fetch("team")["committed_offset"] == 7
-            team = client.state("team")
-            assert team["group_state"] == "Stable"
-            assert [m["member_assignment"] for m in team["members"]] == [b"words-0"]
-            assert client.say("Heartbeat", 0, member)["error_code"] == E.NONE
-            assert client.commit("team", 8, member=as_member) == E.NONE
-            stale = as_member | {"generation_id_or_member_epoch": 0}
-            assert client.commit("team", 9, member=stale) == E.ILLEGAL_GENERATION
-            if epochs:
-                assert client.state("gone")["group_state"] == "Dead"
-            client.until(
-                lambda answer: answer["groups"][0]["group_state"] == "Dead",
-                "DescribeGroups", 0, {"groups": ["brief"]},
-            )  # fmt: skip
-            assert client.fetch("pending")["committed_offset"] == -1
-            if release in STABLE_ONLY:
-                unstable = client.fetch("pending", 7, stable=True)
-                assert unstable["error_code"] == E.UNSTABLE_OFFSET_COMMIT
-            ended = client.say("EndTxn", 0, transaction | {"committed": True})
-            assert ended["error_code"] == E.NONE
-            client.until(
-                lambda answer: answer["topics"][0]["partitions"][0]["committed_offset"] == 3,
-                "OffsetFetch", 3,
-                {"group_id": "pending", "topics": [{"name": "words", "partition_indexes": [0]}]},
-            )  # fmt: skip
+    with (
+        serve(release=release, data=tmp_path, config=CONFIG) as running,
+        Client(running.bootstrap[0]) as client,
+    ):
+        for key, kind in kinds:
+            client.coordinator(key, kind)
+        plain = client.fetch("plain", 5 if epochs else 3)
+        assert (plain["committed_offset"], plain["metadata"]) == (5, "m")
+        assert plain.get("committed_leader_epoch", -1) == (4 if epochs else -1)
+        assert client.fetch("team")["committed_offset"] == 7
+        team = client.state("team")
+        assert team["group_state"] == "Stable"
+        assert [m["member_assignment"] for m in team["members"]] == [b"words-0"]
+        assert client.say("Heartbeat", 0, member)["error_code"] == E.NONE
+        assert client.commit("team", 8, member=as_member) == E.NONE
+        stale = as_member | {"generation_id_or_member_epoch": 0}
+        assert client.commit("team", 9, member=stale) == E.ILLEGAL_GENERATION
+        if epochs:
+            assert client.state("gone")["group_state"] == "Dead"
+        client.until(
+            lambda answer: answer["groups"][0]["group_state"] == "Dead",
+            "DescribeGroups", 0, {"groups": ["brief"]},
+        )  # fmt: skip
+        assert client.fetch("pending")["committed_offset"] == -1
+        if release in STABLE_ONLY:
+            unstable = client.fetch("pending", 7, stable=True)
+            assert unstable["error_code"] == E.UNSTABLE_OFFSET_COMMIT
+        ended = client.say("EndTxn", 0, transaction | {"committed": True})
+        assert ended["error_code"] == E.NONE
+        client.until(
+            lambda answer: answer["topics"][0]["partitions"][0]["committed_offset"] == 3,
+            "OffsetFetch", 3,
+            {"group_id": "pending", "topics": [{"name": "words", "partition_indexes": [0]}]},
+        )  # fmt: skip
