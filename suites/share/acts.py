@@ -234,6 +234,11 @@ def acknowledge(
     return ask("ShareAcknowledge", version, body, **how)
 
 
+def acquired(group: Any, topic: Any, *batches: Any, **configs: Any) -> list[Any]:
+    """Anne has all of these."""
+    return [a_group(group, topic, *batches, **configs), fetch(group, 0, topic, name="acquired")]
+
+
 def close(group: Any, member: str = ANNE, **how: Any) -> Ask:
     """The session ends; what the member has goes back."""
     return fetch(group, -1, b"", member=member, partitions=(), **how)
@@ -260,6 +265,11 @@ def offsets(
 
 def is_(step: str, code: int, path: str = CODE) -> Expectation:
     return answer(step, path).is_(code)
+
+
+def wrong(step: str, code: int) -> Expectation:
+    """The step's first partition answers this."""
+    return is_(step, code, ROW_CODE)
 
 
 def has(step: str, *rows: tuple[int, int, int]) -> Expectation:

@@ -6,7 +6,7 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 
 from harness.claim import claim, every, range_
 from harness.expect import all_of
-from harness.steps import a_topic, produce
+from harness.steps import a_topic
 from suites.scene import batch
 from suites.share.acts import (
     ACCEPT,
@@ -19,18 +19,19 @@ from suites.share.acts import (
     REJECT,
     RELEASE_IT,
     RENEW,
-    ROW_CODE,
     SHARES,
     UNKNOWN_PARTITION,
     UNKNOWN_TOPIC_ID,
     a_group,
     acknowledge,
+    acquired,
     close,
     fetch,
     has,
     is_,
     nothing,
     run,
+    wrong,
 )
 
 API, FETCHES = "ShareAcknowledge", "ShareFetch"
@@ -44,21 +45,12 @@ def acks(name, api=API, versions=None, **how):
     return claim(f"share.{name}", evidence=SEEN, api=api, versions=versions, **SHARES, **how)
 
 
-def acquired(group, topic, *batches, **configs):
-    """Anne has all of these."""
-    return [a_group(group, topic, *batches, **configs), fetch(group, 0, topic, name="acquired")]
-
-
 def left(group, topic, wait_ms=LONG_MS):
     """What Bert gets once Anne has nothing any more, which is soon after her session ends."""
     return [
         close(group, name="closed"),
         fetch(group, 0, topic, member=BERT, wait_ms=wait_ms, name="left"),
     ]
-
-
-def wrong(step, code):
-    return is_(step, code, ROW_CODE)
 
 
 @acks("accepted-records-are-done")
@@ -241,7 +233,7 @@ def test_faults_take_all_back(case):
         expect=all_of(
             wrong("ack", INVALID_STATE),
             wrong("the others back", 0),
-            has("again", (0, 1, 2), (2, 3, 2)),
+            has("again", (0, 3, 2)),
         ),
     )
     assert verdict.conforms, verdict
@@ -387,158 +379,5 @@ def test_fetches_tell_what_was_wrong(case):
             has("second", (1, 1, 1)),
             is_("third", INVALID_REQUEST, ACK_CODE),
         ),
-    )
-    assert verdict.conforms, verdict
-
-
-# --- locks and deliveries --------------------------------------------------------------------
-
-
-@acks("locks-end", api=FETCHES, switches=("share-locks-never-end",))
-def test_locks_end(case):
-    """Records that their member does not acknowledge in time go to others."""
-    group, topic = case.topic("group"), case.topic()
-    how = {"version": case.version}
-    verdict = case.judge(
-        a_group(group, topic, *THREE, lock_ms=1000),
-        fetch(group, 0, topic, **how, name="first"),
-        fetch(group, 0, topic, member=BERT, **how, name="locked"),
-        fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, **how, name="second"),
-        expect=all_of(has("locked"), has("second", (0, 2, 2))),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("late-acknowledgements-are-refused")
-def test_late_acknowledgements_are_refused(case):
-    """Who acknowledges when its lock has ended hears INVALID_RECORD_STATE."""
-    group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
-        a_group(group, topic, *THREE, lock_ms=1000),
-        fetch(group, 0, topic, name="first"),
-        fetch(group, 0, topic, member=BERT, name="begins"),
-        fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, name="second"),
-        acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="late"),
-        expect=all_of(has("second", (0, 2, 2)), wrong("late", INVALID_STATE)),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("locks-of-parts-end", api=FETCHES)
-def test_locks_of_parts_end(case):
-    """Of a run that was acknowledged in part the rest comes back."""
-    group, topic = case.topic("group"), case.topic()
-    how = {"version": case.version}
-    verdict = case.judge(
-        a_group(group, topic, *THREE, lock_ms=1000),
-        fetch(group, 0, topic, **how, name="first"),
-        acknowledge(group, 1, topic, run(0, 1, ACCEPT), name="two"),
-        fetch(group, 2, topic, wait_ms=LONG_MS, **how, name="again"),
-        expect=has("again", (2, 2, 2)),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("renewed-locks-last", versions=RENEWING)
-def test_renewed_locks_last(case):
-    """A lock that is renewed begins anew; the records stay with their member."""
-    group, topic = case.topic("group"), case.topic()
-    how = {"version": case.version}
-    verdict = case.judge(
-        acquired(group, topic, *THREE, lock_ms=20_000),
-        acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
-        acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
-        fetch(group, 0, topic, member=BERT, name="others"),
-        acknowledge(group, 3, topic, run(0, 2, ACCEPT), **how, name="accept"),
-        expect=all_of(
-            wrong("renew", 0), wrong("renew one", 0), has("others"), wrong("accept", 0)
-        ),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("groups-may-not-renew", versions=RENEWING)
-def test_groups_may_not_renew(case):
-    """Where share.renew.acknowledge.enable is false a renewal is INVALID_RECORD_STATE."""
-    group, topic = case.topic("group"), case.topic()
-    how = {"version": case.version}
-    verdict = case.judge(
-        acquired(group, topic, *THREE, renews="false"),
-        acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
-        acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
-        expect=all_of(wrong("renew", INVALID_STATE), wrong("renew one", INVALID_STATE)),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("renewing-fetches-read-nothing", api=FETCHES, versions=range_(FETCHES, 2))
-def test_renewing_fetches_read_nothing(case):
-    """A fetch that renews must want nothing, and is given nothing."""
-    group, topic = case.topic("group"), case.topic()
-    zero = {"max_records": 0, "max_bytes": 0, "min_bytes": 0}
-    how = {"version": case.version, "renews": True}
-    verdict = case.judge(
-        acquired(group, topic, *THREE),
-        produce(topic, 0, batch(b"four"), name="more"),
-        fetch(group, 1, topic, run(0, 2, RENEW), **how, name="wants"),
-        fetch(group, 1, topic, run(0, 2, RENEW), **zero, **how, name="wants nothing"),
-        expect=all_of(is_("wants", INVALID_REQUEST), is_("wants nothing", 0, ACK_CODE)),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("deliveries-have-a-limit")
-def test_deliveries_have_a_limit(case):
-    """A record that was delivered share.delivery.count.limit times is delivered no more."""
-    group, topic = case.topic("group"), case.topic()
-    how = {"version": case.version}
-    verdict = case.judge(
-        acquired(group, topic, batch(b"bad"), limit=2),
-        acknowledge(group, 1, topic, run(0, 0, RELEASE_IT), **how, name="once"),
-        fetch(group, 2, topic, name="again"),
-        acknowledge(group, 3, topic, run(0, 0, RELEASE_IT), **how, name="twice"),
-        fetch(group, 4, topic, name="no more"),
-        produce(topic, 0, batch(b"good"), name="more"),
-        fetch(group, 5, topic, name="the next"),
-        expect=all_of(has("again", (0, 0, 2)), nothing("no more"), has("the next", (1, 1, 1))),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("bad-records-come-in-few", api=FETCHES)
-def test_bad_records_come_in_few(case):
-    """What was delivered half as often as it may be comes in smaller numbers, at last alone."""
-    group, topic = case.topic("group"), case.topic()
-    turns = [(7, 1), (7, 2), (3, 3), (0, 4)]  # last offset, deliveries
-    steps = []
-    for turn, (last, count) in enumerate(turns):
-        name, back = f"fetch {count}", f"back {count}"
-        steps += [
-            fetch(group, 2 * turn, topic, version=case.version, name=name),
-            acknowledge(group, 2 * turn + 1, topic, run(0, last, RELEASE_IT), name=back),
-        ]
-    verdict = case.judge(
-        a_group(group, topic, batch(*[b"%d" % at for at in range(8)]), limit=4),
-        *steps,
-        fetch(group, 8, topic, version=case.version, name="the next"),
-        expect=all_of(
-            *[has(f"fetch {count}", (0, last, count)) for last, count in turns],
-            has("the next", (1, 1, 4)),
-        ),
-    )
-    assert verdict.conforms, verdict
-
-
-@acks("locks-that-end-count-too", api=FETCHES)
-def test_locks_that_end_count_too(case):
-    """A delivery whose lock ended counts: at the limit the record is delivered no more."""
-    group, topic = case.topic("group"), case.topic()
-    how = {"version": case.version, "wait_ms": LONG_MS}
-    verdict = case.judge(
-        a_group(group, topic, batch(b"bad"), lock_ms=1000, limit=2),
-        fetch(group, 0, topic, **how, name="first"),
-        fetch(group, 1, topic, **how, name="second"),
-        fetch(group, 2, topic, version=case.version, wait_ms=2500, name="third"),
-        expect=all_of(has("first", (0, 0, 1)), has("second", (0, 0, 2)), nothing("third")),
     )
     assert verdict.conforms, verdict
