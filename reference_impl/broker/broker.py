@@ -8,20 +8,21 @@ of an unknown version is answered in version 0, so that a newer client can find 
 WIRE-19, KIP-511). An exception in a handler becomes that request's UNKNOWN_SERVER_ERROR and a line
 in the log, never a dead broker (WIRE-14, WIRE-16).
 
-Brokers of one process share a `Cluster`; what waits at one of them is its own (`Purgatory`).
+Brokers of one process share a `Cluster`, the registry; what one of them knows of it is its own
+(`metadata`), and so is what waits at it (`Purgatory`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple
 
-from reference_impl.broker import registry
+from reference_impl.broker import news, registry
 from reference_impl.broker.client_quotas import Again, ClientQuotas
+from reference_impl.broker.controller.channels import Channels
 from reference_impl.broker.effects import (
     Ask,
     Close,
@@ -41,7 +42,8 @@ from reference_impl.broker.purgatory import Purgatory
 from reference_impl.broker.replicas import Logs, Replicas
 from reference_impl.broker.spoiling import Spoiler
 from reference_impl.broker.upkeep import Upkeep
-from reference_impl.cluster.topology import Change, Cluster, Gone
+from reference_impl.cluster.topology import Change, Cluster
+from reference_impl.cluster.view import MetadataView
 from reference_impl.log.memory_logs import MemoryLogs
 from reference_impl.wire.apis import API
 from reference_impl.wire.codec import decode
@@ -76,6 +78,7 @@ class Broker:
         """`logs` are what outlives this broker; in memory unless they are given."""
         self.id = node_id
         self.cluster = cluster
+        self.metadata = MetadataView()
         self.persona = persona
         self.purgatory = purgatory if purgatory is not None else Purgatory()
         self.config = dict(config or {})  # broker settings as text; unset ones have defaults
@@ -84,7 +87,7 @@ class Broker:
         self.spoiler = Spoiler(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
-        self._heard: deque[Change] = deque()  # of the cluster, not yet acted on
+        self._heard: list[Change] = []  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
         self._farewells: dict[Connection, Callable[[int], None]] = {}
         self._outbox: list[Effect] = []
@@ -98,6 +101,7 @@ class Broker:
             logs = MemoryLogs(self.config_of, rules=rules, switches=switches)
         self.replicas = Replicas(self, logs)
         self.upkeep = Upkeep(self)
+        self._act = partial(news.publish, self) if persona.kraft else Channels(self).hear
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
         cluster.subscribe(node_id, self.hear)
 
@@ -137,9 +141,7 @@ class Broker:
 
     def deadline(self) -> int | None:
         """When `tick` has something to do: an instant, 0 for at once, None for never."""
-        if self._heard or self._soon or self._outbox:
-            return 0
-        if self.cluster.unspread or self.cluster.deleted:
+        if self._heard or self._soon or self._outbox or self.cluster.news:
             return 0
         return self.purgatory.deadline()
 
@@ -194,17 +196,14 @@ class Broker:
     def _begin(self, now: int) -> None:
         """Every entry acts first on what the cluster said."""
         self._instant = now
-        if self.cluster.unspread or self.cluster.deleted:
+        if self.cluster.news:
             self.cluster.spread()
-        while self._heard:
-            change = self._heard.popleft()
+        if self._heard:
+            heard, self._heard[:] = list(self._heard), []
             try:
-                if type(change) is Gone:
-                    self.replicas.stop(change.topic, change.index, delete=True, now=now)
-                else:
-                    self.replicas.apply(change, now)
+                self._act(heard, now)
             except Exception:
-                LOG.exception("cannot act on %s", change)
+                LOG.exception("cannot act on %s", heard)
 
     def _hand_over(self, asked: _Asked, frame: bytes | None, now: int) -> None:
         body = None
@@ -306,7 +305,7 @@ class Broker:
         """What became possible, and what is to be sent to peers; nothing is left to do after."""
         effects: list[Effect] = []
         while True:
-            if self.cluster.unspread or self.cluster.deleted or self._heard:
+            if self.cluster.news or self._heard:
                 self._begin(now)
             for request, answer in self.purgatory.settle(now):
                 effects += self._effects(request, answer, now)

@@ -34,7 +34,7 @@ def check_broker_epoch(broker: Broker, epoch: int) -> None:
 
 
 def known_epoch(broker: Broker) -> int:
-    return max(broker.cluster.controller_epoch, broker.state.get(_KNOWN, 0))
+    return broker.state.get(_KNOWN, 0)
 
 
 def check_controller_epoch(broker: Broker, epoch: int) -> None:

@@ -186,13 +186,13 @@ def _replica(request: Request) -> int:
 
 
 def _wanted(request: Request, broker: Broker) -> list[Wanted]:
-    by_id, cluster = request.header.version >= 13, broker.cluster
+    by_id, ids = request.header.version >= 13, broker.metadata.by_id
     rows: dict[Key, Wanted] = {}
     for topic in request.body["topics"]:
         name, number = topic["topic"], topic["topic_id"]
         resolved = name
         if by_id:
-            known = cluster.by_id.get(number)
+            known = ids.get(number)
             resolved = known.name if known else None
         for row in topic["partitions"]:
             want = Wanted(

@@ -68,8 +68,9 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
             k56_alter_partition.handle(Request(header, body, _QUORUM), broker, now),
             now,
         )
+    elif (to := broker.metadata.controller_id) < 0:
+        _again(broker, replica, isr, now)
     else:
-        to = broker.cluster.controller_id
         broker.ask(to, ALTER_PARTITION, version, body, answered, channel="alter-isr")
 
 
@@ -77,7 +78,7 @@ _QUORUM = Connection(0, controller=True)
 
 
 def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) -> dict[str, Any]:
-    nodes = broker.cluster.brokers
+    nodes, own = broker.metadata.brokers, broker.cluster.brokers[broker.id]
     partition: dict[str, Any] = {
         "partition_index": replica.index,
         "leader_epoch": replica.leader_epoch,
@@ -95,7 +96,7 @@ def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) 
         partition["leader_recovery_state"] = RECOVERED
     else:
         topic["topic_name"] = replica.topic
-    return {"broker_id": broker.id, "broker_epoch": nodes[broker.id].epoch, "topics": [topic]}
+    return {"broker_id": broker.id, "broker_epoch": own.epoch, "topics": [topic]}
 
 
 def _conclude(

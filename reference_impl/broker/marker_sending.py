@@ -72,7 +72,7 @@ class _Sending:
             return
         by_leader: dict[int, list[tuple[str, int]]] = {}
         for topic, index in sorted(self.left - self.away):
-            partition = self.broker.cluster.partition(topic, index)
+            partition = self.broker.metadata.partition(topic, index)
             if partition is None:
                 self.left.discard((topic, index))
             elif partition.leader != NO_LEADER:

@@ -36,7 +36,7 @@ def name_of(broker: Broker, row: dict[str, Any], *, by_id: bool, field: str = "n
     """The topic's name, or None when its id is not known (KIP-516)."""
     if not by_id:
         return row[field]
-    topic = broker.cluster.by_id.get(row["topic_id"])
+    topic = broker.metadata.by_id.get(row["topic_id"])
     return topic.name if topic else None
 
 
@@ -52,7 +52,7 @@ def locate(
     """The replica if this broker leads it (or has it, for `any_replica`) in this epoch."""
     replica = broker.replicas.get(topic, index)
     if replica is None:
-        if broker.cluster.partition(topic, index) is None:
+        if broker.metadata.partition(topic, index) is None:
             return Located(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         name = "partition.elsewhere-for-debuggers" if debugging else "partition.elsewhere"
         return Located(None, broker.persona.quirk(name))
@@ -73,11 +73,11 @@ def locate(
 
 def leader_of(broker: Broker, topic: str, index: int) -> tuple[dict[str, int], dict | None]:
     """Current leader and its endpoint, for a client that asked the wrong broker (KIP-951)."""
-    partition = broker.cluster.partition(topic, index)
+    partition = broker.metadata.partition(topic, index)
     if partition is None or partition.leader < 0:
         return {"leader_id": -1, "leader_epoch": -1}, None
     leader = {"leader_id": partition.leader, "leader_epoch": partition.leader_epoch}
-    node = broker.cluster.brokers.get(partition.leader)
+    node = broker.metadata.brokers.get(partition.leader)
     if node is None:
         return leader, None
     return leader, {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}

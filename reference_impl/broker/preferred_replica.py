@@ -20,8 +20,8 @@ def preferred(broker: Broker, replica: Replica, rack: str, offset: int, now: int
     """The id of the broker to read from, or None for this one, the leader."""
     if not rack or broker.config.get("replica.selector.class") != RACK_AWARE:
         return None
-    nodes = broker.cluster.brokers
-    if nodes[broker.id].rack == rack:
+    nodes = broker.metadata.brokers
+    if broker.cluster.brokers[broker.id].rack == rack:
         return None
     in_sync_only = broker.persona.quirk("fetch.preferred-replica-is-in-sync")
     found = [

@@ -179,19 +179,18 @@ class Replicas:
         return replica
 
     def _alive(self, broker: int) -> bool:
-        node = self._broker.cluster.brokers.get(broker)
-        return node is not None and node.alive
+        return self._broker.metadata.is_alive(broker)
 
     def _eligible(self, broker: int, epoch: int) -> bool:
         """Whether a follower that fetched in this epoch of its registration may join (KIP-903)."""
-        node = self._broker.cluster.brokers.get(broker)
+        node = self._broker.metadata.brokers.get(broker)
         if node is None or not node.alive or node.stopping:
             return False
         return epoch in (NO_EPOCH, node.epoch)
 
     def registered_anew(self, follower: int, epoch: int) -> bool:
         """Whether a fetch comes from before the follower's last registration (KIP-903)."""
-        node = self._broker.cluster.brokers.get(follower)
+        node = self._broker.metadata.brokers.get(follower)
         return epoch > NO_EPOCH and node is not None and epoch < node.epoch
 
     def _lead(self, replica: Replica, state: LeaderState, now: int) -> None:

@@ -72,7 +72,7 @@ def ask(
 
 def _leader(broker: Broker, transactional_id: str) -> int:
     index = partition_of(broker, transactional_id)
-    partition = broker.cluster.partition(TRANSACTIONS, index)
+    partition = broker.metadata.partition(TRANSACTIONS, index)
     return NO_LEADER if partition is None else partition.leader
 
 

@@ -33,17 +33,18 @@ class KRaftController(Controller):
         for partition in list(self.cluster.all_partitions()):
             if partition.leader == NO_LEADER:
                 self._change(partition)
-        self.cluster.generation += 1
+        self.cluster.broker_changed(broker)
 
     def left(self, broker: int) -> None:
         node = self.cluster.brokers[broker]
         node.alive = False
         if "dead-leader-kept" not in self.cluster.switches:
             self._leave_isrs(broker)
-        self.cluster.generation += 1
+        self.cluster.broker_changed(broker)
 
     def shutdown(self, broker: int) -> list[Place]:
         self.cluster.brokers[broker].stopping = True
+        self.cluster.broker_changed(broker)
         self._leave_isrs(broker)
         return []
 

@@ -38,6 +38,10 @@ class LeaderState(NamedTuple):
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
     is_new: bool = False
+    elr: tuple[int, ...] = ()  # eligible leader replicas (KIP-966)
+    last_known_elr: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()  # replicas in directories that failed, or on brokers that are gone
+    controller_epoch: int = 0  # of the controller that wrote this
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,12 @@ class Deletions:
         }
         self._delete(topic.name, live)
 
-    def resume(self, live: Collection[int]) -> None:
-        """Brokers have come back: what waited for them goes on."""
+    def resume(self, live: Collection[int]) -> list[tuple[str, Replica]]:
+        """Brokers have come back: what waited for them goes on, and is named."""
+        waited = [(name, each) for name, states in self._states.items() for each in states]
         for name in list(self._states):
             self._delete(name, live)
+        return [(name, each) for name, each in waited if each not in self._states.get(name, ())]
 
     def waiting(self, name: str) -> set[int]:
         """The brokers a deletion waits for."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 from reference_impl.cluster.client_settings import ClientSettings
@@ -36,13 +36,18 @@ class Chance(Protocol):
 
 
 class Gone(NamedTuple):
-    """A partition that is no more."""
+    """A partition that is no more, and where it was."""
 
     topic: str
     index: int
+    replicas: tuple[int, ...] = ()
 
 
-Change = LeaderState | Gone
+class Controlled(NamedTuple):
+    """Who is controller from now on, and its epoch."""
+
+    id: int
+    epoch: int
 
 
 @dataclass(slots=True)
@@ -56,6 +61,17 @@ class Node:
     alive: bool = True  # registered, and neither fenced nor given up
     epoch: int = -1  # of its registration; every registration of any broker gets a higher one
     stopping: bool = False  # in controlled shutdown: it follows nobody and leads nothing new
+
+
+class Everything(NamedTuple):
+    """All there is, for a broker that knows nothing, or that missed what happened."""
+
+    controller_id: int
+    brokers: tuple[Node, ...]
+    partitions: tuple[LeaderState, ...]
+
+
+Change = LeaderState | Gone | Node | Controlled | Everything
 
 
 @dataclass(slots=True)
@@ -135,21 +151,29 @@ class Cluster:
         self.controller_epoch = 1
         self.next_broker_epoch = 1
         self.without_directory: dict[int, set[tuple[str, int]]] = {}  # by broker: their dir failed
-        self.unspread: dict[tuple[str, int], bool] = {}  # changed since the brokers were told: new?
-        self.deleted: list[Topic] = []  # likewise
+        self.news: dict[Any, bool] = {}  # changed since brokers were told, in order: is it new?
         self._resolved: dict[str, TopicConfig] = {}
         self._told: dict[int, Callable[[Change], None]] = {}  # by broker id
 
     def join(self, node: Node) -> None:
-        self.brokers[node.id] = node
         if self.controller_id == -1:
-            self.controller_id = node.id
+            self.controlled_by(node.id)
+        self.brokers[node.id] = node
+        self.broker_changed(node.id)
+
+    def broker_changed(self, broker: int) -> None:
+        """It came, went, began to stop, or is forgotten."""
+        self.news.setdefault(broker, False)
         self.generation += 1
+
+    def controlled_by(self, broker: int) -> None:
+        self.controller_id = broker
+        self.news[None] = True
 
     def forget(self, broker: int) -> None:
         """Nobody is registered under this id any more, until it comes back (KIP-631)."""
         self.forgotten[broker] = self.brokers.pop(broker)
-        self.generation += 1
+        self.broker_changed(broker)
 
     def node(self, broker: int) -> Node:
         """Where a broker is, or was when it was forgotten."""
@@ -164,7 +188,7 @@ class Cluster:
         for name, value in values.items():
             setattr(partition, name, value)
         partition.partition_epoch += 1
-        self.unspread.setdefault((partition.topic, partition.index), False)
+        self.news.setdefault((partition.topic, partition.index), False)
         self.generation += 1
 
     def all_partitions(self) -> Iterator[Partition]:
@@ -236,9 +260,9 @@ class Cluster:
             del self._unified[unified]
         self.by_id.pop(topic.id, None)
         self._resolved.pop(name, None)
-        self.deleted.append(topic)
         for partition in topic.partitions:
-            self.unspread.pop((name, partition.index), None)
+            self.news.pop((name, partition.index), None)
+            self.news[Gone(name, partition.index, tuple(partition.replicas))] = False
         self.generation += 1
         return topic
 
@@ -288,15 +312,6 @@ class Cluster:
         self.next_producer_id += count
         return first
 
-    def offline(self, partition: Partition) -> list[int]:
-        """Replicas on brokers, or in directories, that are not there (KIP-112), in their order."""
-        nodes, place = self.brokers, (partition.topic, partition.index)
-        return [
-            r
-            for r in partition.replicas
-            if r not in nodes or not nodes[r].alive or place in self.without_directory.get(r, ())
-        ]
-
     def lost_replicas(self, partition: Partition) -> frozenset[int]:
         """Brokers whose replica of it lay in a directory that failed."""
         place = (partition.topic, partition.index)
@@ -304,34 +319,49 @@ class Cluster:
 
     def directory_failed(self, broker: int, places: Iterable[tuple[str, int]]) -> None:
         """These replicas of a broker that is otherwise well cannot be used any more (KIP-112)."""
-        self.without_directory.setdefault(broker, set()).update(places)
+        kept = self.without_directory.setdefault(broker, set())
+        kept.update(places)
+        self.news |= dict.fromkeys(kept - self.news.keys(), False)
         self.generation += 1
+
+    def directories_checked(self, broker: int) -> None:
+        """It starts anew, and will say again which replicas it cannot use."""
+        places = self.without_directory.pop(broker, set())
+        self.news |= dict.fromkeys(places - self.news.keys(), False)
 
     # --- what brokers are told -----------------------------------------------------------------
 
     def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
         """Tell this broker all there is, and from now on all that changes."""
         self._told[broker] = hear
-        for partition in self.all_partitions():
-            hear(self.state_of(partition))
+        hear(self.everything())
 
     def unsubscribe(self, broker: int) -> None:
         self._told.pop(broker, None)
 
+    def everything(self) -> Everything:
+        nodes = tuple(replace(node) for node in self.brokers.values())
+        partitions = tuple(self.state_of(partition) for partition in self.all_partitions())
+        return Everything(self.controller_id, nodes, partitions)
+
     def spread(self) -> None:
         """Tell the brokers what changed since they were told last; each decides when it acts."""
-        deleted, self.deleted = self.deleted, []
-        unspread, self.unspread = self.unspread, {}
-        changes: list[Change] = [
-            Gone(topic.name, partition.index) for topic in deleted for partition in topic.partitions
-        ]
-        for (name, index), is_new in unspread.items():
-            partition = self.partition(name, index)
-            if partition is not None:
-                changes.append(self.state_of(partition, is_new=is_new))
+        news, self.news = self.news, {}
+        changes = [change for key, new in news.items() if (change := self._change(key, new))]
         for hear in self._told.values():
             for change in changes:
                 hear(change)
+
+    def _change(self, key: Any, is_new: bool) -> Change | None:
+        if key is None:
+            return Controlled(self.controller_id, self.controller_epoch)
+        if type(key) is Gone:
+            return key
+        if type(key) is int:
+            node = self.brokers.get(key)
+            return replace(node) if node else Node(key, "", -1, alive=False)
+        partition = self.partition(*key)
+        return self.state_of(partition, is_new=is_new) if partition else None
 
     def state_of(self, partition: Partition, *, is_new: bool = False) -> LeaderState:
         """The partition as a controller hands it out."""
@@ -347,6 +377,10 @@ class Cluster:
             partition.adding,
             partition.removing,
             is_new,
+            partition.elr,
+            partition.last_known_elr,
+            tuple(self.lost_replicas(partition)) if self.without_directory else (),
+            partition.controller_epoch,
         )
 
     def fresh_id(self) -> bytes:
@@ -374,5 +408,5 @@ class Cluster:
                 leader=alive[0] if alive else NO_LEADER,
             )
             topic.partitions.append(partition)
-            self.unspread[topic.name, index] = True
+            self.news[topic.name, index] = True
         self.generation += 1

@@ -21,7 +21,7 @@ from reference_impl.cluster import zookeeper_election as election
 from reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
 from reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
 from reference_impl.cluster.topic_deletion import Deletions
-from reference_impl.cluster.topology import NO_LEADER, Partition
+from reference_impl.cluster.topology import NO_LEADER, Gone, Partition
 
 
 class ZooKeeperController(Controller):
@@ -37,7 +37,7 @@ class ZooKeeperController(Controller):
     def joined(self, broker: int, *, clean: bool = True) -> None:
         node = self.cluster.brokers[broker]
         node.alive, node.stopping = True, False
-        self.cluster.generation += 1
+        self.cluster.broker_changed(broker)
         if not self.alive(self.cluster.controller_id):
             self._take_over(broker)
             return
@@ -47,12 +47,12 @@ class ZooKeeperController(Controller):
         for partition in self.reassigning():
             if broker in partition.replicas:
                 self._resume(partition)
-        self.deletions.resume(self._live())
+        self._resume_deletions()
 
     def left(self, broker: int) -> None:
         node = self.cluster.brokers[broker]
         node.alive = node.stopping = False
-        self.cluster.generation += 1
+        self.cluster.broker_changed(broker)
         if "dead-leader-kept" in self.cluster.switches:
             return
         if broker == self.cluster.controller_id:
@@ -70,16 +70,17 @@ class ZooKeeperController(Controller):
             self._elect_offline()
             for broker in dead:
                 self._out_of_isrs(broker)
-            self.deletions.resume(self._live())
+            self._resume_deletions()
 
     def _take_over(self, broker: int) -> None:
         """A broker was elected controller (CTL-03, CTL-05); NO_LEADER means there is none left."""
         cluster = self.cluster
-        cluster.controller_id = broker
         self.silent = False
         if broker == NO_LEADER:
+            cluster.controlled_by(broker)
             return
         cluster.controller_epoch += 1
+        cluster.controlled_by(broker)
         self._offline.clear()
         if self.rules.takeover_shrinks_isr:
             for node in sorted(cluster.brokers):
@@ -88,7 +89,7 @@ class ZooKeeperController(Controller):
         self._elect_offline()
         for partition in self.reassigning():
             self._resume(partition)
-        self.deletions.resume(self._live())
+        self._resume_deletions()
 
     def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
         """The broker says so by /log_dir_event_notification; its leaders move, its ISRs shrink."""
@@ -108,6 +109,7 @@ class ZooKeeperController(Controller):
 
     def shutdown(self, broker: int) -> list[Place]:
         self.cluster.brokers[broker].stopping = True
+        self.cluster.broker_changed(broker)
         stopping = {node.id for node in self.cluster.brokers.values() if node.stopping}
         rows = [p for p in self.cluster.all_partitions() if len(p.replicas) > 1]
         rows = [p for p in rows if broker in p.replicas]
@@ -299,6 +301,11 @@ class ZooKeeperController(Controller):
         """It is gone for clients at once; its name is free when every replica has been told."""
         self.deletions.begin(self.cluster.topics[name], self._live())
         self.cluster.delete(name)
+
+    def _resume_deletions(self) -> None:
+        """Replicas on brokers that came back are told now."""
+        for name, (index, broker) in self.deletions.resume(self._live()):
+            self.cluster.news[Gone(name, index, (broker,))] = False
 
     def being_deleted(self, name: str) -> bool:
         return name in self.deletions

@@ -168,7 +168,8 @@ class Server:
                 self._ready.append(channel)
 
     def settle(self, broker: Broker, now: int) -> None:
-        """Have it act on what it heard and send what it can, before it ends."""
+        """Have it hear what there is to hear and send what it can, before it ends."""
+        self._tick_brokers(now)
         self._perform(broker.tick(now))
         self.links.deliver(now)
 
@@ -222,15 +223,18 @@ class Server:
             due = self.keeper.deadline()
             if due is not None and due <= now:
                 self.keeper.tick(now)
-        for broker in self._brokers:
-            due = broker.deadline()
-            if due is not None and due <= now and broker not in self._frozen:
-                self._perform(broker.tick(now))
+        self._tick_brokers(now)
         self.links.deliver(now)
         self._drop_dead(now)
         self._drop_idle(now)
         while self._ready:
             self._work(self._ready.popleft())
+
+    def _tick_brokers(self, now: int) -> None:
+        for broker in self._brokers:
+            due = broker.deadline()
+            if due is not None and due <= now and broker not in self._frozen:
+                self._perform(broker.tick(now))
 
     @staticmethod
     def _answer(job: Callable[[int], object], future: Future, now: int) -> None:

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from reference_impl.cluster.membership import KEEPER, Event, Membership
-from reference_impl.cluster.topology import Gone
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
@@ -152,14 +151,10 @@ class Lifecycle:
         self._membership.killed(number, now)
 
     def _mend(self, number: int) -> None:
-        """It hears what happened meanwhile, partitions that went first."""
+        """It hears what there is now, whatever happened meanwhile."""
         self._severed.discard(number)
         self._membership.resumed(number)
-        broker = self._running[number]
-        for replica in list(broker.replicas):
-            if self._cluster.partition(replica.topic, replica.index) is None:
-                broker.hear(Gone(replica.topic, replica.index))
-        self._cluster.subscribe(number, broker.hear)
+        self._cluster.subscribe(number, self._running[number].hear)
 
     # --- ends and beginnings ----------------------------------------------------------------
 

@@ -310,7 +310,7 @@ class _Cores:
         """Partitions that are not this broker's any more are dropped from its logs."""
         cluster, switches = self._cluster, self._switches
         logs = self._logs_of(number, now)
-        cluster.without_directory.pop(number, None)  # it looks again which of them work
+        cluster.directories_checked(number)
         for topic, index in self.strays(number):
             logs.remove(topic, index, now)
         broker = Broker(

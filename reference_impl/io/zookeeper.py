@@ -312,7 +312,7 @@ class ZooKeeper:
         if cluster.topic_ids and topic.id == bytes(16):
             topic.id = cluster.fresh_id()
         cluster.adopt(topic)
-        cluster.unspread |= {(name, partition.index): True for partition in topic.partitions}
+        cluster.news |= {(name, partition.index): True for partition in topic.partitions}
         self._changed()
 
     def _deleted(self, name: str) -> None:

@@ -97,6 +97,8 @@ def _forms(broker: Broker) -> tuple[str, ...]:
 
 def internal_topic(broker: Broker, name: str) -> int:
     """Make a coordinator's topic; the code a Metadata answer gives for it this time."""
+    if name in broker.cluster.topics:  # made, and this broker was not told yet
+        return broker.persona.quirk("metadata.answer-when-creating")
     partitions_setting, replicas_setting, configs = _FORMS[name]
     alive = len(broker.cluster.alive)
     factor = broker.number(replicas_setting, min(PREFERRED_REPLICAS, alive))

@@ -176,7 +176,7 @@ def _trouble_before(
         if records is None:
             if quirk("produce.null-records-hang"):
                 name = name_of(broker, topic, by_id=version >= 13)
-                if name is not None and broker.cluster.partition(name, partition["index"]):
+                if name is not None and broker.metadata.partition(name, partition["index"]):
                     return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
                 continue  # of a partition that is not there, nobody looks at the records
             if quirk("produce.parses-records"):
@@ -227,7 +227,7 @@ def _append(
     index, records = partition["index"], partition["records"]
     if name is None:
         return _error(index, ErrorCode.UNKNOWN_TOPIC_ID)
-    if broker.cluster.partition(name, index) is None:
+    if broker.metadata.partition(name, index) is None:
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     version = request.header.version
     if version >= 3:

@@ -164,9 +164,9 @@ def _unknown(broker: Broker, want: fetch_sessions.Wanted) -> int:
     """Why a partition cannot even be looked for; such rows come last in the answer."""
     if want.topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
-    if want.topic in broker.cluster.topics and broker.persona.quirk("fetch.knows-topics-only"):
+    if want.topic in broker.metadata.topics and broker.persona.quirk("fetch.knows-topics-only"):
         return ErrorCode.NONE
-    if broker.cluster.partition(want.topic, want.index) is None:
+    if broker.metadata.partition(want.topic, want.index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.NONE
 

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from reference_impl.broker.controller import auto_create
 from reference_impl.broker.refused import Refused
-from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Partition, Topic
+from reference_impl.cluster.replica import LeaderState
+from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
+from reference_impl.cluster.view import SeenTopic
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -31,13 +33,12 @@ NO_EPOCH = -1
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    version, body, cluster = request.header.version, request.body, broker.cluster
+    version, body, metadata = request.header.version, request.body, broker.metadata
     asked = body["topics"]
     if version < FIRST_BY_ID and any(_by_id(row) for row in asked or ()):
         return fail(request, ErrorCode.INVALID_REQUEST)
     if asked is None or (version == 0 and not asked):
-        shown = (topic for topic in cluster.topics.values() if _shown(broker, topic))
-        rows = [_known(broker, topic, version) for topic in shown]
+        rows = [_known(broker, topic, version) for topic in metadata.topics.values()]
     elif version >= FIRST_BY_ID and any(row["topic_id"] != NO_TOPIC_ID for row in asked):
         rows = _rows_by_id(broker, asked, version)
     elif any(row["name"] is None for row in asked):
@@ -51,10 +52,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "brokers": [
             {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
-            for node in cluster.alive
+            for node in metadata.alive
         ],
-        "cluster_id": cluster.cluster_id,
-        "controller_id": cluster.controller_id,
+        "cluster_id": broker.cluster.cluster_id,
+        "controller_id": metadata.controller_id,
         "topics": rows,
         "error_code": ErrorCode.NONE,
     }
@@ -84,7 +85,7 @@ def _by_id(row: dict[str, Any]) -> bool:
 
 def _rows_by_id(broker: Broker, asked: list[dict[str, Any]], version: int) -> list[dict[str, Any]]:
     """Where one entry has an id, the entries that have only a name are left out."""
-    by_id = broker.cluster.by_id
+    by_id = broker.metadata.by_id
     ids = list(dict.fromkeys(row["topic_id"] for row in asked))
     ids = [topic_id for topic_id in ids if topic_id != NO_TOPIC_ID]
     known = [_known(broker, by_id[i], version) for i in ids if i in by_id]
@@ -105,10 +106,9 @@ def _rows_by_name(
     broker: Broker, names: list[str], version: int, *, create: bool
 ) -> list[dict[str, Any]]:
     """Topics that exist first, then what became of the others."""
-    stored, distinct = broker.cluster.topics, list(dict.fromkeys(names))
-    topics = {n: stored[n] for n in distinct if n in stored and _shown(broker, stored[n])}
-    existing = [_known(broker, topics[name], version) for name in distinct if name in topics]
-    missing = [_missing(broker, n, create=create) for n in distinct if n not in topics]
+    stored, distinct = broker.metadata.topics, list(dict.fromkeys(names))
+    existing = [_known(broker, stored[name], version) for name in distinct if name in stored]
+    missing = [_missing(broker, n, create=create) for n in distinct if n not in stored]
     return existing + missing
 
 
@@ -120,30 +120,22 @@ def _missing(broker: Broker, name: str, *, create: bool) -> dict[str, Any]:
     return {"error_code": code, "name": name, "is_internal": internal, "partitions": []}
 
 
-def _known(broker: Broker, topic: Topic, version: int) -> dict[str, Any]:
+def _known(broker: Broker, topic: SeenTopic, version: int) -> dict[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
         "topic_id": topic.id,
         "is_internal": topic.internal,
-        "partitions": [_partition(broker, p, version) for p in _shown(broker, topic)],
+        "partitions": [_partition(broker, p, version) for p in topic.partitions],
     }
 
 
-def _shown(broker: Broker, topic: Topic) -> list[Partition]:
-    """ZooKeeper's controllers tell of a partition when it gets its first leader (CTL-12)."""
-    if not broker.persona.quirk("metadata.hides-who-never-led"):
-        return topic.partitions
-    return [p for p in topic.partitions if p.leader != NO_LEADER or p.isr]
-
-
-def _partition(broker: Broker, partition: Partition, version: int) -> dict[str, Any]:
+def _partition(broker: Broker, partition: LeaderState, version: int) -> dict[str, Any]:
     """Up to v0 replicas that are gone are left out and make the row an error (META-08)."""
-    cluster = broker.cluster
-    offline = cluster.offline(partition)
+    offline = broker.metadata.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
     code = _leaderless_code(broker, version) if leaderless else ErrorCode.NONE
-    replicas, isr, epoch = partition.replicas, partition.isr, partition.leader_epoch
+    replicas, isr, epoch = list(partition.replicas), list(partition.isr), partition.leader_epoch
     if leaderless and broker.persona.quirk("metadata.leaderless-is-blank"):
         isr, epoch = [], NO_EPOCH
     if version == 0 and offline:

@@ -1,8 +1,8 @@
 """StopReplica: a ZooKeeper controller takes a partition away from this broker, with its log or not.
 
-A partition that is not here is as good as stopped. From v3 on (KIP-570) each row may name the
-leader epoch it was decided in; an older one than the replica's own is refused, no epoch (-1) and
-the epoch of a deletion (-2) never are.
+A partition that is not here is as good as stopped, but what is left of it goes. From v3 on
+(KIP-570) each row may name the leader epoch it was decided in; an older one than the replica's own
+is refused, no epoch (-1) and the epoch of a deletion (-2) never are.
 
 Sources: CTL-10, REPL-24; KIP-380, KIP-570; ReplicaManager.stopReplicas@1.0.2, 2.2.1, 2.8.2;
 observed on three nodes of the three, with requests of our own.
@@ -69,6 +69,8 @@ def _rows(body: dict[str, Any]) -> list[tuple[str, int, int, bool]]:
 def _stopped(broker: Broker, topic: str, index: int, epoch: int, *, delete: bool, now: int) -> int:
     replica = broker.replicas.get(topic, index)
     if replica is None:
+        if delete:
+            broker.replicas.logs.remove(topic, index, now)
         return ErrorCode.NONE
     if replica.offline:
         return ErrorCode.KAFKA_STORAGE_ERROR

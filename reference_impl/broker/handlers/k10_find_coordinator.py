@@ -95,19 +95,19 @@ def _single(broker: Broker, code: int, node: Node) -> dict[str, Any]:
 
 
 def _find(broker: Broker, kind: int, key: str, version: int) -> tuple[int, Node]:
-    cluster, name = broker.cluster, TOPICS[kind]
+    metadata, name = broker.metadata, TOPICS[kind]
     if kind == SHARE and version < FIRST_SHARE:
         return ErrorCode.INVALID_REQUEST, NOBODY
     if kind == SHARE and not broker.persona.quirk("coordinator.knows-share-groups"):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
     if kind == SHARE and not _SHARE_KEY.fullmatch(key):
         return ErrorCode.INVALID_REQUEST, NOBODY
-    topic = cluster.topics.get(name)
+    topic = metadata.topics.get(name)
     if topic is None:
         auto_create.internal_topic(broker, name)
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
-    partition = topic.partitions[partition_for(key, len(topic.partitions))]
-    leader = cluster.brokers.get(partition.leader)
+    partition = topic.partition(partition_for(key, len(topic.partitions)))
+    leader = metadata.brokers.get(partition.leader) if partition else None
     if leader is None or not leader.alive:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
     return ErrorCode.NONE, leader

@@ -115,7 +115,7 @@ def _delete(
 
 
 def _refusal(broker: Broker, topic: str, index: int) -> int:
-    if broker.cluster.partition(topic, index) is None:
+    if broker.metadata.partition(topic, index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.INVALID_TOPIC_EXCEPTION if topic in INTERNAL_TOPICS else ErrorCode.NONE
 

@@ -90,11 +90,11 @@ def _one(
     """A ticket whose answer is {"codes": {(topic, partition): code}}."""
     named = _named(topics)
     topics_alone = broker.persona.quirk("transactions.topics-alone-are-checked")
-    cluster = broker.cluster
+    metadata = broker.metadata
     unknown = {
         key
         for key in named
-        if key[0] not in cluster.topics or not (topics_alone or cluster.partition(*key))
+        if key[0] not in metadata.topics or not (topics_alone or metadata.partition(*key))
     }
     if unknown:
         missing, rest = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED

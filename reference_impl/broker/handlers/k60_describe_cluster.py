@@ -22,7 +22,7 @@ NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    body, cluster = request.body, broker.cluster
+    body, metadata = request.body, broker.metadata
     if request.header.version >= 1:
         wanted = body["endpoint_type"]
         here = CONTROLLERS if request.connection.controller else BROKERS
@@ -40,11 +40,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "error_code": ErrorCode.NONE,
         "error_message": None,
-        "cluster_id": cluster.cluster_id,
-        "controller_id": cluster.controller_id,
+        "cluster_id": broker.cluster.cluster_id,
+        "controller_id": metadata.controller_id,
         "brokers": [
             {"broker_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
-            for node in cluster.alive
+            for node in metadata.alive
         ],
     }
     if body["include_cluster_authorized_operations"]:

@@ -49,7 +49,7 @@ def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
     looked_at = not broker.persona.quirk("transactions.producers-of-any-name")
     if refused is not None and looked_at:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, refused)
-    if topic not in broker.cluster.topics:
+    if topic not in broker.metadata.topics:
         words = NOT_HOSTED if looked_at else None
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, words)
     replica, code = locate(broker, topic, index)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import topic_names
 from reference_impl.broker.authorized import TOPIC_OPERATIONS
-from reference_impl.cluster.topology import NO_LEADER, Partition
+from reference_impl.cluster.replica import LeaderState
+from reference_impl.cluster.topology import NO_LEADER
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     everything, cursor = not body["topics"], body["cursor"]
     if everything:
-        names = set(broker.cluster.topics)
+        names = set(broker.metadata.topics)
     first = 0
     if cursor is not None:
         start, first = cursor["topic_name"], cursor["partition_index"]
@@ -47,7 +48,7 @@ def _page(broker: Broker, names: list[str], first: int, room: int) -> dict[str, 
     """Rows until the room is used up; `first` counts in the first topic only."""
     rows: list[dict[str, Any]] = []
     for name in names:
-        topic = broker.cluster.topics.get(name)
+        topic = broker.metadata.topics.get(name)
         if topic is None:
             wrong = topic_names.fault(name)
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -80,16 +81,16 @@ def _row(code: int, name: str, *, partitions: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def _partition(broker: Broker, partition: Partition) -> dict[str, Any]:
-    offline = broker.cluster.offline(partition)
+def _partition(broker: Broker, partition: LeaderState) -> dict[str, Any]:
+    offline = broker.metadata.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
     return {
         "error_code": ErrorCode.NONE,
         "partition_index": partition.index,
         "leader_id": NO_LEADER if leaderless else partition.leader,
         "leader_epoch": partition.leader_epoch,
-        "replica_nodes": partition.replicas,
-        "isr_nodes": partition.isr,
+        "replica_nodes": list(partition.replicas),
+        "isr_nodes": list(partition.isr),
         "eligible_leader_replicas": list(partition.elr),
         "last_known_elr": list(partition.last_known_elr),
         "offline_replicas": offline,

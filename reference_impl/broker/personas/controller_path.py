@@ -97,11 +97,6 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (True, True, False, False, False),
         _THREE,
     ),
-    "metadata.hides-who-never-led": (
-        "A partition nobody has ever led is not shown, and a topic of such partitions is unknown.",
-        (True, True, True, False, False),
-        "observed on three nodes of 1.0.2, 2.8.2, 4.3.1",
-    ),
     "metadata.leaderless-code": (
         "The code of such a partition from Metadata v6 on; below it is LEADER_NOT_AVAILABLE.",
         (

@@ -85,5 +85,7 @@ def test_a_replica_moves_and_is_found_there(one, release):
 def test_an_offline_replica_is_no_leader_and_no_mover(one, release):
     one.brokers[0].replicas.directory_failed([("t", 0)])
     assert alter(one, release, DEFAULT_PATH, "t", 0) == [ErrorCode.KAFKA_STORAGE_ERROR]
-    assert one.cluster.offline(one.cluster.partition("t", 0)) == [0]
-    assert one.cluster.offline(one.cluster.partition("t", 1)) == []
+    one.brokers[0].tick(one.now)
+    metadata = one.brokers[0].metadata
+    assert metadata.offline(metadata.partition("t", 0)) == [0]
+    assert metadata.offline(metadata.partition("t", 1)) == []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
-from reference_impl.broker.effects import Close, Connection, Reply
+from reference_impl.broker.effects import Ask, Close, Connection, Reply
 from reference_impl.broker.personas import persona
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.cluster.topology import Cluster, Node
@@ -45,7 +46,27 @@ def brokers(
         for i in range(count)
     ]
     cluster.set_topic_defaults(topic_defaults(made[0]))
+    cluster.cores = made  # for `_settle`
     return made
+
+
+def _settle(cores: list[Broker], now: int) -> None:
+    """Have the brokers tell each other what there is to tell."""
+    asks: deque[Ask] = deque()
+    while asks or any(core.deadline() == 0 for core in cores):
+        for core in cores:
+            if core.deadline() == 0:
+                asks += [each for each in core.tick(now) if type(each) is Ask]
+        if asks:
+            ask = asks.popleft()
+            link = Connection(2)
+            for effect in cores[ask.peer].receive(link, b"".join(ask.parts), now):
+                if type(effect) is Ask:
+                    asks.append(effect)
+                elif type(effect) is Reply and effect.connection is link:
+                    frame = b"".join(effect.parts)
+                    answers = cores[ask.sender].answered(ask.correlation_id, frame, now)
+                    asks += [each for each in answers if type(each) is Ask]
 
 
 class Peer:
@@ -62,6 +83,7 @@ class Peer:
 
     def send(self, key: int, version: int, frame: bytes, *, answered_in: int | None = None) -> Any:
         """The decoded answer, CLOSED, or SILENT where there is none however long one waits."""
+        _settle(self.broker.cluster.cores, self.now)
         effects = self.broker.receive(self.connection, frame, self.now)
         if not effects:
             effects = self.broker.tick(self.now + LONG)

@@ -183,8 +183,8 @@ def test_a_directory_that_fails_goes_offline_and_the_other_serves_on(tmp_path):
         assert directories(peer)[home.name] == (ErrorCode.KAFKA_STORAGE_ERROR, 0)
         assert produce(peer, 0)[0] == ErrorCode.KAFKA_STORAGE_ERROR
         assert produce(peer, 0, partition=1) == (0, 0)
-        offline = running.cluster.offline(running.cluster.partition("words", 0))
-        assert offline == [0]
+        metadata = running.brokers[0].metadata
+        assert metadata.offline(metadata.partition("words", 0)) == [0]
     assert not (home / names.CLEAN_SHUTDOWN).exists()
 
 

@@ -19,7 +19,9 @@ from reference_impl.wire.headers import encode_request
 
 SEED = 20_261
 FRAMES = 6_000
-UNREGISTER_BROKER = 64
+# Obeyed where they are whole: what a ZooKeeper controller says, and UnregisterBroker. After one of
+# them a broker may believe another controller, or be out of its cluster.
+OBEYED = {4, 5, 6, 64}
 
 
 def seeds(release: str) -> list[bytes]:
@@ -42,7 +44,7 @@ def seeds(release: str) -> list[bytes]:
     }
     persona, frames = PERSONAS[release], []
     for key in registry.stems():
-        if key == UNREGISTER_BROKER:  # takes the broker out of its cluster even where it is whole
+        if key in OBEYED:
             continue
         for version in API[key].versions:
             if persona.serves(key, version):

@@ -239,6 +239,7 @@ def test_a_follower_of_an_older_registration_is_not_listened_to():
     wires.topic()
     wires.produce(0)
     wires.cluster.brokers[2].epoch = 7
+    wires.cluster.broker_changed(2)
     wires.cut.add(2)
     for epoch, code in ((6, ErrorCode.NOT_LEADER_OR_FOLLOWER), (7, 0), (-1, 0)):
         state = {"replica_id": 2, "replica_epoch": epoch}

@@ -1,0 +1,44 @@
+"""What a broker makes of the news of its cluster: its view of it first, then its own replicas.
+
+A KRaft broker follows the metadata log, so it hears changes one by one and in order, and all there
+is when it begins or could not hear for a while; what it holds and nobody knows any more goes then.
+
+Sources: BrokerMetadataPublisher and ReplicaManager.applyDelta@3.9.2, 4.3.1.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from reference_impl.cluster.replica import LeaderState
+from reference_impl.cluster.topology import Change, Everything, Gone
+
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+
+LOG = logging.getLogger("touchstone.broker")
+
+
+def publish(broker: Broker, changes: Iterable[Change], now: int) -> None:
+    for change in changes:
+        broker.metadata.hear(change)
+        try:
+            _act(broker, change, now)
+        except Exception:
+            LOG.exception("cannot act on %s", change)
+
+
+def _act(broker: Broker, change: Change, now: int) -> None:
+    replicas = broker.replicas
+    if type(change) is LeaderState:
+        replicas.apply(change, now)
+    elif type(change) is Gone:
+        replicas.stop(change.topic, change.index, delete=True, now=now)
+    elif type(change) is Everything:
+        for replica in list(replicas):
+            if broker.metadata.partition(replica.topic, replica.index) is None:
+                replicas.stop(replica.topic, replica.index, delete=True, now=now)
+        for state in change.partitions:
+            replicas.apply(state, now)
