@@ -84,8 +84,8 @@ def downgrade(
 
 def _modern(group: Group, member: Member, view: View) -> ModernMember:
     try:
-        _, subscription, _ = decode_subscription(member.metadata(group.protocol))
         assigned = _assigned(group, member, view)
+        _, subscription, _ = decode_subscription(member.metadata(group.protocol))
     except ValueError:
         raise _cannot(group, "the embedded consumer protocol is malformed") from None
     return ModernMember(

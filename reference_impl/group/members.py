@@ -202,12 +202,15 @@ class Group:
         return topics
 
     def readable(self, protocol: str) -> bool:
-        """Whether every consumer's metadata of this protocol is a subscription."""
+        """Whether every consumer's metadata of this protocol is a subscription, or too short."""
         if self.protocol_type != CONSUMER:
             return True
+        data = [member.metadata(protocol) for member in self.members.values()]
+        if any(len(each) < 2 for each in data):  # no version: Kafka expects that, and gives up
+            return True
         try:
-            for member in self.members.values():
-                decode_subscription(member.metadata(protocol))
+            for each in data:
+                decode_subscription(each)
         except ValueError:
             return False
         return True
