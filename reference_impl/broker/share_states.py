@@ -4,7 +4,7 @@ The coordinator of a share partition is the leader of one partition of that topi
 hash of "group:topic id:partition". This file loads what a partition's log says when the broker
 begins to lead it, runs operations of `share/coordinator.py` and keeps what they write. A record
 counts for the next operation once it is appended, and for who asked once it is replicated. States
-of deleted topics go with them. What no snapshot needs any more is deleted from the log.
+of deleted topics go with them; in the log they stay, as all does: nobody reads it but who loads it.
 
 Sources: ShareCoordinatorService@4.3.1 (facts); KIP-932.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 Then = Callable[[Told, int], None]
-_STATE, _LED = "share coordinator", "led share states"
+_STATE, _LED, _SEEN = "share coordinator", "led share states", "share states seen at"
 _CHANGED = ("leads changed", SHARES)
 _READ_BYTES = 5 << 20  # share.coordinator.load.buffer.size
 _NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.")
@@ -56,6 +56,10 @@ def coordinator_of(broker: Broker) -> ShareCoordinator:
         found = broker.state[_STATE] = ShareCoordinator(exists, after)
     if broker.state.pop(_CHANGED, None) is not None:
         _catch_up(broker, found)
+    if broker.state.get(_SEEN) != broker.cluster.generation:
+        broker.state[_SEEN] = broker.cluster.generation
+        topics = broker.cluster.by_id
+        found.forget(lambda key: key[1] not in topics)
     return found
 
 
@@ -109,12 +113,6 @@ def run(
     internal_log.append(broker, SHARES, index, records, now, written)
     if not appended:
         taken()
-
-
-def forget_deleted(broker: Broker) -> None:
-    """States of topics that are gone go too; nobody can ask for them."""
-    known = broker.cluster.by_id
-    coordinator_of(broker).forget(lambda key: key[1] not in known)
 
 
 def _catch_up(broker: Broker, coordinator: ShareCoordinator) -> None:

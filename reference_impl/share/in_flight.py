@@ -11,8 +11,10 @@ Sources: InFlightState, InFlightBatch and RecordState@4.3.1 (facts); KIP-932.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import NamedTuple
+
+from reference_impl.tables import Table
 
 NOBODY = ""
 
@@ -29,25 +31,32 @@ class State(IntEnum):
 AVAILABLE, ACQUIRED, ACKNOWLEDGED, ARCHIVED = State
 TERMINAL = frozenset({ACKNOWLEDGED, ARCHIVED})
 
-# From a state, by being told to go to one: where that leads, None for nowhere. A total table.
-TRANSITIONS: dict[tuple[State, State], State | None] = {
-    (AVAILABLE, AVAILABLE): None,
-    (AVAILABLE, ACQUIRED): ACQUIRED,
-    (AVAILABLE, ACKNOWLEDGED): None,
-    (AVAILABLE, ARCHIVED): None,
-    (ACQUIRED, AVAILABLE): AVAILABLE,
-    (ACQUIRED, ACQUIRED): None,
-    (ACQUIRED, ACKNOWLEDGED): ACKNOWLEDGED,
-    (ACQUIRED, ARCHIVED): ARCHIVED,
-    (ACKNOWLEDGED, AVAILABLE): None,
-    (ACKNOWLEDGED, ACQUIRED): None,
-    (ACKNOWLEDGED, ACKNOWLEDGED): None,
-    (ACKNOWLEDGED, ARCHIVED): None,
-    (ARCHIVED, AVAILABLE): None,
-    (ARCHIVED, ACQUIRED): None,
-    (ARCHIVED, ACKNOWLEDGED): None,
-    (ARCHIVED, ARCHIVED): None,
-}
+
+class Do(Enum):
+    GO = "goes there"
+    FAULT = "stays: nobody is asked for it who was checked before"
+
+
+class Cell(NamedTuple):
+    do: Do
+    to: State
+
+
+def _table() -> Table[State, State, Cell]:
+    """From a state, by being told to go to one: only Acquired records go anywhere but to members."""
+    goes = {(AVAILABLE, ACQUIRED), *((ACQUIRED, to) for to in State if to is not ACQUIRED)}
+    return Table(
+        State,
+        State,
+        {
+            (at, to): Cell(Do.GO, to) if (at, to) in goes else Cell(Do.FAULT, at)
+            for at in State
+            for to in State
+        },
+    )
+
+
+TRANSITIONS = _table()
 
 
 class Before(NamedTuple):
@@ -77,10 +86,10 @@ class InFlight:
             return False
         if to is AVAILABLE and self.count >= limit:
             to = ARCHIVED
-        after = TRANSITIONS[self.state, to]
-        if after is None:
+        cell = TRANSITIONS[self.state, to]
+        if cell.do is Do.FAULT:
             return False
-        self.state, self.member = after, member
+        self.state, self.member = cell.to, member
         self.count += delivers
         return True
 

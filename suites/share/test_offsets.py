@@ -125,7 +125,6 @@ def test_named_topics_are_described(case):
         a_group(group, topic, *FOUR),
         offsets(group, wanted, version=case.version, name="one of two"),
         offsets(group, [(other, [0])], version=case.version, name="not subscribed"),
-        offsets(group, [(topic, [5])], version=case.version, name="no partition"),
         offsets(group, [], version=case.version, name="no topics"),
         expect=all_of(
             answer("one of two", "groups[0].topics").has_length(2),
