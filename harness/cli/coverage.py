@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from harness import ledger, stale
+from harness import advertised, ledger, stale, state_coverage
 from harness.claim import Claim, claim_of
 from harness.ledger import Standing
 
@@ -26,16 +26,27 @@ WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprec
 @click.option("--gaps", is_flag=True, help="List every clause and cell that has no claim, and why.")
 @click.option("--api", "apis", multiple=True, help="Only these APIs (repeatable).")
 @click.option("--area", "areas", multiple=True, help="Only these areas, as TOPIC (repeatable).")
+@click.option("--states", is_flag=True, help="Walk the recorded cases: which states were tried.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--drop-stale", is_flag=True, help="Remove recordings that no claim asks for.")
 def command(
-    gaps: bool, apis: tuple[str, ...], areas: tuple[str, ...], as_json: bool, drop_stale: bool
+    gaps: bool,
+    apis: tuple[str, ...],
+    areas: tuple[str, ...],
+    states: bool,
+    as_json: bool,
+    drop_stale: bool,
 ) -> None:
     """Which clauses and API versions have claims.
 
     Exit code 0: everything is classified, 2: something is not, a claim is not acceptable, or a
     recording is of a case that no claim has.
     """
+    if states:
+        found = state_coverage.coverage(advertised.tables())
+        for line in state_coverage.report(found):
+            click.echo(line)
+        sys.exit(2 if any(one.wrong for one in found) else 0)
     claims = all_claims()
     clauses = [one for one in ledger.clauses(claims) if not areas or one.area in areas]
     cells = [one for one in ledger.cells(claims) if not apis or one.area in apis]

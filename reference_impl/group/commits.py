@@ -32,7 +32,7 @@ def may_commit(
     guarded = not (simple and cell.do is Do.STORE)
     if guarded and not (isinstance(cell.do, ErrorCode) and cell.first):
         code = coordinator.fault(group, member_id, instance_id, generation)
-        if code:
+        if code and not (simple and code == cell.do):
             return code
     cell = coordinator.table[group.state, given]
     if isinstance(cell.do, ErrorCode):

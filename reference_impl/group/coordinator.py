@@ -292,8 +292,9 @@ class Coordinator:
         self, group: Group, member: Member, ask: Join, now: int, *, rebalance: bool
     ) -> Ticket:
         group.change(member, ask.protocols)
-        member.session_timeout = ask.session_timeout
-        member.rebalance_timeout = ask.rebalance_timeout
+        if not self.rules.keeps_timeouts:
+            member.session_timeout = ask.session_timeout
+            member.rebalance_timeout = ask.rebalance_timeout
         member.joining = ticket = Ticket()  # who waited on another connection never hears
         if rebalance:
             self._rebalance(group, now)

@@ -238,7 +238,7 @@ class Coordinator:
                 continue
             late = held.now.started + held.now.timeout_ms < now
             late = late and "transactions-never-time-out" not in self._switches
-            if late and not held.pending:
+            if late and not held.pending and TABLE[State.ONGOING, Input.TIMEOUT].do is Do.FENCE:
                 self._fence(led, held, now)
             going_on = going_on or not late or held.pending
         if going_on:

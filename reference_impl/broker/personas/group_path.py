@@ -90,6 +90,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "groups.rejoins-keep-their-timeouts": (
+        "A member has the timeouts of its first join, whatever it says when it joins again.",
+        (True, True, True, False, False),
+        _SEEN,
+    ),
     "groups.must-speak-their-protocol": (
         "A join phase of consumers does not end while one's metadata is no subscription: reading "
         "it throws, and nobody tries again (ClassicGroup.computeSubscribedTopics@4.3.1).",
