@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 
 def _table() -> Table[State, State, Cell]:
-    """From a state, by being told to go to one: only Acquired records go anywhere but to members."""
+    """From a state, by being told to go to one: only members end what is Acquired."""
     goes = {(AVAILABLE, ACQUIRED), *((ACQUIRED, to) for to in State if to is not ACQUIRED)}
     return Table(
         State,
