@@ -16,6 +16,7 @@ from typing import Any
 
 from reference_impl.group import consumer_records
 from reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from reference_impl.group.consumer_states import stand
 from reference_impl.group.exchange import Answer, Join, refusal
 from reference_impl.group.heartbeat import DISABLED, DOWNGRADES, Refused
 from reference_impl.group.modern import (
@@ -70,6 +71,7 @@ def join(
         member.sync_by = now + ask.rebalance_timeout
     member.join_by = None
     member.assigned = dict(sorted(member.assigned.items()))
+    stand(group)
     return _joined(member), resolve
 
 

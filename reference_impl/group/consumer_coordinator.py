@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from reference_impl.group import consumer_records, regexes
 from reference_impl.group.assignors import ASSIGNORS, Taker
+from reference_impl.group.consumer_states import stand
 from reference_impl.group.heartbeat import DOWNGRADES, Beat, Refused, Settings, Told
 from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.modern import (
@@ -84,6 +85,7 @@ class ConsumerCoordinator:
         tell = beat.full or member.assigned.keys() != before
         assignment = tuple(member.assigned) if tell else None
         member.assigned = dict(sorted(member.assigned.items()))
+        stand(group)
         return Told(member.id, member.epoch, assignment, resolve)
 
     def leave(self, group: ModernGroup, beat: Beat) -> Told:
@@ -95,6 +97,7 @@ class ConsumerCoordinator:
             group.journal.append(consumer_records.current(group, member))
         else:
             self.fence(group, [member])
+        stand(group)
         return Told(beat.member_id, beat.epoch)
 
     def tick(self, group: ModernGroup, now: int) -> None:
@@ -119,6 +122,7 @@ class ConsumerCoordinator:
             group.journal.append(consumer_records.regex(group, text))
         if changed or self._hash(group) != group.hash:
             self.refresh(group, bump=True)
+        stand(group)
 
     def adopt(self, group: ModernGroup, now: int) -> None:
         """A group that was loaded: sessions begin anew."""
@@ -127,6 +131,7 @@ class ConsumerCoordinator:
             member.expires = now + session
             if member.state is MemberState.UNREVOKED:
                 member.revoke_by = now + member.rebalance_timeout
+        stand(group)
 
     # --- checks ------------------------------------------------------------------------------
 
@@ -355,6 +360,7 @@ class ConsumerCoordinator:
             group.journal.append(consumer_records.regex_gone(group, text))
             group.resolved.pop(text, None)
         self.refresh(group, bump=True)
+        stand(group)
 
     def _may_end(self, group: ModernGroup, leaving: Collection[str]) -> bool:
         left = [m for m in group.members.values() if m.id not in leaving]

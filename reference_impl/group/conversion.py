@@ -16,6 +16,7 @@ from typing import Any
 
 from reference_impl.group import consumer_records
 from reference_impl.group.classic_members import assignment_of
+from reference_impl.group.consumer_states import stand
 from reference_impl.group.heartbeat import UPGRADES, Refused, Settings
 from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.members import CONSUMER, Group, Member
@@ -47,6 +48,7 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGr
     topics = {name: view.topics[name].hash for name in modern.subscribed() if name in view.topics}
     modern.hash = group_hash(topics)
     modern.journal += consumer_records.whole(modern)
+    stand(modern)
     return modern
 
 

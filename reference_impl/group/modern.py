@@ -38,6 +38,7 @@ class GroupState(StrEnum):
     ASSIGNING = "Assigning"
     RECONCILING = "Reconciling"
     STABLE = "Stable"
+    DEAD = "Dead"
 
 
 class Topic(NamedTuple):
@@ -145,18 +146,9 @@ class ModernGroup:
     seen: int | None = None  # version of the view that `hash` was compared with
     resolving: bool = False
     watched: bool = False
+    state: GroupState = GroupState.EMPTY
     ending: Ending | None = None
     journal: list[Entry] = field(default_factory=list)
-
-    @property
-    def state(self) -> GroupState:
-        if not self.members:
-            return GroupState.EMPTY
-        if self.epoch > self.assignment_epoch:
-            return GroupState.ASSIGNING
-        if all(m.reconciled(self.assignment_epoch) for m in self.members.values()):
-            return GroupState.STABLE
-        return GroupState.RECONCILING
 
     def names_of(self, member: ModernMember) -> frozenset[str]:
         found = self.resolved.get(member.regex) if member.regex else None

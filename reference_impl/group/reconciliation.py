@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from reference_impl.group.consumer_states import MEMBERS, Said, Step
 from reference_impl.group.java_maps import after_copy
 from reference_impl.group.modern import MemberState, ModernMember, Place
 
@@ -33,9 +34,14 @@ def reconcile(
     `subscribed`: ids of topics it wants; `narrowed`: these changed with this very request.
     """
     if member.state is _UNREVOKED and _keeps(owned, member.revoking):
-        return narrowed and _drop_unsubscribed(member, owned, subscribed)
-    if member.reconciled(epoch):
-        return narrowed and _drop_unsubscribed(member, owned, subscribed)
+        said = Said.HOLDS_NARROWED if narrowed else Said.HOLDS
+    elif member.epoch != epoch:
+        said = Said.BEHIND
+    else:
+        said = Said.NARROWED if narrowed else Said.CURRENT
+    step = MEMBERS[member.state, said]
+    if step is not Step.ADVANCE:
+        return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed)
     _advance(member, {p for p in target if p[0] in subscribed}, epoch, owned, taken)
     return True
 
