@@ -19,6 +19,7 @@ from reference_impl.group.states import State
 from reference_impl.wire.embedded.consumer_protocol import decode_subscription
 
 CONSUMER = "consumer"
+_COUNTED = 6  # bytes of a subscription up to the count of its topics
 Protocols = list[tuple[str, bytes]]
 
 

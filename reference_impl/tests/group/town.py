@@ -53,7 +53,7 @@ class Town(Wires):
             "session_timeout_ms": 200_000,
             "rebalance_timeout_ms": 200_000,
             "protocol_type": "consumer",
-            "protocols": [{"name": "range", "metadata": b"wants t"}],
+            "protocols": [{"name": "range", "metadata": b""}],
         }
         answer = self.say(broker, "JoinGroup", 2, body)
         self.member = {"member_id": answer["member_id"], "generation_id": answer["generation_id"]}
