@@ -261,7 +261,7 @@ class Broker:
             raise _Refused(f"a request of {len(frame)} bytes has no header")
         key, version = _KEY_AND_VERSION.unpack_from(frame)
         if not self._served(connection, key, version):
-            if key == API_VERSIONS:
+            if key == API_VERSIONS and "newer-api-versions-refused" not in self.switches:
                 if not self.persona.quirk("api-versions.fallback-reads-tags"):
                     frame = frame[:2] + b"\0\0" + frame[4:]
                 header, _ = decode_request_header(frame)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from reference_impl.broker import known_faults
+
 
 class Switch(NamedTuple):
     name: str
@@ -420,7 +422,9 @@ _ALL = (
     ),
 )
 
-SWITCHES: dict[str, Switch] = {switch.name: switch for switch in _ALL}
+SWITCHES: dict[str, Switch] = {
+    switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in known_faults.ROWS))
+}
 
 
 def known(names: Iterable[str]) -> frozenset[str]:

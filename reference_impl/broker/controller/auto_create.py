@@ -70,6 +70,7 @@ def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, in
     persona = broker.persona
     allowed = allowed or "auto-creation-not-asked-for" in broker.switches
     creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"
+    creating = creating and "auto-creation-never" not in broker.switches
     if name in _forms(broker):
         if creating or persona.quirk("metadata.internal-topics-are-always-made"):
             return True, internal_topic(broker, name)

@@ -104,6 +104,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
 
     def expire(at: int) -> dict[str, Any]:
         news = named
+        if "fetch-waits-time-out" in broker.switches and at >= now + body["max_wait_ms"]:
+            late = [_error(want.index, ErrorCode.REQUEST_TIMED_OUT) for want in news]
+            return _answer(query, broker, news, late, at)
         if follower >= 0:
             news = follower_fetches.busy(broker, follower, session, named, at, arrives=False)
         return _answer(query, broker, news, _read_all(query, broker, news, at), at)
@@ -225,9 +228,8 @@ def _read(
         records = b""
     if query.version >= 3 and read.first_incomplete:
         records = b""
-    skips = "fetch-skips-mid-batch" in broker.switches
-    if skips and records and int.from_bytes(records[:8], "big") < offset:
-        records = records[12 + int.from_bytes(records[8:12], "big") :]
+    if records and int.from_bytes(records[:8], "big") < offset:
+        records = _bent(records, broker.switches)
     row = _row(query, want, read, records)
     if query.isolation == LAST_STABLE and records:
         row["aborted_transactions"] = [
@@ -235,6 +237,14 @@ def _read(
             for each in log.aborted(offset, _read_to(records, max_bytes, read.log_end_offset))
         ]
     return row
+
+
+def _bent(records: bytes, switches: frozenset[str]) -> bytes:
+    """What defects make of records whose first batch begins before the offset asked for."""
+    end = 12 + int.from_bytes(records[8:12], "big")
+    if "last-batch-shut" in switches and end == len(records):
+        return b""
+    return records[end:] if "fetch-skips-mid-batch" in switches else records
 
 
 def _read_to(records: bytes, max_bytes: int, log_end: int) -> int:

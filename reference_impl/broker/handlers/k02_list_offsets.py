@@ -109,6 +109,7 @@ def _find(broker: Broker, replica: Replica, row: dict[str, Any], isolation: str)
     index, limit = row["partition_index"], log.limit(isolation)
     named = timestamp >= broker.persona.quirk("list-offsets.lowest-named")
     if timestamp == LATEST:
+        limit += "log-end-one-too-high" in broker.switches
         return _found(index, -1, limit, replica.leader_epoch)
     if named and timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset

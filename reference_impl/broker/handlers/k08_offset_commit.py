@@ -131,6 +131,9 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     code = may_commit(
         coordinator_of(broker), group, body["member_id"], body["group_instance_id"], generation, now
     )
+    rebalances = code == ErrorCode.REBALANCE_IN_PROGRESS
+    if rebalances and "rebalance-not-told-to-commits" in broker.switches:
+        return ErrorCode.UNKNOWN_MEMBER_ID
     waived = any(code == _WAIVED[name] for name in _WAIVED.keys() & broker.switches)
     return group if waived or not code else code
 

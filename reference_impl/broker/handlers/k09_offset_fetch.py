@@ -129,6 +129,8 @@ def _topics(
             partitions = [_row(offsets, name, index, epochless) for index in indexes]
         if once and not partitions:
             continue
+        for one in partitions if "nothing-committed-is-zero" in broker.switches else ():
+            one["committed_offset"] = max(one["committed_offset"], 0)
         answer = {"name": name, "partitions": partitions}
         topics.append(answer | {"topic_id": row["topic_id"]} if by_id else answer)
     return topics

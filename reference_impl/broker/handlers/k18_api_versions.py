@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
     from reference_impl.broker.effects import Request
 
+END_TXN = 26
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+def _bent(listed: dict[int, tuple[int, int]], switches: frozenset[str]) -> Any:
+    """Ranges that defects make too wide or too narrow."""
+    if "unserved-versions-advertised" in switches:
+        listed = {key: (low, high + 1) for key, (low, high) in listed.items()}
+    if "end-txn-range-narrow" in switches and END_TXN in listed:
+        listed = {**listed, END_TXN: (listed[END_TXN][0],) * 2}
+    return listed
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -31,7 +41,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             return {"error_code": ErrorCode.INVALID_REQUEST}
         request.connection.software = software
     persona = broker.persona
-    listed = persona.listed(controller=request.connection.controller)
+    listed = _bent(persona.listed(controller=request.connection.controller), broker.switches)
     answer: dict[str, Any] = {
         "error_code": ErrorCode.NONE,
         "api_keys": [

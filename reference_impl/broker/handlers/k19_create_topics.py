@@ -27,13 +27,19 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     timeout, validate_only = body["timeout_ms"], bool(body["validate_only"])
     if "validate-only-creates" in broker.switches:
         validate_only = False
-    outcomes = controller.of(broker).create_topics(
-        broker,
-        [NewTopic.of(row) for row in body["topics"]],
-        timeout=timeout,
-        validate_only=validate_only,
-        client=request.header.client_id or "",
-    )
+
+    def create(validate_only: bool) -> list[Outcome]:
+        return controller.of(broker).create_topics(
+            broker,
+            [NewTopic.of(row) for row in body["topics"]],
+            timeout=timeout,
+            validate_only=validate_only,
+            client=request.header.client_id or "",
+        )
+
+    if "mixed-creations-lost" in broker.switches:
+        validate_only = validate_only or any(outcome.code for outcome in create(True))
+    outcomes = create(validate_only)
     made = [o for o in outcomes if o.code == ErrorCode.NONE and not validate_only]
     if all(has_leaders(broker, outcome.name) for outcome in made):
         return _answer(broker, outcomes)

@@ -45,6 +45,8 @@ def _answer(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
         return _error(row, located.error)
     log = located.replica.log
     epoch, end = log.end_of_epoch(row["leader_epoch"])
+    if "epochs-below-the-start-unknown" in broker.switches and end <= log.log_start_offset:
+        epoch = end = UNDEFINED
     return {
         "error_code": ErrorCode.NONE,
         "partition": row["partition"],

@@ -31,6 +31,8 @@ MALFORMED = (
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     rows = request.body["resources"]
+    if "described-configs-empty" in broker.switches:
+        return {"results": [{**_empty(broker, row), "error_code": ErrorCode.NONE} for row in rows]}
     if not broker.persona.quirk("configs.repeated-resource-is-answered-twice"):
         rows = list({(r["resource_type"], r["resource_name"]): r for r in rows}.values())
     strange = next((row for row in rows if not _has_configs(broker, row["resource_type"])), None)

@@ -63,6 +63,9 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
     kraft = broker.persona.kraft
     if any(operation not in (SET, DELETE, APPEND, SUBTRACT) for _, operation, _ in changes):
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+    verbs = {operation for _, operation, _ in changes}
+    if "config-lists-fixed" in broker.switches and verbs & VERBS.keys():
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     names = [name for name, _, _ in changes]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
