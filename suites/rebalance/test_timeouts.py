@@ -1,0 +1,273 @@
+"""What time does to a group: silent members, those who do not come back, and who is alive.
+
+That somebody is gone is waited for, never timed; that somebody is not gone is shown by what the
+group would have become otherwise, after a session that was short is over.
+
+Sources: GROUP-13, 21 to 23; KIP-62; DelayedSync@2.8.2; all five releases were asked.
+"""
+
+from harness.claim import claim, every, only
+from harness.expect import all_of, answer
+from harness.scenario import Await
+from harness.steps import a_topic
+from suites.rebalance.acts import (
+    CLUSTER,
+    CODE,
+    EMPTY,
+    PREPARING,
+    STABLE,
+    STATE,
+    again,
+    code,
+    comes,
+    commit,
+    completing,
+    coordinated,
+    describe,
+    heartbeat,
+    id_of,
+    leave,
+    sent,
+    sync,
+    until,
+)
+from suites.rebalance.states import PLAN, scene
+
+SHORT_MS = 400
+
+
+def _settled(group, session_ms):
+    """Members a and b with assignments; b has a session of its own."""
+    return [
+        coordinated(group),
+        comes("a", group),
+        sent(comes("b", group, session_ms=session_ms)),
+        until(group, PREPARING, "b has come"),
+        again("a", group),
+        Await("b comes"),
+    ]
+
+
+@claim(
+    "rebalance.silent-members-are-removed",
+    evidence=("GROUP-22",),
+    api="Heartbeat",
+    versions=every("Heartbeat"),
+    config=CLUSTER,
+)
+def test_silent_members_are_removed(case):
+    """Who is not heard of for its session is removed, and the others rebalance."""
+    group = case.group()
+    verdict = case.judge(
+        _settled(group, SHORT_MS),
+        until(group, PREPARING, "without b", 1),
+        heartbeat("a", group, 2, version=case.version, name="ask"),
+        heartbeat("b", group, 2, version=case.version, name="late"),
+        again("a", group, "alone"),
+        expect=all_of(
+            answer("ask", CODE).is_(code("REBALANCE_IN_PROGRESS")),
+            answer("late", CODE).is_(code("UNKNOWN_MEMBER_ID")),
+            answer("alone", "generation_id").is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.silent-members-of-stable-groups-are-removed",
+    evidence=("GROUP-22",),
+    api="SyncGroup",
+    versions=every("SyncGroup"),
+    config=CLUSTER,
+)
+def test_silent_members_of_stable_groups_are_removed(case):
+    """Who has its assignment and is not heard of for its session is removed."""
+    group = case.group()
+    verdict = case.judge(
+        _settled(group, SHORT_MS),
+        sent(sync("b", group, 2, name="b synced")),
+        sync("a", group, 2, PLAN, version=case.version, name="ask"),
+        Await("b synced"),
+        until(group, PREPARING, "without b", 1),
+        expect=answer("ask", CODE).is_(0),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.the-last-member-may-be-silent",
+    evidence=("GROUP-22", "GROUP-13"),
+    api="JoinGroup",
+    versions=only("JoinGroup", 2),
+    config=CLUSTER,
+)
+def test_the_last_member_may_be_silent(case):
+    """A group whose only member is silent for its session is empty."""
+    group = case.group()
+    verdict = case.judge(
+        coordinated(group),
+        comes("a", group, session_ms=SHORT_MS),
+        sync("a", group, 1, name="synced"),
+        until(group, EMPTY, "after"),
+        comes("n", group),
+        expect=answer("n comes", "generation_id").is_(3),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.who-waits-for-a-join-is-not-silent",
+    evidence=("GROUP-22",),
+    api="JoinGroup",
+    versions=every("JoinGroup"),
+    config=CLUSTER,
+)
+def test_who_waits_for_a_join_is_not_silent(case):
+    """A session does not end while its member waits for the answer to its join."""
+    group = case.group()
+    verdict = case.judge(
+        scene("stable", group),
+        sent(again("a", group, "ask", version=case.version, session_ms=SHORT_MS)),
+        until(group, PREPARING, "a waits"),
+        sent(comes("c", group, session_ms=SHORT_MS)),
+        until(group, PREPARING, "c waits", 3),
+        again("b", group),
+        describe(group, name="after"),
+        Await("ask"),
+        Await("c comes"),
+        expect=all_of(
+            answer("ask", "members").has_length(3),
+            answer("after", STATE).is_(completing(case.release)),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.who-does-not-come-back-is-removed",
+    evidence=("GROUP-13",),
+    api="JoinGroup",
+    versions=every("JoinGroup"),
+    config=CLUSTER,
+)
+def test_who_does_not_come_back_is_removed(case):
+    """Members that do not join within the longest rebalance timeout are not in the generation.
+
+    Before version 1 a join has none of its own, and its session counts.
+    """
+    group = case.group()
+    short = {"rebalance_ms": SHORT_MS}
+    asked = {"version": case.version, **short}
+    if case.version == 0:
+        asked["session_ms"] = SHORT_MS
+    verdict = case.judge(
+        coordinated(group),
+        comes("a", group, **short),
+        sent(comes("b", group, **short)),
+        until(group, PREPARING, "b has come"),
+        again("a", group, **short),
+        Await("b comes"),
+        again("a", group, "ask", **asked, protocols=(("range", b"\0\0\0\0\0\0\xff\xff\xff\xff"),)),
+        expect=all_of(
+            answer("ask", "generation_id").is_(3),
+            answer("ask", "members").has_length(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.nobody-comes-back",
+    evidence=("GROUP-13", "GROUP-01"),
+    api="LeaveGroup",
+    versions=every("LeaveGroup"),
+    config=CLUSTER,
+)
+def test_nobody_comes_back(case):
+    """When no member joins within the rebalance timeout the group is empty, one generation on."""
+    group = case.group()
+    short = {"rebalance_ms": SHORT_MS}
+    verdict = case.judge(
+        coordinated(group),
+        comes("a", group, **short),
+        sent(comes("b", group, **short)),
+        until(group, PREPARING, "b has come"),
+        again("a", group, **short),
+        Await("b comes"),
+        leave("a", group, name="ask", version=case.version),
+        until(group, EMPTY, "after"),
+        comes("n", group),
+        expect=answer("n comes", "generation_id").is_(4),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.who-does-not-sync-is-removed",
+    evidence=("observed on 2.8.2, 3.9.2 and 4.3.1",),
+    api="SyncGroup",
+    versions=every("SyncGroup"),
+    releases="2.8+",
+    config=CLUSTER,
+)
+def test_who_does_not_sync_is_removed(case):
+    """Members that do not sync within the rebalance timeout are removed (until 2.2 they stay)."""
+    group = case.group()
+    short = {"rebalance_ms": SHORT_MS}
+    verdict = case.judge(
+        coordinated(group),
+        comes("a", group, **short),
+        sent(comes("b", group, **short)),
+        until(group, PREPARING, "b has come"),
+        again("a", group, **short),
+        Await("b comes"),
+        sync("a", group, 2, PLAN, version=case.version, name="ask"),
+        until(group, PREPARING, "after", 1),
+        expect=answer("ask", CODE).is_(0),
+    )
+    assert verdict.conforms, verdict
+
+
+BEATS = ("heartbeat", "commit", "sync", "join")
+
+
+@claim(
+    "rebalance.whoever-asks-is-alive",
+    evidence=("GROUP-21", "GROUP-23"),
+    config=CLUSTER,
+    by=BEATS,
+)
+def test_whoever_asks_is_alive(case):
+    """Heartbeats, commits, syncs and joins all begin a member's session anew."""
+    group, topic = case.group(), case.topic()
+    session = 1200
+
+    def sign(number):
+        name = f"sign {number}"
+        return {
+            "heartbeat": lambda: heartbeat("b", group, 2, name=name),
+            "commit": lambda: commit("b", group, topic, 2, member=id_of("b"), name=name),
+            "sync": lambda: sync("b", group, 2, name=name),
+            "join": lambda: again("b", group, name, session_ms=session),
+        }[case.by]()
+
+    verdict = case.judge(
+        a_topic(topic),
+        _settled(group, session),
+        sent(sync("b", group, 2, name="b synced")),
+        sync("a", group, 2, PLAN, name="a synced"),
+        Await("b synced"),
+        [_pause(case, number) + [sign(number)] for number in range(4)],
+        describe(group, name="after"),
+        expect=answer("after", STATE).is_(STABLE),
+    )
+    assert verdict.conforms, verdict
+
+
+def _pause(case, number):
+    """Half a second or so: other groups' members, whose short sessions end one after another."""
+    other = case.group(f"other{number}")
+    return [
+        comes(f"p{number}", other, session_ms=450),
+        until(other, EMPTY, f"paused {number}"),
+    ]
