@@ -121,6 +121,8 @@ class SharePartition:
         if not self.runs or self.start > self.runs[-1].last:
             self.seek = False
             return self.end
+        if "share-records-go-to-everybody" in self.switches:
+            return self.start
         if self.seek:
             found = self._first_free()
             if found is not None:
