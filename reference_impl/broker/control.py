@@ -7,18 +7,20 @@ ZooKeeper it is the one `Cluster.controller_id` names, on KRaft a node apart tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.cluster.controller import Controller, ControlRules
 from reference_impl.cluster.kraft_controller import KRaftController
-from reference_impl.cluster.membership import MembershipRules
+from reference_impl.cluster.membership import Answered, MembershipRules
 from reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
     from reference_impl.broker.personas.persona import Persona
     from reference_impl.cluster.topology import Cluster
+
+CONTROLLED_SHUTDOWN = 7
 
 
 def rules_of(persona: Persona) -> ControlRules:
@@ -65,6 +67,24 @@ def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipR
         balance_ms=balance,
         first_balance_ms=balance if persona.kraft else 5_000,
     )
+
+
+def ask_to_stop(broker: Broker, now: int, answered: Answered) -> None:
+    """Have the controller move this broker's leaders away: ControlledShutdown on ZooKeeper, a word
+    in its heartbeat to KRaft's quorum (CTL-24, KIP-631)."""
+    if broker.persona.kraft:
+        answered(controller_of(broker).shutdown(broker.id), now)
+        return
+
+    def heard(answer: dict[str, Any] | None, at: int) -> None:
+        done = answer is not None and not answer["error_code"]
+        answered(answer["remaining_partitions"] if done else None, at)
+
+    node = broker.cluster.brokers[broker.id]
+    body = {"broker_id": broker.id, "broker_epoch": node.epoch}
+    version = broker.persona.broker_listener[CONTROLLED_SHUTDOWN][1]
+    to = broker.metadata.controller_id
+    broker.ask(to, CONTROLLED_SHUTDOWN, version, body, heard, channel="controlled-shutdown")
 
 
 def is_controller(broker: Broker) -> bool:

@@ -12,9 +12,11 @@ BrokerLifecycleManager@3.9.2 (registration is retried while another incarnation 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from reference_impl.cluster.controller import Controller
 from reference_impl.cluster.sessions import Sessions
@@ -41,7 +43,15 @@ class MembershipRules:
     first_balance_ms: int = 5_000  # a ZooKeeper controller's first look comes sooner (CTL-23)
 
 
+Answered = Callable[[Sequence[Any] | None, int], None]
+AskToStop = Callable[[int, int, Answered], None]
+_UNANSWERED = 1 << 62
+
+
 class Membership:
+    """`ask(broker, now, answered)` has a broker ask for its shutdown; `answered` gets what the
+    broker still leads, or None where the controller said nothing, or no."""
+
     def __init__(self, controller: Controller, rules: MembershipRules) -> None:
         self.controller = controller
         self.rules = rules
@@ -50,6 +60,7 @@ class Membership:
         self._starting: list[int] = []
         self._stopping: dict[int, tuple[int, int]] = {}  # broker -> (tries left, next at)
         self._balance_at: int | None = None
+        self.ask: AskToStop = self._ask_at_once
 
     # --- what happens to brokers ------------------------------------------------------------
 
@@ -103,7 +114,7 @@ class Membership:
         """When `tick` has something to do: an instant, 0 for at once, None for never."""
         if any(not self.sessions.lasts(broker) for broker in self._starting):
             return 0
-        instants = [at for _, at in self._stopping.values()]
+        instants = [at for _, at in self._stopping.values() if at != _UNANSWERED]
         instants += [at for at in (self.sessions.deadline(), self._balance_at) if at is not None]
         return min(instants, default=None)
 
@@ -124,10 +135,23 @@ class Membership:
         for broker, (tries, at) in list(self._stopping.items()):
             if at > now:
                 continue
-            remaining = self.controller.shutdown(broker) if tries else []
-            if remaining and tries > 1:
-                self._stopping[broker] = tries - 1, now + self.rules.shutdown_backoff_ms
-            else:
+            self._stopping[broker] = 0, now
+            if tries:
+                self._stopping[broker] = tries, _UNANSWERED
+                self.ask(broker, now, partial(self._answered, broker, tries))
+            if self._stopping[broker] == (0, now):
                 del self._stopping[broker]
                 done.append(Happened(Event.MAY_GO, broker))
         return done
+
+    def _ask_at_once(self, broker: int, now: int, answered: Answered) -> None:
+        answered(self.controller.shutdown(broker), now)
+
+    def _answered(
+        self, broker: int, tries: int, remaining: Sequence[Any] | None, now: int
+    ) -> None:
+        if self._stopping.get(broker) != (tries, _UNANSWERED):
+            return  # it was killed meanwhile
+        again = tries > 1 and (remaining is None or len(remaining) > 0)
+        after = now + self.rules.shutdown_backoff_ms
+        self._stopping[broker] = (tries - 1, after) if again else (0, now)

@@ -19,7 +19,8 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from reference_impl.cluster.membership import KEEPER, Event, Membership
+from reference_impl.broker import control
+from reference_impl.cluster.membership import KEEPER, Answered, Event, Membership
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
@@ -56,6 +57,7 @@ class Lifecycle:
         self._frozen: set[int] = set()
         self._severed: set[int] = set()
         cluster.reachable = self.reachable
+        membership.ask = self._ask_to_stop
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
         self._ports: dict[int, socket.socket] = {}  # of ended brokers, held for their return
@@ -155,6 +157,9 @@ class Lifecycle:
         self._severed.discard(number)
         self._membership.resumed(number)
         self._cluster.subscribe(number, self._running[number].hear)
+
+    def _ask_to_stop(self, number: int, now: int, answered: Answered) -> None:
+        control.ask_to_stop(self._running[number], now, answered)
 
     # --- ends and beginnings ----------------------------------------------------------------
 

@@ -102,3 +102,13 @@ def test_verbs_on_a_broker_that_is_already_so_do_nothing(running):
     running.stop_broker(1)
     running.start_broker(1)
     assert seen(running, ([0, 1, 2], 2, [0, 1, 2]))
+
+
+def test_who_cannot_ask_the_controller_stops_without_it():
+    """CTL-24: ControlledShutdown goes over the link, controlled.shutdown.max.retries times."""
+    with serve(3, release="2.8", config=SETTINGS) as cluster:
+        cluster.links.cut(1, 0)
+        cluster.stop_broker(1)
+        assert cluster.links.refused[1, 0] == 3
+        cluster.stop_broker(2)
+        assert cluster.links.refused[2, 0] == 0
