@@ -385,22 +385,22 @@ def test_a_generation_begins_with_every_phase(case):
 
 @claim(
     "rebalance.consumers-must-speak-their-protocol",
-    evidence=("observed on 4.3.1",),
+    evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
     api="JoinGroup",
     versions=only("JoinGroup", 2),
     config=CLUSTER,
 )
 def test_consumers_must_speak_their_protocol(case):
-    """Metadata that is no subscription is anybody's business but Kafka 4's, whose join hangs."""
+    """Metadata that is no subscription is nobody's business until 2.2; later its join hangs."""
     group = case.group()
     mine = (("range", b"no subscription at all"),)
     asked = join("a", group, version=case.version, protocols=mine, name="ask")
     hangs = [sent(asked), Quiet("member a"), describe(group, name="after")]
     verdict = case.judge(
         coordinated(group),
-        hangs if fits(case.release, "4.0+") else asked,
+        hangs if fits(case.release, "2.8+") else asked,
         expect=answer("after", STATE).is_(PREPARING)
-        if fits(case.release, "4.0+")
+        if fits(case.release, "2.8+")
         else answer("ask", CODE).is_(0),
     )
     assert verdict.conforms, verdict

@@ -97,8 +97,8 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
     ),
     "groups.must-speak-their-protocol": (
         "A join phase of consumers does not end while one's metadata is no subscription: reading "
-        "it throws, and nobody tries again (ClassicGroup.computeSubscribedTopics@4.3.1).",
-        (False, False, False, False, True),
+        "it throws, and nobody tries again (GroupMetadata.computeSubscribedTopics@2.8.2).",
+        (False, False, True, True, True),
         _SEEN,
     ),
     "groups.states-are-named-in-any-case": (
