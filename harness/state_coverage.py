@@ -22,17 +22,20 @@ from harness.court import convene
 from harness.ledger import EVIDENCE
 from harness.verdict import CONFORMS
 from reference_impl.group import states as group_states
+from reference_impl.share import in_flight
 from reference_impl.tables import Table
 from reference_impl.txn import states as txn_states
 
-SUITES = ("rebalance", "offsets", "transactions")
+SUITES = ("rebalance", "offsets", "transactions", "share")
 UNREACHABLE = EVIDENCE / "states.toml"
 Key = tuple[Enum, Enum]
 EARLY, LATE, TRANSACTIONS = "group, to 2.2", "group, from 2.3", "transaction"
+SHARED = "record of a share group"
 TABLES: dict[str, Table[Any, Any, Any]] = {
     EARLY: group_states.TABLES[True],
     LATE: group_states.TABLES[False],
     TRANSACTIONS: txn_states.TABLE,
+    SHARED: in_flight.TRANSITIONS,
 }
 
 

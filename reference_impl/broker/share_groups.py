@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from reference_impl.broker import group_settings, internal_log, share_persister
 from reference_impl.broker.controller.auto_create import OFFSETS
+from reference_impl.broker.features import finalized
 from reference_impl.broker.groups import coordinator_of, number
 from reference_impl.broker.partitions import locate
 from reference_impl.broker.share_persister import Answer
@@ -34,7 +35,7 @@ _STATE, _MEMBERSHIP, _LED = "share groups", "share membership", "led share group
 _CHANGED = ("share leads changed", OFFSETS)
 _RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
 _READ_BYTES = 5 << 20  # offsets.load.buffer.size
-SHARE = "share"
+SHARE, FEATURE = "share", "share.version"
 NOT_KEPT = {
     E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
     E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
@@ -65,6 +66,11 @@ def membership_of(broker: Broker) -> Membership:
             lambda: topic_view(broker).topics, lambda group_id: _settings(broker, group_id)
         )
     return found
+
+
+def are_on(broker: Broker) -> bool:
+    """Whether share groups are served: share.version is 1 unless somebody changed it."""
+    return finalized(broker).get(FEATURE, 0) > 0
 
 
 def is_shared(broker: Broker, group_id: str) -> bool:

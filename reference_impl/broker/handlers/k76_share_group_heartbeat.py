@@ -9,22 +9,25 @@ from typing import Any
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.broker.groups import refusal, waiting
 from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
-from reference_impl.broker.share_groups import heartbeat, heartbeat_interval
+from reference_impl.broker.share_groups import are_on, heartbeat, heartbeat_interval
 from reference_impl.group.members import Ticket
 from reference_impl.share.membership import Beat, Refused, Told, check
 from reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    if not are_on(broker):
+        return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     beat = _beat(request)
     try:
         check(beat)
     except Refused as refused:
         return _refused(request, refused)
-    if not coordinates(broker, beat.group_id):
-        return fail(request, ErrorCode.NOT_COORDINATOR)
+    code = refusal(broker, beat.group_id, member=False)
+    if code:
+        return fail(request, code)
     ticket = Ticket()
 
     def then(told: Told | Refused, at: int) -> None:

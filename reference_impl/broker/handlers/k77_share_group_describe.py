@@ -13,7 +13,7 @@ from reference_impl.broker.effects import Request
 from reference_impl.broker.groups import refusal
 from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
-from reference_impl.broker.share_groups import share_group
+from reference_impl.broker.share_groups import are_on, share_group
 from reference_impl.share.group import Member, ShareGroup
 from reference_impl.share.membership import Refused
 from reference_impl.wire.errors import ErrorCode
@@ -22,6 +22,8 @@ ASSIGNOR = "simple"
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    if not are_on(broker):
+        return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["include_authorized_operations"]
     rights = GROUP_OPERATIONS | GROUP_CONFIG_OPERATIONS if asked else NOT_ASKED
     asked = sorted(request.body["group_ids"], key=lambda name: name != "")

@@ -23,6 +23,7 @@ from reference_impl.broker.handlers.k79_share_acknowledge import (
     told_leader,
 )
 from reference_impl.broker.share_fetching import Fetching, failed
+from reference_impl.broker.share_groups import are_on
 from reference_impl.share.acquisition import RECORD_LIMIT, Wish
 from reference_impl.share.sessions import FINAL, FIRST, Place, Refused, Session
 from reference_impl.wire.errors import ErrorCode as E
@@ -32,6 +33,8 @@ _WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxR
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    if not are_on(broker):
+        return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     renews = request.header.version >= FIRST_RENEWING and bool(body["is_renew_ack"])
     if not has_ids(body) or (renews and any(body[name] for name in _NOT_WHILE_RENEWING)):

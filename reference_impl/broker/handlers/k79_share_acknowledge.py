@@ -17,6 +17,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import waiting
 from reference_impl.broker.partitions import leader_of
+from reference_impl.broker.share_groups import are_on
 from reference_impl.broker.share_partitions import NO_FAULT, UNHOSTED, Fault
 from reference_impl.group.members import Ticket
 from reference_impl.share.checks import Acknowledged, Known, faulty
@@ -30,6 +31,8 @@ _WORDS = {E.UNKNOWN_TOPIC_OR_PARTITION: UNHOSTED}
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    if not are_on(broker):
+        return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     if not has_ids(body):
         return fail(request, E.INVALID_REQUEST)

@@ -14,7 +14,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import refusal, waiting
 from reference_impl.broker.partitions import NO_TOPIC_ID
-from reference_impl.broker.share_groups import groups_of
+from reference_impl.broker.share_groups import are_on, groups_of
 from reference_impl.group.members import Ticket
 from reference_impl.share.group import Place
 from reference_impl.wire.errors import ErrorCode as E
@@ -23,6 +23,8 @@ _UNKNOWN = -1
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    if not are_on(broker):
+        return fail(request, E.UNSUPPORTED_VERSION)
     asked = request.body["groups"]
     ticket, rows = Ticket(), {}
     if not asked:

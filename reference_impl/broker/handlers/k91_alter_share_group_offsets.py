@@ -10,8 +10,9 @@ from typing import Any
 from reference_impl.broker import share_offsets
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.broker.groups import refusal, waiting
 from reference_impl.broker.partitions import NO_TOPIC_ID
+from reference_impl.broker.share_groups import are_on
 from reference_impl.broker.share_partitions import UNHOSTED
 from reference_impl.group.members import Ticket
 from reference_impl.share.membership import Refused
@@ -19,17 +20,21 @@ from reference_impl.wire.errors import ErrorCode as E
 
 WORDS = {
     E.INVALID_GROUP_ID: "The group id is invalid.",
+    E.UNSUPPORTED_VERSION: "The version of API is not supported.",
     E.NOT_COORDINATOR: "This is not the correct coordinator.",
 }
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    if not are_on(broker):
+        return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     group_id, known = body["group_id"], broker.cluster.topics
     if not group_id:
         return fail(request, E.INVALID_GROUP_ID)
-    if not coordinates(broker, group_id):
-        return fail(request, E.NOT_COORDINATOR)
+    code = refusal(broker, group_id, member=False)
+    if code:
+        return fail(request, code)
     offsets = {
         (known[topic["topic_name"]].id, row["partition_index"]): row["start_offset"]
         for topic in body["topics"]

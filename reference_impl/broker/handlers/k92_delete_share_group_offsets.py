@@ -10,10 +10,10 @@ from typing import Any
 from reference_impl.broker import share_offsets
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinates, waiting
+from reference_impl.broker.groups import refusal, waiting
 from reference_impl.broker.handlers.k91_alter_share_group_offsets import WORDS
 from reference_impl.broker.partitions import NO_TOPIC_ID
-from reference_impl.broker.share_groups import share_group
+from reference_impl.broker.share_groups import are_on, share_group
 from reference_impl.broker.share_partitions import UNHOSTED
 from reference_impl.group.members import Ticket
 from reference_impl.share.group import ShareGroup
@@ -24,11 +24,14 @@ NOTHING = "There is no offset information to delete."
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+    if not are_on(broker):
+        return fail(request, E.UNSUPPORTED_VERSION)
     group_id = request.body["group_id"]
     if not group_id:
         return fail(request, E.INVALID_GROUP_ID)
-    if not coordinates(broker, group_id):
-        return fail(request, E.NOT_COORDINATOR)
+    code = refusal(broker, group_id, member=False)
+    if code:
+        return fail(request, code)
     try:
         group = share_group(broker, group_id)
     except Refused as refused:

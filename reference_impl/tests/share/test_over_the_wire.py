@@ -157,6 +157,16 @@ def test_deleted_topics_take_their_states_along():
     assert shared.beat(epoch=3)["assignment"] is not None  # there is nothing left to read
 
 
+def test_share_groups_can_be_off():
+    shared = Shared()
+    shared.joined()
+    shared.wires.cluster.features["share.version"] = 0
+    assert shared.beat(names=[TOPIC])["error_code"] == E.UNSUPPORTED_VERSION
+    body = {"groups": [{"group_id": GROUP, "topics": None}]}
+    answer = shared.say(GROUPS, "DescribeShareGroupOffsets", 1, body)
+    assert answer["groups"][0]["error_code"] == E.UNSUPPORTED_VERSION
+
+
 @pytest.mark.slow
 def test_share_groups_outlive_their_broker(tmp_path):
     """Members, start offsets and deliveries are there again with --data."""
