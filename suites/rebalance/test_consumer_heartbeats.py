@@ -1,13 +1,15 @@
 """ConsumerGroupHeartbeat: what is refused before any group is looked at.
 
-Sources: KIP-848; observed on 4.3.1.
+Sources: KIP-848; observed on 3.9.2 and 4.3.1.
 """
 
-from harness.claim import claim, range_
+from harness.claim import claim, every, range_
 from harness.expect import all_of, answer
 from harness.steps import Ask
+from suites.rebalance.acts import CLUSTER
+from suites.rebalance.beats import describe
 
-INVALID_REQUEST, UNSUPPORTED_ASSIGNOR = 42, 112
+INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, UNSUPPORTED_VERSION = 42, 112, 35
 FROM_CLIENTS = range_("ConsumerGroupHeartbeat", 1)
 
 
@@ -71,5 +73,39 @@ def test_unknown_assignors_are_refused(case):
     verdict = case.judge(
         beat(case, "beat", server_assignor="nope"),
         expect=is_refused("beat", UNSUPPORTED_ASSIGNOR),
+    )
+    assert verdict.conforms, verdict
+
+
+OFF = {"evidence": ("KIP-848", "observed on 3.9.2"), "releases": "3.9", "config": CLUSTER}
+
+
+@claim(
+    "rebalance.the-consumer-protocol-is-off-at-first",
+    api="ConsumerGroupHeartbeat",
+    versions=every("ConsumerGroupHeartbeat"),
+    **OFF,
+)
+def test_the_consumer_protocol_is_off_at_first(case):
+    """3.9 lists ConsumerGroupHeartbeat and answers UNSUPPORTED_VERSION unless told otherwise."""
+    verdict = case.judge(
+        beat(case, "join"),
+        beat(case, "leave", member_epoch=-1, topic_partitions=None),
+        expect=all_of(*[is_refused(name, UNSUPPORTED_VERSION) for name in ("join", "leave")]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.consumer-groups-are-not-described-at-first",
+    api="ConsumerGroupDescribe",
+    versions=every("ConsumerGroupDescribe"),
+    **OFF,
+)
+def test_consumer_groups_are_not_described_at_first(case):
+    """3.9 lists ConsumerGroupDescribe and answers UNSUPPORTED_VERSION for each group."""
+    verdict = case.judge(
+        describe("no such group", "another", version=case.version, name="ask"),
+        expect=answer("ask", "groups[1].error_code").is_(UNSUPPORTED_VERSION),
     )
     assert verdict.conforms, verdict
