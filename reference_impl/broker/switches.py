@@ -397,7 +397,7 @@ _ALL = (
     ),
     Switch(
         "fenced-instance-accepted",
-        "A member whose instance id another has taken goes on as one.",
+        "A heartbeat is taken of a member whose instance id another has by now.",
         "rebalance.who-was-replaced-is-fenced",
     ),
     Switch(

@@ -48,10 +48,10 @@ class DefectiveCoordinator(Coordinator):
             return Ticket(refusal(code, ask.member_id, self.rules.error_generation))
         return super().join(ask, now)
 
-    def fault(
-        self, group: Group, member_id: str, instance_id: str | None, generation: int | None
+    def heartbeat(
+        self, group_id: str, member_id: str, generation: int, instance_id: str | None, now: int
     ) -> int:
-        code = super().fault(group, member_id, instance_id, generation)
+        code = super().heartbeat(group_id, member_id, generation, instance_id, now)
         fenced = code == ErrorCode.FENCED_INSTANCE_ID
         return ErrorCode.NONE if fenced and "fenced-instance-accepted" in self.switches else code
 
