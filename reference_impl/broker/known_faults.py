@@ -9,7 +9,7 @@ ROWS = (
     (
         "last-batch-shut",
         "A fetch from inside the last batch is empty for ever.",
-        "fetch.begins-with-the-batch-that-holds-the-offset",
+        "fetch.the-last-batch-holds-its-offsets",
     ),
     (
         "auto-creation-never",

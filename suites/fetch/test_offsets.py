@@ -57,6 +57,29 @@ def test_begins_with_the_batch_that_holds_the_offset(case):
 
 
 @claim(
+    "fetch.the-last-batch-holds-its-offsets",
+    evidence=("FETCH-15",),
+    api="Fetch",
+    versions=range_("Fetch", 4),
+    switches=("last-batch-shut",),
+    where=among(4, 12, 17),
+)
+def test_the_last_batch_holds_its_offsets(case):
+    """Fetch from inside the last batch of the log answers that batch, also for its last record."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_log(topic, batch(ONE), batch(ONE, TWO, THREE)),
+        fetch(topic, 0, 2, version=case.version, max_wait_ms=0, name="inside"),
+        fetch(topic, 0, 3, version=case.version, max_wait_ms=0, name="last"),
+        expect=all_of(
+            records("inside", "[*].offset").is_([1, 2, 3]),
+            records("last", "[*].offset").is_([1, 2, 3]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
     "fetch.nothing-stands-at-the-end-of-the-log",
     evidence=("FETCH-13",),
     api="Fetch",
