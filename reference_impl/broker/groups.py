@@ -148,6 +148,7 @@ def _make(broker: Broker) -> Coordinator:
         tie=ORDERS[quirk("groups.ties-are-broken-as-by")],
         knows_instances=quirk("groups.unknown-instances-are-refused"),
         offsets_by_parts=quirk("offsets.members-and-generations-are-looked-at-apart"),
+        syncs_are_signs_of_life=quirk("groups.syncs-are-signs-of-life"),
         keeps_timeouts=quirk("groups.rejoins-keep-their-timeouts"),
         reads_subscriptions=quirk("groups.must-speak-their-protocol"),
     )

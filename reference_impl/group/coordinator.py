@@ -92,7 +92,8 @@ class Coordinator:
         ticket = Ticket()
         group.unsynced.discard(member_id)
         if cell.do is Do.ASSIGNMENT:
-            group.touch(member, now)
+            if self.rules.syncs_are_signs_of_life:
+                group.touch(member, now)
             ticket.give(synced(ErrorCode.NONE, group, member.assignment))
         else:
             member.syncing = ticket
@@ -282,8 +283,7 @@ class Coordinator:
         cell = self.table[group.state, given]
         if isinstance(cell.do, ErrorCode):
             return self._refuse(ask, cell.do)
-        if cell.do is Do.CURRENT:
-            group.touch(member, now)
+        if cell.do is Do.CURRENT:  # and its session goes on
             listed = group.state is State.COMPLETING
             return Ticket(self._joined(group, member, with_members=listed))
         return self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)

@@ -41,6 +41,7 @@ class Rules:
     tie: Callable[[str], Any]  # of protocols with equal votes the smallest wins (`ties.py`)
     knows_instances: bool  # an instance id nobody has is an unknown member's
     offsets_by_parts: bool = False  # of a transaction: member and generation are looked at apart
+    syncs_are_signs_of_life: bool = True  # asking again for an assignment
     keeps_timeouts: bool = False  # a member's timeouts are those of its first join
     reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
 

@@ -228,46 +228,109 @@ def test_who_does_not_sync_is_removed(case):
     assert verdict.conforms, verdict
 
 
-BEATS = ("heartbeat", "commit", "sync", "join")
+SESSION_MS, PAUSE_MS, LATER_MS = 1200, 450, 1500
+
+
+def sign_of_life(by, group, topic, name):
+    return {
+        "heartbeat": lambda: heartbeat("b", group, 2, name=name),
+        "commit": lambda: commit("b", group, topic, 2, member=id_of("b"), name=name),
+        "sync": lambda: sync("b", group, 2, name=name),
+        "join": lambda: again("b", group, name, session_ms=SESSION_MS),
+    }[by]()
+
+
+def stable(group):
+    """a leads; the session of b, who has its part, begins now."""
+    return [
+        _settled(group, SESSION_MS),
+        sent(sync("b", group, 2, name="b synced")),
+        sync("a", group, 2, PLAN, name="a synced"),
+        Await("b synced"),
+    ]
+
+
+def paused(case, number):
+    """Half a session: until the only member of another group is over."""
+    other = case.group(f"other{number}")
+    return [
+        comes(f"p{number}", other, session_ms=PAUSE_MS),
+        until(other, EMPTY, f"paused {number}"),
+    ]
 
 
 @claim(
     "rebalance.whoever-asks-is-alive",
     evidence=("GROUP-21", "GROUP-23"),
     config=CLUSTER,
-    by=BEATS,
+    by=("heartbeat", "commit"),
 )
 def test_whoever_asks_is_alive(case):
-    """Heartbeats, commits, syncs and joins all begin a member's session anew."""
+    """Heartbeats and commits begin a member's session anew."""
     group, topic = case.group(), case.topic()
-    session = 1200
-
-    def sign(number):
-        name = f"sign {number}"
-        return {
-            "heartbeat": lambda: heartbeat("b", group, 2, name=name),
-            "commit": lambda: commit("b", group, topic, 2, member=id_of("b"), name=name),
-            "sync": lambda: sync("b", group, 2, name=name),
-            "join": lambda: again("b", group, name, session_ms=session),
-        }[case.by]()
-
     verdict = case.judge(
         a_topic(topic),
-        _settled(group, session),
-        sent(sync("b", group, 2, name="b synced")),
-        sync("a", group, 2, PLAN, name="a synced"),
-        Await("b synced"),
-        [_pause(case, number) + [sign(number)] for number in range(4)],
+        stable(group),
+        [[*paused(case, n), sign_of_life(case.by, group, topic, f"sign {n}")] for n in range(4)],
         describe(group, name="after"),
         expect=answer("after", STATE).is_(STABLE),
     )
     assert verdict.conforms, verdict
 
 
-def _pause(case, number):
-    """Half a second or so: other groups' members, whose short sessions end one after another."""
-    other = case.group(f"other{number}")
-    return [
-        comes(f"p{number}", other, session_ms=450),
-        until(other, EMPTY, f"paused {number}"),
-    ]
+@claim(
+    "rebalance.whoever-syncs-is-alive",
+    evidence=("GROUP-23", "observed on 1.0.2, 2.2.1, 2.8.2 and 3.9.2"),
+    releases="1.0-3.9",
+    config=CLUSTER,
+)
+def test_whoever_syncs_is_alive(case):
+    """Asking again for one's assignment begins a member's session anew, until 3.9."""
+    group, topic = case.group(), case.topic()
+    verdict = case.judge(
+        stable(group),
+        [[*paused(case, n), sign_of_life("sync", group, topic, f"sign {n}")] for n in range(4)],
+        describe(group, name="after"),
+        expect=answer("after", STATE).is_(STABLE),
+    )
+    assert verdict.conforms, verdict
+
+
+def _is_no_sign(case, by):
+    """b's session is over before one that is longer than it and shorter than both together."""
+    group, clock = case.group(), case.group("clock")
+    return case.judge(
+        stable(group),
+        comes("c", clock, session_ms=LATER_MS),
+        paused(case, 0),
+        sign_of_life(by, group, case.topic(), "sign"),
+        until(clock, EMPTY, "later"),
+        describe(group, name="after"),
+        expect=all_of(
+            answer("sign", CODE).is_(0),
+            answer("after", STATE).is_(PREPARING),
+        ),
+    )
+
+
+@claim(
+    "rebalance.joining-again-is-no-sign-of-life",
+    evidence=("GROUP-22", "observed on 1.0.2, 2.8.2 and 4.3.1"),
+    config=CLUSTER,
+)
+def test_joining_again_is_no_sign_of_life(case):
+    """A follower that joins again and is told the current generation goes on with its session."""
+    verdict = _is_no_sign(case, "join")
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.syncing-again-is-no-sign-of-life",
+    evidence=("GROUP-22", "observed on 4.3.1"),
+    releases="4.3",
+    config=CLUSTER,
+)
+def test_syncing_again_is_no_sign_of_life(case):
+    """On 4.3 asking again for one's assignment does not begin the session anew."""
+    verdict = _is_no_sign(case, "sync")
+    assert verdict.conforms, verdict

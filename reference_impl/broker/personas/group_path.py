@@ -95,6 +95,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (True, True, True, False, False),
         _SEEN,
     ),
+    "groups.syncs-are-signs-of-life": (
+        "A member that asks again for its assignment begins a new session.",
+        (True, True, True, True, False),
+        _SEEN,
+    ),
     "groups.must-speak-their-protocol": (
         "A join phase of consumers does not end while one's metadata is no subscription: reading "
         "it throws, and nobody tries again (GroupMetadata.computeSubscribedTopics@2.8.2).",
