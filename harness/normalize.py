@@ -345,10 +345,6 @@ def _moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return symbols.moment(value)
 
 
-def _disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
-    return "$disk" if isinstance(value, int) and value >= 0 else value
-
-
 def _known_moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     named = symbols.moment(value)
     return value if named == "$appended" else named
@@ -457,7 +453,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("log-dirs", "Where a broker keeps its files is its owner's choice.",
            ("log_dir",), _id("log-dir", ""), frozenset({"DescribeLogDirs"})),
     Reason("disks", "How large a disk is, and how full, is the machine's affair; -1 stays.",
-           ("total_bytes", "usable_bytes"), _disk, frozenset({"DescribeLogDirs"})),
+           ("total_bytes", "usable_bytes"), rewrites.disk, frozenset({"DescribeLogDirs"})),
     Reason("placement", "Unassigned replicas start at a random broker; roles are compared instead.",
            ("",), _placement, frozenset({"Metadata"})),
     Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",

@@ -26,6 +26,10 @@ def metadata_offset(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any
     return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
 
 
+def disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$disk" if isinstance(value, int) and value >= 0 else value
+
+
 def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return "$throttled" if isinstance(value, int) and value > 0 else value
 

@@ -172,7 +172,7 @@ def test_a_killed_broker_answers_nothing(case):
 
 
 @claim("lifecycle.a-stop-ends-waiting-fetches", evidence=("BRK-32", "REPL-21"),
-       **on("4.3", DEATH))  # fmt: skip
+       **on("3.9+", DEATH))  # fmt: skip
 def test_a_stop_ends_waiting_fetches(case):
     """A fetch that waits at a leader when it hands over is told NOT_LEADER_OR_FOLLOWER at once.
     (ZooKeeper's controller answers the leaving broker without waiting for it to have heard that it
@@ -192,7 +192,7 @@ def test_a_stop_ends_waiting_fetches(case):
 
 
 @claim("lifecycle.a-stop-ends-waiting-appends", evidence=("BRK-32", "REPL-21", "APPEND-23"),
-       **on("4.3", DEATH))  # fmt: skip
+       **on("3.9+", DEATH))  # fmt: skip
 def test_a_stop_ends_waiting_appends(case):
     """acks=all that waits for a silent follower is told NOT_LEADER_OR_FOLLOWER when its leader
     hands over to another member, which has the record. (Older ones take longer to stop than a

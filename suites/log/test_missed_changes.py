@@ -1,4 +1,4 @@
-"""What changed while a broker was away holds when it is back.
+"""What changed while a broker was away holds when it is back, and where it was meant to hold.
 
 Sources: DynamicConfigManager.startup at 1.0.2 and 2.8.2 (every override is read before the first
 notification is awaited), BrokerMetadataPublisher at 3.9 (the first image has all of them); clause
@@ -8,8 +8,19 @@ DYN-08.
 from harness.claim import claim
 from harness.expect import all_of, answer
 from harness.scenario import Until
-from harness.steps import alter_configs, at_controller, start_broker
-from suites.trio import DEATH, ONE, WRITTEN, placed, stopped, until_led, write
+from harness.steps import BROKER, alter_configs, at_controller, start_broker
+from suites.trio import (
+    DEATH,
+    ONE,
+    WRITTEN,
+    on,
+    placed,
+    refused,
+    stopped,
+    stored,
+    until_led,
+    write,
+)
 
 NONE, MESSAGE_TOO_LARGE = 0, 10
 CODE, OFFSET = f"{WRITTEN}.error_code", f"{WRITTEN}.base_offset"
@@ -34,5 +45,24 @@ def test_a_broker_misses_no_change(case):
             answer("alter", "responses[0].error_code").is_(NONE),
             answer("small", OFFSET).is_(1),
         ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("dynamic.a-brokers-default-is-its-own", evidence=("DYN-14", "KIP-226"),
+       **on("3.9+", DEATH))  # fmt: skip
+def test_a_brokers_default_is_its_own(case):
+    """A limit that is set for one broker holds for the topics it leads, and for no other's."""
+    own, other = case.topic("own"), case.topic("other")
+    limit = {"message.max.bytes": 100}
+    how = {"kind": BROKER, "broker": 1}
+    verdict = case.judge(
+        placed(own, {0: (1,)}),
+        placed(other, {0: (2,)}),
+        alter_configs("1", limit, name="set", **how),
+        Until(write(own, b"x" * 200, name="here"), CODE, "==", MESSAGE_TOO_LARGE),
+        write(other, b"x" * 200, to=2, name="elsewhere"),
+        alter_configs("1", {}, name="back", **how),
+        expect=all_of(stored("elsewhere", 0), refused("here", MESSAGE_TOO_LARGE)),
     )
     assert verdict.conforms, verdict

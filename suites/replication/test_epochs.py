@@ -117,7 +117,7 @@ def test_an_old_answer_about_epochs(case):
 @claim(
     "replication.epochs-fence-after-an-election",
     evidence=("KIP-320", "FETCH-03"),
-    **on("2.8,4.3", DEATH),
+    **on("2.2+", DEATH),
 )
 def test_epochs_fence_after_an_election(case):
     """A client with the old epoch is told FENCED_LEADER_EPOCH, one with a later epoch
@@ -169,7 +169,7 @@ def test_an_old_leader_fences_too(case):
 
 
 @claim("replication.fetches-diverge-by-epoch", evidence=("REPL-22", "KIP-595"),
-       api="Fetch", versions=only("Fetch", 12), **on("2.8,4.3", CALM))  # fmt: skip
+       api="Fetch", versions=only("Fetch", 12), **on("2.8+", CALM))  # fmt: skip
 def test_fetches_diverge_by_epoch(case):
     """A fetch that names an epoch its leader never had is told where the last common one ends."""
     name = case.topic()

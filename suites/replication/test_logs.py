@@ -179,7 +179,7 @@ def test_deleted_records_stay_deleted(case):
     assert verdict.conforms, verdict
 
 
-@claim("replication.deletion-waits-for-followers", evidence=("KIP-107", "FETCH-22"),
+@claim("replication.deletion-waits-for-followers", evidence=("KIP-107", "FETCH-23"),
        api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
 def test_deletion_waits_for_followers(case):
     """DeleteRecords is done when every live replica starts there; a silent one costs a timeout,

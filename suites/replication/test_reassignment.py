@@ -34,6 +34,7 @@ from suites.trio import (
 )
 
 NONE, UNKNOWN_TOPIC, INVALID_FACTOR, INVALID, NOTHING_TO_CANCEL = 0, 3, 38, 39, 85
+WITHOUT_EPOCHS = 5  # of Metadata
 CODE = "responses[0].partitions[0].error_code"
 ROW = f"{PART}.replica_nodes"
 LISTED = "topics[0].partitions[0]"
@@ -42,11 +43,19 @@ MOVES = {"api": API, "versions": only(API, 0), **CALM}
 HALF_WAY = {"api": API, "versions": only(API, 0), **DEATH}
 
 
+def told(case, topic, name):
+    """How the topic is seen; in 2.8, where a move goes through a leader epoch for each of several
+    steps, the last of which may be on its way when the row is whole, without epochs.
+    """
+    asked = look(case, topic, name)
+    return replace(asked, version=WITHOUT_EPOCHS) if case.release == "2.8" else asked
+
+
 def done(case, topic, row, *, leader=None, name="done"):
     """Look until the row is this, all of it in sync, under this leader (the first by default)."""
     return [
         Until(
-            look(case, topic, name), ROW, "==", list(row),
+            told(case, topic, name), ROW, "==", list(row),
             also=(
                 (LEADER, "==", row[0] if leader is None else leader),
                 (ISR, "len ==", len(row)),
@@ -273,6 +282,7 @@ def test_a_cancelled_move_goes_back(case):
     has forgotten in which order the row was.
     """
     name = case.topic()
+    how = {"version": 3} if case.release == "2.8" else {}  # without the epoch, of several, it got
     verdict = case.judge(
         a_log(name, (1, 0), ONE),
         pause_broker(2),
@@ -280,10 +290,10 @@ def test_a_cancelled_move_goes_back(case):
         Until(look(case, name), ROW, "len ==", 3),
         write(name, TWO),
         reassign(name, {0: None}, name="cancel"),
-        Until(look(case, name, "done"), ROW, "len ==", 2, also=((ISR, "len ==", 2),)),
+        Until(told(case, name, "done"), ROW, "len ==", 2, also=((ISR, "len ==", 2),)),
         Until(reassignments(name, name="done all"), "topics", "len ==", 0),
         resume_broker(2),
-        marked(name, 2),
+        marked(name, 2, **how),
         expect=all_of(
             answer("cancel", CODE).is_(NONE),
             stored("write", 1),

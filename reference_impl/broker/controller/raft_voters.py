@@ -1,7 +1,7 @@
 """Why a quorum whose voters stand in the settings takes and loses none: what both requests share.
 
 The order of the checks is the controller's and shows in which error comes first: another cluster,
-no voter, one that cannot be reached, a kraft.version that has no dynamic voters. Nothing comes after them here.
+no voter, one that cannot be reached, a kraft.version without dynamic voters. Nothing comes after.
 
 Sources: KIP-853; KafkaRaftClient and AddVoterHandler@3.9.2, 4.3.1; observed on both.
 """

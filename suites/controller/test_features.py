@@ -1,0 +1,122 @@
+"""UpdateFeatures: raising and lowering what a cluster runs at; here only as a rehearsal.
+
+A level that was raised stays for every later case, so all but refusals are asked `validate_only`.
+2.8 knows the request and has no feature, and cannot rehearse.
+
+Sources: KafkaController.processFeatureUpdates (2.8.2), FeatureControlManager (3.9.2, 4.3.1),
+KIP-584, KIP-778, KIP-1022.
+"""
+
+from harness.claim import claim, only, range_
+from harness.expect import all_of, answer, by_release
+from harness.scenario import Ask
+
+API = "UpdateFeatures"
+NONE, INVALID_REQUEST, INVALID_UPDATE = 0, 42, 95
+UPGRADE, SAFE, UNSAFE = 1, 2, 3
+KRAFT = {"api": API, "releases": "3.9+"}
+
+
+def update(version, feature, level, kind=UPGRADE, *, rehearsed=True, name="update"):
+    row = {
+        "feature": feature,
+        "max_version_level": level,
+        "allow_downgrade": kind != UPGRADE,
+        "upgrade_type": kind,
+    }
+    body = {"timeout_ms": 5000, "feature_updates": [row], "validate_only": rehearsed}
+    return Ask(API, version, body, name)
+
+
+def refused(name, code):
+    """By feature in 3.9; the whole request from 4.0 on."""
+    return by_release(
+        {
+            "2.8-3.9": answer(name, "results[0].error_code").is_(code),
+            "4.3": answer(name, "error_code").is_(code),
+        }
+    )
+
+
+@claim("controller.no-features-to-update", evidence=("KIP-584",), api=API)
+def test_no_features_to_update(case):
+    """An update of nothing is done."""
+    body = {"timeout_ms": 5000, "feature_updates": [], "validate_only": True}
+    verdict = case.judge(
+        Ask(API, case.version, body, "update"),
+        expect=answer("update", "error_code").is_(NONE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.unknown-features-are-refused", evidence=("KIP-584", "KIP-778"), api=API)
+def test_unknown_features_are_refused(case):
+    """A feature that no controller has is refused: INVALID_REQUEST in 2.8, then
+    INVALID_UPDATE_VERSION.
+    """
+    verdict = case.judge(
+        update(case.version, "no.such.feature", 1),
+        expect=by_release(
+            {
+                "2.8": refused("update", INVALID_REQUEST),
+                "3.9+": refused("update", INVALID_UPDATE),
+            }
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.features-have-a-highest-level", evidence=("KIP-584", "KIP-778"), **KRAFT)
+def test_features_have_a_highest_level(case):
+    """A level above what the controller supports is INVALID_UPDATE_VERSION."""
+    verdict = case.judge(
+        update(case.version, "metadata.version", 999), expect=refused("update", INVALID_UPDATE)
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.features-are-not-lowered-by-accident", evidence=("KIP-584", "KIP-778"), **KRAFT)
+def test_features_are_not_lowered_by_accident(case):
+    """A lower level has to be asked for as a downgrade."""
+    level = {"3.9": 20, "4.3": 27}[case.release]
+    verdict = case.judge(
+        update(case.version, "metadata.version", level), expect=refused("update", INVALID_UPDATE)
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.version-0-asks-for-no-downgrade", evidence=("KIP-778", "observed on 4.3.1"),
+       api=API, versions=only(API, 0), releases="3.9+")  # fmt: skip
+def test_version_0_asks_for_no_downgrade(case):
+    """Version 0 has another word for a downgrade, which KRaft does not read: it is refused as an
+    upgrade to a lower level.
+    """
+    level = {"3.9": 20, "4.3": 27}[case.release]
+    verdict = case.judge(
+        update(0, "metadata.version", level, SAFE), expect=refused("update", INVALID_UPDATE)
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-downgrade-goes-down", evidence=("KIP-778",), api=API,
+       versions=range_(API, 1), releases="3.9+", kind=(SAFE, UNSAFE))  # fmt: skip
+def test_a_downgrade_goes_down(case):
+    """What is asked for as a downgrade may not raise a level."""
+    verdict = case.judge(
+        update(case.version, "kraft.version", 1, case.kind),
+        expect=refused("update", INVALID_UPDATE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.an-update-may-be-rehearsed", evidence=("KIP-778",), api=API,
+       versions=range_(API, 1), releases="3.9+")  # fmt: skip
+def test_an_update_may_be_rehearsed(case):
+    """With validate_only an update is checked and not made: asked again it is new again."""
+    lower = {"3.9": ("metadata.version", 20), "4.3": ("group.version", 0)}[case.release]
+    names = ("first", "again")
+    verdict = case.judge(
+        [update(case.version, *lower, SAFE, name=name) for name in names],
+        expect=all_of(*(answer(name, "error_code").is_(NONE) for name in names)),
+    )
+    assert verdict.conforms, verdict

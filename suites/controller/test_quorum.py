@@ -1,0 +1,163 @@
+"""What clients may ask of the KRaft quorum: who votes, and to let somebody vote.
+
+The clusters of the suites have the voters of their settings (kraft.version 0), so nobody can be
+added or removed; brokers pass the requests on and the answer is the controller's.
+
+Sources: KafkaRaftClient.handleDescribeQuorumRequest, handleAddVoterRequest and
+handleRemoveVoterRequest (3.9.2, 4.3.1), KIP-595, KIP-836, KIP-853.
+"""
+
+from dataclasses import replace
+
+from harness.claim import claim, every, range_
+from harness.expect import all_of, answer
+from harness.scenario import Ask
+from suites.trio import CALM, on
+
+NONE, UNKNOWN, TOO_OLD, INVALID, OTHER_CLUSTER = 0, 3, 35, 42, 104
+METADATA = "__cluster_metadata"
+PART = "topics[0].partitions[0]"
+CODES = "topics[*].partitions[*].error_code"
+DIRECTORY, NO_DIRECTORY = bytes(range(16)), bytes(16)
+LISTENERS = [{"name": "CONTROLLER", "host": "localhost", "port": 9093}]
+KRAFT = {"releases": "3.9+"}
+
+
+def describe_quorum(version, *partitions, topic=METADATA, name="quorum"):
+    rows = [{"partition_index": index} for index in partitions]
+    return Ask(
+        "DescribeQuorum", version, {"topics": [{"topic_name": topic, "partitions": rows}]}, name
+    )
+
+
+def add_voter(version, voter=5, *, cluster=None, directory=DIRECTORY, listeners=LISTENERS,
+              name="add"):  # fmt: skip
+    body = {
+        "cluster_id": cluster,
+        "timeout_ms": 1000,
+        "voter_id": voter,
+        "voter_directory_id": directory,
+        "listeners": listeners,
+        "ack_when_committed": True,
+    }
+    return Ask("AddRaftVoter", version, body, name)
+
+
+def remove_voter(version, voter=5, *, cluster=None, directory=DIRECTORY, name="remove"):
+    body = {"cluster_id": cluster, "voter_id": voter, "voter_directory_id": directory}
+    return Ask("RemoveRaftVoter", version, body, name)
+
+
+@claim("controller.a-quorum-of-one", evidence=("KIP-595", "KIP-836"), api="DescribeQuorum",
+       **KRAFT)  # fmt: skip
+def test_a_quorum_of_one(case):
+    """An only node leads the metadata log, votes alone, and nobody observes."""
+    verdict = case.judge(
+        describe_quorum(case.version, 0),
+        expect=all_of(
+            answer("quorum", f"{PART}.error_code").is_(NONE),
+            answer("quorum", f"{PART}.current_voters").has_length(1),
+            answer("quorum", f"{PART}.observers").is_([]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.brokers-observe-the-quorum", evidence=("KIP-595", "KIP-836"),
+       api="DescribeQuorum", versions=range_("DescribeQuorum", 0, 1),
+       **on("3.9+", CALM))  # fmt: skip
+def test_brokers_observe_the_quorum(case):
+    """Where the controller is apart it votes, and every broker observes; any broker tells."""
+    asked = [
+        replace(describe_quorum(case.version, 0, name=f"at {broker}"), broker=broker)
+        for broker in (0, 2)
+    ]
+    verdict = case.judge(
+        asked,
+        expect=all_of(
+            *(answer(one.name, f"{PART}.current_voters").has_length(1) for one in asked),
+            *(answer(one.name, f"{PART}.observers").has_length(3) for one in asked),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.only-the-metadata-has-a-quorum", evidence=("KIP-595",), api="DescribeQuorum",
+       asked=("another topic", "another partition", "both"), **KRAFT)  # fmt: skip
+def test_only_the_metadata_has_a_quorum(case):
+    """Of any other topic or partition, and of both together, DescribeQuorum knows nothing."""
+    question = {
+        "another topic": describe_quorum(case.version, 0, topic="another"),
+        "another partition": describe_quorum(case.version, 1),
+        "both": describe_quorum(case.version, 0, 1),
+    }[case.asked]
+    verdict = case.judge(
+        question,
+        expect=all_of(
+            answer("quorum", "error_code").is_(NONE), answer("quorum", CODES).each_is(UNKNOWN)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-fixed-quorum-takes-no-voters", evidence=("KIP-853",), api="AddRaftVoter",
+       **KRAFT)  # fmt: skip
+def test_a_fixed_quorum_takes_no_voters(case):
+    """Voters that stand in the settings cannot be added to: UNSUPPORTED_VERSION."""
+    verdict = case.judge(
+        add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD)
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-fixed-quorum-loses-no-voters", evidence=("KIP-853",), api="RemoveRaftVoter",
+       **KRAFT)  # fmt: skip
+def test_a_fixed_quorum_loses_no_voters(case):
+    """Voters that stand in the settings cannot be taken away either, whoever is named."""
+    verdict = case.judge(
+        remove_voter(case.version), expect=answer("remove", "error_code").is_(TOO_OLD)
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.voters-of-another-cluster", evidence=("KIP-853",), api="AddRaftVoter",
+       versions=every("AddRaftVoter"), **KRAFT)  # fmt: skip
+def test_voters_of_another_cluster(case):
+    """Who names another cluster is told INCONSISTENT_CLUSTER_ID before anything else."""
+    verdict = case.judge(
+        add_voter(case.version, cluster="another", voter=-1),
+        remove_voter(0, cluster="another", voter=-1),
+        expect=all_of(
+            answer("add", "error_code").is_(OTHER_CLUSTER),
+            answer("remove", "error_code").is_(OTHER_CLUSTER),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-voter-has-an-id-and-a-directory", evidence=("KIP-853",), api="AddRaftVoter",
+       **KRAFT)  # fmt: skip
+def test_a_voter_has_an_id_and_a_directory(case):
+    """A voter without an id or a directory is an INVALID_REQUEST, before the quorum is looked at.
+    """
+    nobody, nowhere = {"voter": -1}, {"directory": NO_DIRECTORY}
+    names = ("add nobody", "add nowhere", "remove nobody", "remove nowhere")
+    verdict = case.judge(
+        add_voter(case.version, name=names[0], **nobody),
+        add_voter(case.version, name=names[1], **nowhere),
+        remove_voter(0, name=names[2], **nobody),
+        remove_voter(0, name=names[3], **nowhere),
+        expect=all_of(*(answer(name, "error_code").is_(INVALID) for name in names)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("controller.a-voter-has-listeners", evidence=("KIP-853", "observed on 4.3.1"),
+       api="AddRaftVoter", **KRAFT)  # fmt: skip
+def test_a_voter_has_listeners(case):
+    """A voter without the controllers' listener is an INVALID_REQUEST too."""
+    verdict = case.judge(
+        add_voter(case.version, listeners=[]),
+        expect=answer("add", "error_code").is_(INVALID),
+    )
+    assert verdict.conforms, verdict

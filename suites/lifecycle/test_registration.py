@@ -1,0 +1,175 @@
+"""How brokers come into a cluster's list and leave it: ids, addresses, sessions that end.
+
+Sources: KafkaHealthcheck and KafkaZkClient.reconnect (1.0.2 to 2.8.2), BrokerLifecycleManager and
+ClusterControlManager.unregisterBroker (3.9.2, 4.3.1), KIP-631; clauses BRK-11, BRK-18, BRK-19,
+BRK-29, BRK-31, WIRE-15.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, answered
+from harness.scenario import Ask, Await, Until
+from harness.steps import (
+    api_versions,
+    metadata,
+    pause_broker,
+    resume_broker,
+    start_broker,
+    stop_broker,
+)
+from suites.trio import (
+    DEATH,
+    ONE,
+    TWO,
+    a_log,
+    look,
+    on,
+    sending,
+    stored,
+    until_led,
+    write,
+)
+
+NONE, NOT_REGISTERED = 0, 102
+IDS = "brokers[*].node_id"
+PORTS = "brokers[*].port"
+
+
+def unregister(broker, *, name="unregister"):
+    return Ask("UnregisterBroker", 0, {"broker_id": broker}, name, broker=0)
+
+
+@claim("lifecycle.a-lost-session-is-followed-by-another", evidence=("BRK-31", "CTL-18"), **DEATH)
+def test_a_lost_session_is_followed_by_another(case):
+    """A broker that is frozen for longer than its session is taken for gone; when it thaws it
+    registers again by itself, and what it led it follows.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (2, 1), ONE),
+        pause_broker(2),
+        Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
+        until_led(case, name, 1, [1], "taken over"),
+        write(name, TWO),
+        resume_broker(2),
+        Until(metadata(broker=0, name="again"), "brokers", "len ==", 3),
+        until_led(case, name, 1, [1, 2], "followed"),
+        expect=all_of(
+            answer("without", IDS).is_one_of([0, 1], [1, 0]),
+            stored("write", 1),
+            answer("again", "brokers").has_length(3),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.what-came-before-the-end-is-answered", evidence=("WIRE-15", "BRK-32"),
+       **on("3.9+", DEATH))  # fmt: skip
+def test_what_came_before_the_end_is_answered(case):
+    """Requests that reached a broker before it was asked to stop are answered before it goes. (1.0
+    and 2.2 were seen to drop what they had not begun: the network stops before the handlers.)
+    """
+    name = case.topic()
+    sent = [write(name, TWO, acks=1, name=f"sent {n}") for n in range(3)]
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        [sending(one) for one in sent],
+        stop_broker(1),
+        [Await(one.name) for one in sent],
+        expect=all_of(*(stored(one.name, n + 1) for n, one in enumerate(sent))),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-broker-that-is-gone-can-be-forgotten", evidence=("KIP-631",),
+       api="UnregisterBroker", **on("3.9+", DEATH))  # fmt: skip
+def test_a_broker_that_is_gone_can_be_forgotten(case):
+    """A stopped broker is unregistered once; its replicas stay assigned to it, and when it comes
+    back it is registered as if it had been away.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        stop_broker(2),
+        until_led(case, name, 1, [1], "alone"),
+        unregister(2),
+        unregister(2, name="twice"),
+        look(case, name, "forgotten"),
+        start_broker(2),
+        until_led(case, name, 1, [1, 2], "back"),
+        expect=all_of(
+            answer("unregister", "error_code").is_(NONE),
+            answer("twice", "error_code").is_(NOT_REGISTERED),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.who-never-came-cannot-be-forgotten", evidence=("KIP-631",),
+       api="UnregisterBroker", releases="3.9+", broker=(-1, 7))  # fmt: skip
+def test_who_never_came_cannot_be_forgotten(case):
+    """Unregistering a broker that nobody knows answers BROKER_ID_NOT_REGISTERED."""
+    asked = Ask("UnregisterBroker", case.version, {"broker_id": case.broker}, "unregister")
+    verdict = case.judge(
+        asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED)
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-port-that-is-open-is-advertised", evidence=("BRK-11",),
+       config={"advertised.listeners": "PLAINTEXT://127.0.0.1:0"})  # fmt: skip
+def test_a_port_that_is_open_is_advertised(case):
+    """Who advertises port 0 is known by the port that was bound: the one this question came to."""
+    verdict = case.judge(
+        metadata(name="told"),
+        expect=all_of(answer("told", "brokers").has_length(1), answer("told", PORTS).is_not([0])),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.a-host-without-a-name-has-one", evidence=("BRK-29",),
+       config={"advertised.listeners": "PLAINTEXT://:0"})  # fmt: skip
+def test_a_host_without_a_name_has_one(case):
+    """Who advertises no host is known by the name of its machine."""
+    verdict = case.judge(
+        metadata(name="told"),
+        expect=all_of(
+            answer("told", "brokers").has_length(1),
+            answer("told", "brokers[0].host").is_not(""),
+            answer("told", "brokers[0].host").is_not(None),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+GENERATED = {"releases": "1.0-2.8", "config": {"broker.id": "-1"}}
+
+
+@claim("lifecycle.the-first-id-that-is-given-is-1001", evidence=("BRK-18", "BRK-20"), **GENERATED)
+def test_the_first_id_that_is_given_is_1001(case):
+    """A broker without an id of its own gets the first above reserved.broker.max.id."""
+    verdict = case.judge(
+        metadata(name="told"),
+        api_versions(name="after"),
+        expect=all_of(answer("told", IDS).is_([1001]), answered("after")),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.ids-above-what-is-reserved", evidence=("BRK-18", "BRK-20"),
+       releases="1.0-2.8",
+       config={"broker.id": "-1", "reserved.broker.max.id": "41"})  # fmt: skip
+def test_ids_above_what_is_reserved(case):
+    """With another reserve the first id that is given is the next above it."""
+    verdict = case.judge(metadata(name="told"), expect=answer("told", IDS).is_([42]))
+    assert verdict.conforms, verdict
+
+
+@claim("lifecycle.each-broker-gets-an-id-of-its-own", evidence=("BRK-19", "BRK-18"), brokers=3,
+       **GENERATED)  # fmt: skip
+def test_each_broker_gets_an_id_of_its_own(case):
+    """Brokers without ids that start together get different ones, one above the other."""
+    verdict = case.judge(
+        Until(metadata(name="told"), "brokers", "len ==", 3),
+        expect=all_of(*(answer("told", IDS).contains(1000 + n) for n in (1, 2, 3))),
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,58 @@
+"""message.format.version above what brokers speak among themselves (until 2.8).
+
+Sources: TopicConfigHandler.processConfigChanges at 1.0.2, 2.2.1 and 2.8.2; clause DYN-11.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, batches
+from harness.scenario import Until
+from harness.steps import a_topic, alter_configs, fetch, produce
+from suites.scene import batch
+
+CODE = "responses[0].partition_responses[0].error_code"
+OLD = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}
+LONG_VALUE = b"x" * 500
+
+
+@claim(
+    "dynamic.a-format-above-the-protocol-is-left-out",
+    evidence=("DYN-11", "DYN-10"),
+    releases="1.0-2.8",
+    config=OLD,
+    format=("1.0", "0.10.2"),
+)
+def test_a_format_above_the_protocol_is_left_out(case):
+    """A topic that is altered to a newer format than the protocol of its brokers goes on with the
+    older one, while everything else that was altered holds.
+    """
+    topic = case.topic()
+    altered = {"message.format.version": case.format, "message.timestamp.type": "LogAppendTime"}
+    verdict = case.judge(
+        a_topic(topic, configs={"max.message.bytes": 100}),
+        alter_configs(topic, altered, name="alter"),
+        Until(produce(topic, 0, batch(LONG_VALUE), name="write"), CODE, "==", 0),
+        fetch(topic, name="read"),
+        expect=all_of(
+            answer("alter", "responses[0].error_code").is_(0),
+            batches("read", "[0].magic").is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "dynamic.a-format-of-a-new-topic-holds",
+    evidence=("DYN-11", "observed on 1.0.2"),
+    releases="1.0-2.8",
+    config=OLD,
+)
+def test_a_format_of_a_new_topic_holds(case):
+    """A topic that is created with a format newer than the protocol has it."""
+    topic = case.topic()
+    verdict = case.judge(
+        a_topic(topic, configs={"message.format.version": "1.0"}),
+        produce(topic, 0, batch(b"x"), name="write"),
+        fetch(topic, name="read"),
+        expect=batches("read", "[0].magic").is_(2),
+    )
+    assert verdict.conforms, verdict

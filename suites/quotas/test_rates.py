@@ -1,0 +1,188 @@
+"""Client quotas at work: who is above his rate is told to wait, and has to.
+
+Every client here has an id of its own and sends on a connection of its own, and one batch is more
+than its rate allows in ten seconds. How long it is to wait follows from the clock and is not
+compared; that it is told to, is.
+
+Sources: ClientQuotaManager (1.0.2 to 4.3.1), KIP-13, KIP-124, KIP-219 (answer first, then do not
+read), KIP-546; clauses DYN-16, FETCH-22.
+"""
+
+from dataclasses import replace
+
+from harness.claim import claim
+from harness.expect import all_of, answer, answered, by_release, outcome, records
+from harness.scenario import Await, Quiet, Send
+from harness.steps import a_topic, fetch, metadata, produce
+from suites.quotas.asks import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
+from suites.scene import ONE, batch
+
+WRITTEN = "responses[0].partition_responses[0].error_code"
+WAIT = "throttle_time_ms"
+# Until 2.8 a default can be a broker setting; clients have no other way to it before 2.8.
+STATIC = {
+    "releases": "1.0-2.8",
+    "config": {"quota.producer.default": LIMIT, "quota.consumer.default": LIMIT},
+}
+DYNAMIC = {"releases": "2.8+"}
+
+
+def write(topic, client, *, name="write", value=LARGE, to="b", **how):
+    return produce(
+        topic, 0, batch(value), name=name, client_id=client, connection=to, **{"acks": 1, **how}
+    )
+
+
+def sent(asked):
+    """The same request without waiting for its answer."""
+    return Send(
+        asked.api, asked.version, asked.body, str(asked.name),
+        connection=asked.connection, client_id=asked.client_id,
+    )  # fmt: skip
+
+
+def rate_of(case, client, key=PRODUCER):
+    """The client's quota, where it is no broker setting."""
+    return [] if case.claim.shape.config else limited(of_client(client), {key: LIMIT})
+
+
+def above(case, topic, client):
+    """A client that has just sent more than it may, on connection b."""
+    return [rate_of(case, client), a_topic(topic), write(topic, client)]
+
+
+def a_producer_waits(case):
+    topic, client = case.topic(), case.group("client")
+    return case.judge(
+        above(case, topic, client),
+        write(topic, case.group("other"), name="other", value=ONE, to="c"),
+        expect=all_of(
+            answer("write", WRITTEN).is_(0),
+            answer("write", WAIT).at_least(1),
+            answer("other", WAIT).is_(0),
+        ),
+    )
+
+
+@claim("quotas.a-producer-above-the-default-waits", evidence=("DYN-16", "KIP-13"),
+       switches=("quotas-ignored",), **STATIC)  # fmt: skip
+def test_a_producer_above_the_default_waits(case):
+    """A producer above the default rate is told how long to wait, with its record written; one
+    with another client id is not.
+    """
+    verdict = a_producer_waits(case)
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.a-producer-above-its-rate-waits", evidence=("DYN-16", "KIP-546"), **DYNAMIC)
+def test_a_producer_above_its_rate_waits(case):
+    """A quota that is set while the broker runs holds for the client id that it names."""
+    verdict = a_producer_waits(case)
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.who-is-told-to-wait-is-not-read", evidence=("KIP-219", "DYN-16"),
+       releases="2.2-2.8", config=STATIC["config"])  # fmt: skip
+def test_who_is_told_to_wait_is_not_read(case):
+    """The connection of a client above its rate is not read until its time is over; another one of
+    the same client is.
+    """
+    verdict = not_read(case)
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.who-is-above-his-rate-is-not-read", evidence=("KIP-219", "DYN-16"), **DYNAMIC)
+def test_who_is_above_his_rate_is_not_read(case):
+    """The same for a quota that was set while the broker runs."""
+    verdict = not_read(case)
+    assert verdict.conforms, verdict
+
+
+def not_read(case):
+    topic, client = case.topic(), case.group("client")
+    asked = metadata(name="asked", connection="b", client_id=client)
+    return case.judge(
+        above(case, topic, client),
+        sent(asked),
+        Quiet("b", name="nothing"),
+        replace(asked, name="elsewhere", connection="c"),
+        Await("asked"),
+        expect=all_of(
+            answer("write", WAIT).at_least(1),
+            outcome("nothing").is_("silent"),
+            answered("elsewhere"),
+            answered("asked"),
+        ),
+    )
+
+
+@claim("quotas.an-answer-may-be-kept-back", evidence=("DYN-16", "observed on 1.0.2"),
+       releases="1.0", config=STATIC["config"])  # fmt: skip
+def test_an_answer_may_be_kept_back(case):
+    """In 1.0 the answer itself comes when the time is over."""
+    topic, client = case.topic(), case.group("client")
+    verdict = case.judge(
+        a_topic(topic),
+        sent(write(topic, client)),
+        Quiet("b", name="nothing"),
+        Await("write"),
+        expect=all_of(
+            outcome("nothing").is_("silent"),
+            answer("write", WRITTEN).is_(0),
+            answer("write", WAIT).at_least(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+def a_consumer_waits(case):
+    topic, client = case.topic(), case.group("client")
+    return case.judge(
+        rate_of(case, client, CONSUMER),
+        a_topic(topic),
+        write(topic, case.group("writer"), to="w"),
+        fetch(topic, name="fetch", client_id=client, connection="b"),
+        expect=all_of(
+            answer("fetch", WAIT).at_least(1),
+            by_release(
+                {
+                    "1.0": records("fetch", "[0].value").is_(LARGE),
+                    "2.2+": answer("fetch", "responses").is_([]),
+                }
+            ),
+        ),
+    )
+
+
+@claim("quotas.a-consumer-above-the-default-waits", evidence=("FETCH-22", "DYN-16"), **STATIC)
+def test_a_consumer_above_the_default_waits(case):
+    """A fetch above the default rate carries nothing and tells how long to wait; in 1.0 it carries
+    all and comes late.
+    """
+    verdict = a_consumer_waits(case)
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.a-consumer-above-its-rate-waits", evidence=("FETCH-22", "KIP-546"), **DYNAMIC)
+def test_a_consumer_above_its_rate_waits(case):
+    """The same for a quota that was set while the broker runs."""
+    verdict = a_consumer_waits(case)
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.the-most-specific-holds", evidence=("DYN-16",), specific=("low", "high"), **DYNAMIC)
+def test_the_most_specific_holds(case):
+    """Of a quota for the client id and one for it with its user the latter holds, be it lower or
+    higher.
+    """
+    topic, client = case.topic(), case.group("client")
+    rates = (10**9, LIMIT) if case.specific == "low" else (LIMIT, 10**9)
+    waits = answer("write", WAIT)
+    verdict = case.judge(
+        limited(of_client(client), {PRODUCER: rates[0]}, name="client"),
+        limited(of_client(client, USER), {PRODUCER: rates[1]}, name="pair"),
+        a_topic(topic),
+        write(topic, client),
+        expect=waits.at_least(1) if case.specific == "low" else waits.is_(0),
+    )
+    assert verdict.conforms, verdict

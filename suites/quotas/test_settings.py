@@ -1,0 +1,106 @@
+"""Client quotas as settings: who may have which, how they change, how they are told.
+
+Sources: ZkAdminManager.alterClientQuotas (2.8.2), ClientQuotaControlManager (3.9.2, 4.3.1),
+KIP-546, KIP-612; clause DYN-16.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer
+from harness.scenario import Until
+from suites.quotas.asks import CONSUMER, PRODUCER, alter, describe, of_client
+
+NONE, INVALID = 0, 42
+CODE = "entries[0].error_code"
+ENTRIES, VALUES = "entries", "entries[0].values"
+ALTER = {"api": "AlterClientQuotas", "releases": "2.8+"}
+DESCRIBE = {"api": "DescribeClientQuotas", "releases": "2.8+"}
+
+
+@claim("quotas.what-is-set-is-told", evidence=("DYN-16", "KIP-546"), **ALTER)
+def test_what_is_set_is_told(case):
+    """A client id's quota is set, told, changed and taken away while the broker runs."""
+    who = of_client(case.group("client"))
+    verdict = case.judge(
+        alter(who, {PRODUCER: 1000, CONSUMER: 2000}, version=case.version, name="set"),
+        Until(describe(who, name="both"), VALUES, "len ==", 2),
+        alter(who, {PRODUCER: 3000, CONSUMER: None}, version=case.version, name="change"),
+        Until(describe(who, name="one"), VALUES, "len ==", 1),
+        alter(who, {PRODUCER: None}, version=case.version, name="remove"),
+        Until(describe(who, name="none"), ENTRIES, "len ==", 0),
+        expect=all_of(
+            *(answer(name, CODE).is_(NONE) for name in ("set", "change", "remove")),
+            answer("one", VALUES).is_([{"key": PRODUCER, "value": 3000.0}]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.filters-may-be-strict", evidence=("KIP-546",), **DESCRIBE)
+def test_filters_may_be_strict(case):
+    """A strict filter finds entities of just its types, another one also those of more types."""
+    client, user = case.group("client"), case.group("user")
+    pair, alone = of_client(client, user), of_client(client)
+    how = {"version": case.version}
+    verdict = case.judge(
+        alter(pair, {PRODUCER: 1000}, name="pair"),
+        Until(describe(pair, name="pair shown"), ENTRIES, "len ==", 1),
+        describe(alone, name="strict", **how),
+        describe(alone, strict=False, name="not strict", **how),
+        describe(pair, name="both", **how),
+        expect=all_of(
+            answer("strict", ENTRIES).is_([]),
+            answer("not strict", ENTRIES).has_length(1),
+            answer("both", ENTRIES).has_length(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.a-default-is-an-entity", evidence=("DYN-16", "KIP-546"), **ALTER)
+def test_a_default_is_an_entity(case):
+    """The default client id of one user has a quota of its own, told with no name."""
+    who = of_client(None, case.group("user"))
+    verdict = case.judge(
+        alter(who, {PRODUCER: 1000}, version=case.version),
+        Until(describe(who), ENTRIES, "len ==", 1),
+        expect=all_of(
+            answer("alter", CODE).is_(NONE),
+            answer("described", "entries[0].entity[*].entity_name").contains(None),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("quotas.a-rehearsal-sets-nothing", evidence=("KIP-546",), **ALTER)
+def test_a_rehearsal_sets_nothing(case):
+    """With validate_only a quota is checked and not set."""
+    who = of_client(case.group("client"))
+    verdict = case.judge(
+        alter(who, {PRODUCER: 1000}, version=case.version, validate_only=True),
+        describe(who),
+        expect=all_of(answer("alter", CODE).is_(NONE), answer("described", ENTRIES).is_([])),
+    )
+    assert verdict.conforms, verdict
+
+
+IMPOSSIBLE = {
+    "unknown key": ({"client-id": "c"}, {"no.such.rate": 1}),
+    "no entity": ({}, {PRODUCER: 1000}),
+    "unknown type": ({"planet": "c"}, {PRODUCER: 1000}),
+    "empty name": ({"client-id": ""}, {PRODUCER: 1000}),
+    "half a byte": ({"client-id": "c"}, {PRODUCER: 1000.5}),
+    "negative": ({"client-id": "c"}, {PRODUCER: -1}),
+    "address and client": ({"ip": "127.0.0.1", "client-id": "c"}, {PRODUCER: 1000}),
+    "rate of an address": ({"ip": "127.0.0.1"}, {PRODUCER: 1000}),
+}
+
+
+@claim("quotas.impossible-ones-are-refused", evidence=("DYN-16", "KIP-546", "KIP-612"),
+       what=tuple(IMPOSSIBLE), **ALTER)  # fmt: skip
+def test_impossible_ones_are_refused(case):
+    """Unknown keys and entities, and numbers that are no rate, answer INVALID_REQUEST."""
+    who, changes = IMPOSSIBLE[case.what]
+    verdict = case.judge(
+        alter(who, changes, version=case.version), expect=answer("alter", CODE).is_(INVALID)
+    )
+    assert verdict.conforms, verdict

@@ -1,0 +1,133 @@
+"""What a follower's fetch does that a consumer's does not: it moves the leader's view of it.
+
+The follower is paused and we fetch in its place, so that each step is one request.
+
+Sources: ReplicaManager.fetchMessages, Partition.updateFollowerFetchState, DelayedFetch (1.0.2 to
+4.3.1); clauses APPEND-05, FETCH-02, FETCH-10, REPL-07 to REPL-09.
+"""
+
+from dataclasses import replace
+
+from harness.claim import claim
+from harness.expect import all_of, answer, outcome, records
+from harness.scenario import Await, Quiet
+from harness.steps import pause_broker, resume_broker
+from suites.trio import (
+    DEATH,
+    LONG_MS,
+    MARK,
+    ONE,
+    TWO,
+    a_log,
+    follow,
+    marked,
+    read,
+    sending,
+    stored,
+    write,
+)
+
+
+def apart(step, connection="b"):
+    """The same step on a connection of its own, which nobody who waits holds up."""
+    return replace(step, connection=connection)
+
+
+def unfollowed(topic):
+    """A log of one record whose follower in sync is silent from now on."""
+    return [
+        a_log(topic, (1, 2), ONE),
+        pause_broker(2),
+        read(topic, 1, name="drained", max_wait_ms=700),
+    ]
+
+
+@claim("replication.only-followers-move-the-mark", evidence=("FETCH-02", "REPL-07", "REPL-08"),
+       **DEATH)  # fmt: skip
+def test_only_followers_move_the_mark(case):
+    """A consumer that reads at the end of the log moves nothing; a follower that fetches there has
+    everything before it, and the high watermark goes on.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        unfollowed(name),
+        write(name, TWO, acks=1),
+        read(name, 2, name="consumer"),
+        read(name, name="after the consumer"),
+        follow(name, 2, name="follower"),
+        marked(name, 2),
+        resume_broker(2),
+        expect=all_of(
+            answer("after the consumer", MARK).is_(1),
+            answer("read", MARK).is_(2),
+            records("read", "[1].value").is_(TWO),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-consumer-waits-for-the-follower", evidence=("FETCH-10", "FETCH-02"), **DEATH)
+def test_a_consumer_waits_for_the_follower(case):
+    """A consumer that waits at the high watermark is not answered when a record is appended, but
+    when the follower fetches behind it.
+    """
+    name, asked = case.topic(), "waiting"
+    verdict = case.judge(
+        unfollowed(name),
+        write(name, TWO, acks=1),
+        sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
+        Quiet("broker 1", name="nothing"),
+        apart(follow(name, 2, name="follower")),
+        Await(asked),
+        resume_broker(2),
+        expect=all_of(
+            outcome("nothing").is_("silent"), records(asked, "[0].value").is_(TWO)
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-follower-waits-for-an-append", evidence=("APPEND-05", "FETCH-02"), **DEATH)
+def test_a_follower_waits_for_an_append(case):
+    """A follower that waits at the end of the log is answered by the append itself, before anybody
+    has acknowledged it; a consumer beside it is not.
+    """
+    name, asked = case.topic(), "waiting"
+    verdict = case.judge(
+        unfollowed(name),
+        apart(sending(follow(name, 1, name=asked, max_wait_ms=LONG_MS))),
+        Quiet("b", name="nothing"),
+        write(name, TWO, acks=1),
+        Await(asked),
+        read(name, 1, name="unseen"),
+        resume_broker(2),
+        expect=all_of(
+            outcome("nothing").is_("silent"),
+            records(asked, "[0].value").is_(TWO),
+            answer("unseen", MARK).is_(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.a-leader-alone-sees-at-once", evidence=("APPEND-05", "REPL-08"), **DEATH)
+def test_a_leader_alone_sees_at_once(case):
+    """Where the leader is all of the ISR an append moves the high watermark by its whole length,
+    and a consumer that waits is answered.
+    """
+    name, asked = case.topic(), "waiting"
+    verdict = case.judge(
+        a_log(name, (1,), ONE),
+        apart(sending(read(name, 1, name=asked, max_wait_ms=LONG_MS))),
+        Quiet("b", name="nothing"),
+        write(name, ONE, TWO),
+        Await(asked),
+        read(name, name="after"),
+        expect=all_of(
+            outcome("nothing").is_("silent"),
+            stored("write", 1),
+            answer(asked, MARK).is_(3),
+            answer("after", MARK).is_(3),
+        ),
+    )
+    assert verdict.conforms, verdict

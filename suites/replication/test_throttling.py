@@ -1,0 +1,119 @@
+"""Replication quotas as a follower meets them: who is throttled, and who never is.
+
+The follower is stopped and the fetches are ours, so that each one is known; a rate of one byte in a
+second is exceeded by the first batch, for as long as a case lasts.
+
+Sources: ReplicaManager.shouldLeaderThrottle and ReplicationQuotaManager (2.8.2 to 4.3.1), KIP-73,
+KIP-226; clauses DYN-13 to DYN-15, FETCH-22.
+"""
+
+from harness.claim import claim
+from harness.expect import all_of, answer, records
+from harness.scenario import Until
+from harness.steps import BROKER, alter_configs, at_controller, describe_configs
+from suites.trio import (
+    DEATH,
+    MARK,
+    ONE,
+    READ,
+    TWO,
+    a_log,
+    batch,
+    follow,
+    on,
+    stopped,
+    stored,
+    until_led,
+    write,
+)
+
+RATE = "leader.replication.throttled.rate"
+MARKED = {"leader.replication.throttled.replicas": "0:1"}
+LARGE = b"x" * 20_000
+SLOWLY = on("2.8+", DEATH)  # 2.2 shows no values of settings it has no definition of
+
+
+def limited(rate, name):
+    """Broker 1 may send so many bytes in a second to its throttled followers (None: any)."""
+    configs = {} if rate is None else {RATE: rate}
+    shown = describe_configs("1", RATE, kind=BROKER, version=1, broker=1, name=f"{name} shown")
+    return [
+        alter_configs("1", configs, kind=BROKER, broker=1, name=name),
+        Until(shown, "results[0].configs", "len ==", len(configs)),  # listed while it is set
+    ]
+
+
+def marked_out(topic):
+    """Its replica on broker 1 is throttled from now on. (Before KRaft brokers are told of changes
+    alone, not of what a topic is created with.)
+    """
+    return alter_configs(topic, MARKED, name="marked out", **at_controller())
+
+
+@claim("replication.a-throttled-follower-gets-no-more", evidence=("DYN-15", "DYN-13", "FETCH-22"),
+       listed=(True, False), **SLOWLY)  # fmt: skip
+def test_a_throttled_follower_gets_no_more(case):
+    """A follower that is not in sync is told nothing new while its leader's rate is exceeded; one
+    whose partition is not listed gets all it asks for.
+    """
+    name = case.topic()
+    asked = follow(name, 1, name="asked")
+    held = Until(asked, f"{READ}.records", "len ==", 0)  # once it has had more than its rate
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        marked_out(name) if case.listed else [],
+        stopped(2),
+        until_led(case, name, 1, [1], "alone"),
+        limited(1, "slow"),
+        write(name, batch(LARGE)),
+        held if case.listed else asked,
+        limited(None, "fast"),
+        Until(follow(name, 1, name="let go"), f"{READ}.records", "len >=", len(LARGE)),
+        expect=all_of(
+            stored("write", 1),
+            answer("asked", f"{READ}.error_code").is_(0),
+            records("let go", "[0].value").is_(LARGE),
+            answer("asked", f"{READ}.records").is_(b"")
+            if case.listed
+            else records("asked", "[0].value").is_(LARGE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.who-is-in-sync-is-not-throttled", evidence=("DYN-15", "FETCH-22"), **SLOWLY)
+def test_who_is_in_sync_is_not_throttled(case):
+    """A follower in sync gets every record, whatever the rate: acks=all goes on."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        marked_out(name),
+        limited(1, "slow"),
+        write(name, batch(LARGE), name="first"),
+        write(name, batch(LARGE), name="second"),
+        write(name, TWO, name="third"),
+        limited(None, "fast"),
+        expect=all_of(stored("first", 1), stored("second", 2), stored("third", 3)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("replication.marks-are-told-under-a-quota", evidence=("DYN-15", "REPL-09"),
+       **on("3.9+", DEATH))  # fmt: skip
+def test_marks_are_told_under_a_quota(case):
+    """A follower that gets no records is told the high watermark all the same."""
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2), ONE),
+        marked_out(name),
+        stopped(2),
+        until_led(case, name, 1, [1], "alone"),
+        limited(1, "slow"),
+        write(name, batch(LARGE)),
+        follow(name, 1, name="first"),
+        write(name, TWO, name="next"),
+        follow(name, 2, name="second"),
+        limited(None, "fast"),
+        expect=all_of(answer("second", MARK).is_(3), stored("next", 2)),
+    )
+    assert verdict.conforms, verdict
