@@ -30,7 +30,8 @@ BROKE, INTERRUPTED = 2, 143
 _GROUNDS_OF = {"process": set(GROUNDS), "reference": {"disks"}}
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
 # What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
-_LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2"}
+_LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2",
+           "group.initial.rebalance.delay.ms": "0"}  # fmt: skip
 # Fifty partitions each, to be made and to be elected anew, are nothing that a history looks at.
 _SMALL = {"offsets.topic.num.partitions": "5", "transaction.state.log.num.partitions": "5"}
 _KRAFT = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}

@@ -19,7 +19,7 @@ from reference_impl.io.client import Client
 from reference_impl.wire.errors import ErrorCode
 
 SESSION_MS, HEARTBEAT_MS = 6_000, 200  # the least that every release takes
-LEAVES, FALLS_BEHIND = 0.04, 0.15  # of a member's turns inside
+LEAVES, FALLS_BEHIND = 0.1, 0.2  # of a member's turns inside
 # Refused before anything was kept; any other error may have come after it.
 _REFUSED = {
     ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.REBALANCE_IN_PROGRESS,
