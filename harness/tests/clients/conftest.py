@@ -30,6 +30,9 @@ HASTE = {
     "group.consumer.heartbeat.interval.ms": 1000,
     "offsets.topic.num.partitions": 5,
     "transaction.state.log.num.partitions": 5,
+    "share.coordinator.state.topic.num.partitions": 5,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
 }
 _numbers = itertools.count()
 
