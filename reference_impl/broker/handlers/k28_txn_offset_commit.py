@@ -46,7 +46,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         if not group_id and not broker.persona.quirk("transactions.offsets-of-no-group"):
             code = ErrorCode.INVALID_GROUP_ID
         if code:
-            code = _in_words_of(request.header.version, code)
+            code = _for_its_age(request.header.version, code)
             whole.give(codes | dict.fromkeys(waits, code))
         else:
             _verified(request, broker, codes, whole, now)
@@ -100,10 +100,14 @@ def _in_words_of(version: int, code: int) -> int:
     if code == ErrorCode.TRANSACTION_ABORTABLE and version < FIRST_ABORTABLE:
         return ErrorCode.INVALID_TXN_STATE
     if code in verification.PASSING and code != ErrorCode.CONCURRENT_TRANSACTIONS:
-        loading = version >= FIRST_LOADING
-        wanted = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        return wanted if loading else ErrorCode.COORDINATOR_NOT_AVAILABLE
-    return code
+        code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # of the transaction's, not of the group's
+    return _for_its_age(version, code)
+
+
+def _for_its_age(version: int, code: int) -> int:
+    """Producers before 2.0 do not know that a coordinator may still be loading."""
+    unknown = code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < FIRST_LOADING
+    return ErrorCode.COORDINATOR_NOT_AVAILABLE if unknown else code
 
 
 def _admitted(

@@ -5,10 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from reference_impl.client.flow import ClientError
+from reference_impl.client.group_offsets import first_error
 from reference_impl.client.offsets import READ_COMMITTED
 from reference_impl.client.transactions import State
 from reference_impl.io.client import Client
 from reference_impl.io.server import serve
+from reference_impl.wire.errors import ErrorCode
 
 RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
 SETTINGS = {
@@ -127,3 +129,30 @@ def test_the_next_producer_of_an_id_fences_the_last(cluster):
         new.commit()
         reader = client.consumer([("fenced", 0)], isolation=READ_COMMITTED, reset="earliest")
         assert [record.value for record in reader.poll()] == [b"seen"]
+
+
+def test_who_does_not_coordinate_a_group_says_so_to_a_transaction_too(cluster):
+    with Client(cluster.bootstrap) as client:
+        client.admin.create_topic("elsewhere")
+        wanted = {"key": "g", "key_type": 0, "coordinator_keys": ["g"]}
+        found = client.ask("FindCoordinator", wanted)
+        while found.get("coordinators", [found])[0]["error_code"]:  # its topic is being made
+            found = client.ask("FindCoordinator", wanted)
+        coordinator = (found.get("coordinators") or [found])[0]["node_id"]
+        row = {
+            "partition_index": 0,
+            "committed_offset": 1,
+            "committed_leader_epoch": -1,
+            "committed_metadata": None,
+        }
+        body = {
+            "transactional_id": "id",
+            "group_id": "g",
+            "producer_id": 1,
+            "producer_epoch": 0,
+            "member_id": "",
+            "topics": [{"name": "elsewhere", "partitions": [row]}],
+        }
+        for node in {0, 1, 2} - {coordinator}:
+            answer = client.ask("TxnOffsetCommit", body, node=node)
+            assert first_error(answer) == ErrorCode.NOT_COORDINATOR
