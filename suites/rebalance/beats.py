@@ -10,9 +10,10 @@ Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.placeholders import Name, TopicId
+from harness.placeholders import Name, Ref, TopicId
 from harness.scenario import Ask, Until
-from harness.steps import a_topic, ask, incremental_alter_configs
+from harness.steps import a_topic, ask, incremental_alter_configs, list_offsets
+from harness.steps import fetch as read_log
 from suites.rebalance.acts import coordinated
 
 CLUSTER = {
@@ -26,6 +27,7 @@ CLUSTER = {
     "group.consumer.max.size": 6,
 }
 PARTITIONS = 4
+LOG = "__consumer_offsets"
 PATIENCE_MS = 30_000  # longer than a case
 CODE, EPOCH, STATE = "error_code", "member_epoch", "groups[0].group_state"
 GROUP_EPOCH, MEMBERS = "groups[0].group_epoch", "groups[0].members"
@@ -106,6 +108,13 @@ def heard(topic: Any, *, scout: Any = SCOUT) -> Until:
 
 def _key(topic: Any) -> str:
     return topic if isinstance(topic, str) else topic.key
+
+
+def written(*steps):
+    """These steps, and what they left in the log of all groups."""
+    end = list_offsets(LOG, 0, name="log end")
+    here = Ref("log end", "topics[0].partitions[0].offset")
+    return [end, *steps, read_log(LOG, 0, here, name="log")]
 
 
 class State(NamedTuple):

@@ -26,9 +26,9 @@ from suites.rebalance.beats import (
     describe,
     heard,
     until,
+    written,
 )
 from suites.rebalance.beats import join as joins
-from suites.rebalance.test_consumer_groups import written
 
 SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
 BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}

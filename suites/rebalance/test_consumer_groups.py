@@ -12,20 +12,15 @@ from harness.steps import (
     a_topic,
     create_partitions,
     delete_topic,
-    describe_configs,
-    list_offsets,
     topic_ready,
 )
-from harness.steps import fetch as read_log
 from suites.rebalance import acts
-from suites.rebalance.acts import coordinated, list_groups
 from suites.rebalance.beats import (
     AWAY,
     CLUSTER,
     CODE,
     EPOCH,
     GIVEN,
-    GROUP,
     GROUP_EPOCH,
     LEAVE,
     MEMBERS,
@@ -37,6 +32,7 @@ from suites.rebalance.beats import (
     join,
     started,
     until,
+    written,
 )
 
 SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
@@ -46,20 +42,7 @@ DESCRIBES = SEEN | {
     "api": "ConsumerGroupDescribe", "versions": every("ConsumerGroupDescribe"),
 }  # fmt: skip
 NONE, GROUP_ID_NOT_FOUND = 0, 69
-LOG = "__consumer_offsets"
 SESSION, INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
-BAD = {
-    "class": "[", "group": "(", "repeat": "a**", "argument": "*a", "reference": r"(a)\1",
-    "ahead": "(?=a)", "range": "[z-a]", "escape": r"\8", "end": "\\", "count": "a{1001}",
-    "capture": "(?P<>a)", "perl": "(?z)a",
-}  # fmt: skip
-
-
-def written(*steps):
-    """These steps, and what they left in the log of all groups."""
-    end = list_offsets(LOG, 0, name="log end")
-    here = Ref("log end", "topics[0].partitions[0].offset")
-    return [end, *steps, read_log(LOG, 0, here, name="log")]
 
 
 @claim("rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **BEATS)
@@ -348,202 +331,6 @@ def test_static_consumers_come_back_to_what_they_had(case):
     assert verdict.conforms, verdict
 
 
-@claim("rebalance.bad-expressions-are-refused", expression=tuple(BAD), **BY_EXPRESSION)
-def test_bad_expressions_are_refused(case):
-    """A regular expression that RE2 does not take is INVALID_REGULAR_EXPRESSION, with its words."""
-    group, topic = case.group(), case.topic()
-    verdict = case.judge(
-        started(group, topic),
-        join(group, "m1", version=case.version, name="join",
-             subscribed_topic_names=None, subscribed_topic_regex=BAD[case.expression]),
-        describe(group, name="then"),
-        expect=all_of(
-            answer("join", CODE).is_(acts.code("INVALID_REGULAR_EXPRESSION")),
-            answer("then", "groups[0].error_code").is_(GROUP_ID_NOT_FOUND),
-        ),
-    )  # fmt: skip
-    assert verdict.conforms, verdict
-
-
-def _by_expression(group, expression, version, **how):
-    fields = {"subscribed_topic_names": None, "subscribed_topic_regex": expression} | how
-    return [
-        join(group, "m1", version=version, name="join", **fields),
-        Until(describe(group, name="resolved"), GROUP_EPOCH, ">=", 2),
-        beat(group, "m1", 1, version=version, name="beat"),
-    ]
-
-
-@claim("rebalance.expressions-subscribe", **BY_EXPRESSION)
-def test_expressions_subscribe(case):
-    """An expression counts for the whole name; it is resolved after the first answer."""
-    group, topic = case.group(), case.topic("topic")
-    verdict = case.judge(
-        started(group, topic),
-        _by_expression(group, topic, case.version),
-        describe(group, name="then"),
-        expect=all_of(
-            answer("join", EPOCH).is_(1),
-            answer("beat", EPOCH).is_(2),
-            answer("beat", GIVEN).is_([0, 1, 2, 3]),
-        ),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.expressions-of-no-topic-give-nothing", **BY_EXPRESSION)
-def test_expressions_of_no_topic_give_nothing(case):
-    """An expression that no topic fits leaves its group at epoch 1."""
-    group, topic = case.group(), case.topic()
-    verdict = case.judge(
-        started(group, topic),
-        join(group, "m1", version=case.version, name="join",
-             subscribed_topic_names=None, subscribed_topic_regex="no such (topic|thing)+"),
-        beat(group, "m1", 1, version=case.version, name="beat"),
-        describe(group, name="then"),
-        expect=answer("then", GROUP_EPOCH).is_(1),
-    )  # fmt: skip
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.names-and-expressions-together", **BY_EXPRESSION)
-def test_names_and_expressions_together(case):
-    """A member may name topics and give an expression; dropping the latter is another epoch."""
-    group, topic, other = case.group(), case.topic(), case.topic("other")
-    verdict = case.judge(
-        started(group, topic),
-        a_topic(other, 2),
-        heard(other),
-        join(group, "m1", topic, version=case.version, name="join", subscribed_topic_regex=other),
-        Until(describe(group, name="resolved"), GROUP_EPOCH, "==", 3),
-        beat(group, "m1", 2, topic, (0, 1, 2, 3), version=case.version, name="no more",
-             subscribed_topic_regex=""),
-        describe(group, name="then"),
-        expect=answer("no more", CODE).is_(NONE),
-    )  # fmt: skip
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.consumer-groups-are-described", **DESCRIBES)
-def test_consumer_groups_are_described(case):
-    """Groups are described whole, with operations if asked; others are GROUP_ID_NOT_FOUND."""
-    group, topic, classic = case.group(), case.topic(), case.group("classic")
-    verdict = case.judge(
-        started(group, topic),
-        join(group, "m1", topic, name="m1", rack_id="r1", instance_id="i1"),
-        acts.comes("c", classic),
-        describe(group, classic, "no such group", version=case.version, operations=True,
-                 name="ask"),
-        expect=all_of(
-            answer("ask", STATE).is_("Stable"),
-            answer("ask", "groups[1].error_code").is_(GROUP_ID_NOT_FOUND),
-            answer("ask", "groups[2].error_code").is_(GROUP_ID_NOT_FOUND),
-        ),
-    )  # fmt: skip
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.empty-ids-are-no-consumer-groups", **DESCRIBES)
-def test_empty_ids_are_no_consumer_groups(case):
-    """The empty group id is INVALID_GROUP_ID."""
-    group = case.group()
-    verdict = case.judge(
-        coordinated(group),
-        describe("", version=case.version, name="ask"),
-        expect=answer("ask", "groups[0].error_code").is_(acts.code("INVALID_GROUP_ID")),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.consumer-groups-are-no-classic-ones", **SEEN | {
-    "api": "DescribeGroups", "versions": every("DescribeGroups")})  # fmt: skip
-def test_consumer_groups_are_no_classic_ones(case):
-    """DescribeGroups calls a consumer group Dead, from version 6 on GROUP_ID_NOT_FOUND."""
-    group, topic = case.group(), case.topic()
-    verdict = case.judge(
-        started(group, topic),
-        join(group, "m1", topic, name="m1"),
-        acts.describe(group, version=case.version, name="ask"),
-        expect=answer("ask", STATE).is_("Dead"),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.groups-are-listed-by-type", kinds=("consumer", "classic", "Consumer", "none"),
-       **SEEN | {"api": "ListGroups", "versions": range_("ListGroups", 5)})  # fmt: skip
-def test_groups_are_listed_by_type(case):
-    """ListGroups shows the groups of the types asked for, named in any case."""
-    group, topic, classic = case.group(), case.topic(), case.group("classic")
-    verdict = case.judge(
-        started(group, topic),
-        join(group, "m1", topic, name="m1"),
-        acts.comes("c", classic),
-        list_groups((), (case.kinds,), version=case.version, name="ask"),
-        expect=answer("ask", CODE).is_one_of(NONE, acts.code("INVALID_REQUEST")),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.consumer-groups-are-listed-by-state",
-       states=("stable", "Stable", "reconciling", "assigning", "empty", "dead"),
-       **SEEN | {"api": "ListGroups", "versions": range_("ListGroups", 4)})  # fmt: skip
-def test_consumer_groups_are_listed_by_state(case):
-    """ListGroups shows the groups in the states asked for, named in any case."""
-    stable, topic, empty = case.group(), case.topic(), case.group("empty")
-    moving = case.group("moving")
-    verdict = case.judge(
-        started(stable, topic),
-        join(stable, "m1", topic, name="stable"),
-        join(empty, "m1", topic, name="comes"),
-        beat(empty, "m1", LEAVE, name="goes"),
-        join(moving, "m1", topic, name="one"),
-        join(moving, "m2", topic, name="two"),
-        list_groups((case.states,), (), version=case.version, name="ask"),
-        expect=answer("ask", CODE).is_(NONE),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim("rebalance.groups-tell-their-own-settings", **SEEN)
-def test_groups_tell_their_own_settings(case):
-    """A group's heartbeat interval is told to its members as soon as it is set, and after."""
-    group, topic = case.group(), case.topic()
-    verdict = case.judge(
-        started(group, topic),
-        configure(group, {INTERVAL: "777"}, "set"),
-        Until(join(group, "m1", topic, name="join"), "heartbeat_interval_ms", "==", 777),
-        describe_configs(group, INTERVAL, SESSION, version=4, kind=GROUP, name="configs"),
-        configure(group, {INTERVAL: None}, "take back"),
-        Until(beat(group, "m1", 2, name="beat"), "heartbeat_interval_ms", "==", 5000),
-        expect=answer("join", CODE).is_(NONE),
-    )
-    assert verdict.conforms, verdict
-
-
-WRONG = {
-    "below": {SESSION: "199"},
-    "above": {SESSION: "60001"},
-    "interval-below": {INTERVAL: "49"},
-    "interval-above": {INTERVAL: "15001"},
-    "shorter-than-the-interval": {SESSION: "300", INTERVAL: "300"},
-    "no-number": {SESSION: "soon"},
-    "unknown": {"consumer.no.such.config": "1"},
-    "assignment-above": {"consumer.assignment.interval.ms": "15001"},
-}
-
-
-@claim("rebalance.group-settings-have-bounds", setting=tuple(WRONG), **SEEN)
-def test_group_settings_have_bounds(case):
-    """A setting that is unknown or beyond the broker's bounds is refused, in Kafka's words."""
-    group = case.group()
-    verdict = case.judge(
-        coordinated(group),
-        configure(group, WRONG[case.setting], "ask"),
-        expect=answer("ask", "responses[0].error_code").is_(acts.code("INVALID_CONFIG")),
-    )
-    assert verdict.conforms, verdict
-
-
 @claim("rebalance.joins-are-records", switches=("consumer-groups-not-logged",),
        **BEATS | {"evidence": ("KIP-848", "KIP-1101")})  # fmt: skip
 def test_joins_are_records(case):
@@ -621,5 +408,3 @@ def test_offsets_survive_a_change_of_protocol(case):
         ),
     )
     assert verdict.conforms, verdict
-
-

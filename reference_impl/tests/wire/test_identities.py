@@ -125,7 +125,8 @@ def test_a_default_that_was_sent_is_sent_again():
 
 def test_a_null_struct_and_an_absent_one_differ():
     assert encode(FLAGS, 1, {"inner": {"x": 1}}) == b"\x01\x01\x04\x03\x01\x01\x00"
-    assert decode(FLAGS, 1, b"\x01\x01\x04\x01\x00")[0]["_tags"] == {4: b"\x00"}  # a varint in a tag
+    null = b"\x01\x01\x04\x01\x00"  # a varint in a tag
+    assert decode(FLAGS, 1, null)[0]["_tags"] == {4: b"\x00"}
     assert "_tags" not in decode(FLAGS, 1, b"\x01\x00")[0]
 
 
