@@ -130,8 +130,10 @@ def forget(broker: Broker, group: Group, now: int) -> None:
     """Tombstones; nobody waits for them."""
     if "group-tombstones-missing" in broker.switches:
         return
-    records = log_records.forgotten_batch(group, now)
-    _append(broker, group.id, records, now, lambda code, at: None)
+    lived = group.generation > 0 or not broker.persona.quirk("groups.tombstones-need-a-generation")
+    if lived or group.offsets:
+        records = log_records.forgotten_batch(group, now, lived=lived)
+        _append(broker, group.id, records, now, lambda code, at: None)
 
 
 def leads_changed(broker: Broker, coordinator: Coordinator, now: int) -> None:

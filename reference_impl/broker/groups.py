@@ -187,7 +187,8 @@ def _sweep(broker: Broker, now: int) -> None:
     from_commit = "retention-counts-from-the-commit" in broker.switches
     for group in () if kept_for_ever else list(coordinator.groups.values()):
         before = dict(group.offsets)
-        if sweep(group, retention_ms(broker), now, from_commit=from_commit):
+        spares = broker.persona.quirk("offsets.members-keep")
+        if sweep(group, retention_ms(broker), now, spares=spares, from_commit=from_commit):
             group.offsets.update(before)
             group_log.forget(broker, group, now)
             coordinator.forget(group)

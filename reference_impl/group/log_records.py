@@ -82,13 +82,13 @@ def group_tombstone(group_id: str) -> tuple[bytes, None]:
     return _group_key(group_id), None
 
 
-def forgotten_batch(group: Group, now: int) -> bytes:
-    """Tombstones for all that was kept of a group."""
+def forgotten_batch(group: Group, now: int, *, lived: bool = True) -> bytes:
+    """Tombstones for all that was kept of a group: of itself only if it `lived`."""
     pairs: list[tuple[bytes, bytes | None]]
     pairs = [(_offset_key(group.id, *key), None) for key in group.offsets]
-    if group.modern is None:
+    if group.modern is None and lived:
         pairs.append(group_tombstone(group.id))
-    else:
+    elif group.modern is not None:
         pairs += [consumer_records.encoded(entry) for entry in consumer_records.gone(group.modern)]
     return batch_of(pairs, now)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reference_impl.group.members import CONSUMER, Group
+from reference_impl.group.members import Group
 from reference_impl.group.states import State
 
 
@@ -52,21 +52,39 @@ def expired(
         lived = group.protocol_type is not None and not from_commit
         since = (group.emptied_at if lived else 0) or stored.committed
         return since + retention_ms <= now
-    return False
+    return stored.committed + retention_ms <= now
 
 
-def sweep(group: Group, retention_ms: int, now: int, *, from_commit: bool = False) -> bool:
-    """Drop what is too old; whether nothing is left that keeps the group (OFFS-24)."""
-    if group.modern or (group.state is not State.EMPTY and group.protocol_type == CONSUMER):
-        subscribed = group.subscribed() or set()
-    else:
-        subscribed = set()
+def sweep(
+    group: Group,
+    retention_ms: int,
+    now: int,
+    *,
+    spares: str = "subscribed",
+    from_commit: bool = False,
+) -> bool:
+    """Drop what is too old; whether nothing is left that keeps the group (OFFS-24).
+
+    `spares` says what members keep by being there: "nothing", "all", or "subscribed" topics.
+    """
+    spared = _spared(group, spares)
     for key, stored in list(group.offsets.items()):
-        if key[0] in subscribed:
+        if spared is None or key[0] in spared:
             continue
         if expired(group, stored, retention_ms, now, from_commit=from_commit):
             del group.offsets[key]
     return is_idle(group)
+
+
+def _spared(group: Group, spares: str) -> set[str] | None:
+    """Topics whose offsets stay whatever their age; None for all topics."""
+    modern = group.modern is not None and bool(group.modern.members)
+    active = modern or group.state is not State.EMPTY
+    if not active or spares == "nothing":
+        return set()
+    if spares == "all" or not (modern or group.state is State.STABLE):
+        return None
+    return group.subscribed()
 
 
 def is_idle(group: Group) -> bool:

@@ -144,6 +144,16 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, True, False),
         _SEEN,
     ),
+    "offsets.members-keep": (
+        "Whose offsets stay while a group has members, however old they are.",
+        ("nothing", "all", "subscribed", "subscribed", "subscribed"),
+        _SEEN,
+    ),
+    "groups.tombstones-need-a-generation": (
+        "A group that never had a generation gets no tombstone of its own when it goes.",
+        (True, True, True, True, False),
+        _SEEN,
+    ),
     "offsets.too-large-commits-are-told-apart": (
         "A commit that its topic's max.message.bytes does not allow is INVALID_COMMIT_OFFSET_SIZE; "
         "without the quirk it is UNKNOWN_SERVER_ERROR.",
