@@ -1,0 +1,58 @@
+"""Coverage of the state tables: what counts, what is out of reach, and who is caught lying."""
+
+from __future__ import annotations
+
+from harness import state_coverage
+from harness.state_coverage import LATE, TABLES, Coverage, report
+from reference_impl.group.states import Input, State
+
+EMPTY_JOIN, STABLE_JOIN = (State.EMPTY, Input.JOIN_NEW), (State.STABLE, Input.JOIN_NEW)
+EMPTY_SYNC = (State.EMPTY, Input.SYNC)
+CELLS = (EMPTY_JOIN, EMPTY_SYNC, STABLE_JOIN)
+
+
+def test_percent_is_of_what_can_be_reached():
+    one = Coverage("g", {EMPTY_JOIN: 3}, {EMPTY_SYNC: "why"}, CELLS)
+    assert one.percent == 50 and one.missing == [STABLE_JOIN] and not one.wrong
+    assert list(report([one])) == [
+        "g: 1 of 2 reachable cells (50 %)", "  not tried: STABLE x JOIN_NEW",
+    ]  # fmt: skip
+
+
+def test_a_cell_that_is_reached_after_all_is_told():
+    one = Coverage("g", {EMPTY_SYNC: 1}, {EMPTY_SYNC: "why"}, CELLS)
+    assert one.wrong == [EMPTY_SYNC]
+    assert "  reached after all: EMPTY x SYNC" in list(report([one]))
+
+
+def test_reasons_are_about_cells_that_are_there():
+    reasons = state_coverage.unreachable()
+    assert reasons.keys() == TABLES.keys()
+    for name, table in TABLES.items():
+        assert reasons[name].keys() < set(table)
+    assert EMPTY_JOIN not in reasons[LATE]
+    assert (State.EMPTY, Input.JOIN_STATIC) in reasons[LATE]  # a FAULT needs no line
+
+
+def test_only_conforming_cases_count(monkeypatch):
+    def outcomes(court, claim, function):
+        for word, key in (("CONFORMS", EMPTY_JOIN), ("DIVERGES", STABLE_JOIN)):
+            TABLES[LATE][key]
+            yield "case", word, ""
+
+    class Claims:
+        suite = "rebalance"
+
+        class shape:
+            brokers = 1
+
+    class Court:
+        def close(self):
+            pass
+
+    monkeypatch.setattr(state_coverage.detection, "functions", lambda: {"c": (Claims, None)})
+    monkeypatch.setattr(state_coverage.detection, "outcomes", outcomes)
+    monkeypatch.setattr(state_coverage, "convene", lambda *a, **k: Court())
+    walked = state_coverage.walk(["4.3"])
+    assert walked[LATE] == {EMPTY_JOIN: 1}
+    assert all(table.walked is None for table in TABLES.values())
