@@ -113,7 +113,7 @@ class Consumer:
             return out
         asks = self._asks()
         outcomes = (yield asks) if asks else []
-        stale: set[str] = set() if asks else self._leaderless()
+        stale = self._leaderless()
         for outcome in outcomes:
             if isinstance(outcome, Answer):
                 self._take(outcome, stale)

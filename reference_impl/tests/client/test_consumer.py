@@ -171,6 +171,18 @@ def test_old_knowledge_is_renewed_after_a_pause_that_grows(told):
     assert len(runner.run(consumer.poll())) == 5
 
 
+def test_a_leader_that_left_is_looked_for_while_others_are_read():
+    seen = view(topic("t", 0), topic("u", 1))
+    seen.addresses.pop(1)
+    consumer = Consumer(seen, reset="earliest")
+    consumer.assign([("t", 0), ("u", 0)])
+    consumer.seek(("t", 0), 5)
+    consumer.seek(("u", 0), 5)
+    runner = Runner(seen, Leaders())
+    assert {row.topic for row in runner.run(consumer.poll())} == {"t"}
+    assert {row.topic for row in runner.run(consumer.poll())} == {"t", "u"}
+
+
 def test_what_will_not_pass_is_raised():
     consumer, runner = consuming(E.TOPIC_AUTHORIZATION_FAILED)
     consumer.seek(("t", 0), 5)
