@@ -136,7 +136,7 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
             return Context(wanted=wanted)
         wanted = [known.want for known in session.partitions.values()]
         return Context(session.id, wanted, session=session)
-    return _continue(sessions, request, wanted, now)
+    return _resolved(_continue(sessions, request, wanted, now), broker)
 
 
 def _continue(
@@ -165,6 +165,17 @@ def _continue(
     session.last_used = now
     everything = [known.want for known in session.partitions.values()]
     return Context(session.id, everything, session=session, incremental=True)
+
+
+def _resolved(context: Context, broker: Broker) -> Context:
+    """A session outlives the ignorance it began in: an id that nobody knew then may have come with
+    the controller's news since (FetchSession.CachedPartition.maybeResolveUnknownName).
+    """
+    for want in context.wanted:
+        if want.topic is None:
+            known = broker.metadata.by_id.get(want.topic_id)
+            want.topic = known.name if known else None
+    return context
 
 
 def _cache(broker: Broker) -> SessionCache[Session]:
