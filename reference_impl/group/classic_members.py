@@ -70,7 +70,7 @@ def join(
         member.expires = now + ask.session_timeout
         member.sync_by = now + ask.rebalance_timeout
     member.join_by = None
-    member.assigned = dict(sorted(member.assigned.items()))
+    member.settle()
     stand(group)
     return _joined(member), resolve
 

@@ -84,7 +84,7 @@ class ConsumerCoordinator:
         member.expires = now + settings.session_ms
         tell = beat.full or member.assigned.keys() != before
         assignment = tuple(member.assigned) if tell else None
-        member.assigned = dict(sorted(member.assigned.items()))
+        member.settle()
         stand(group)
         return Told(member.id, member.epoch, assignment, resolve)
 

@@ -117,6 +117,11 @@ class ModernMember:
         held = self.assigned.items(), self.revoking.items()
         return self.epoch, self.previous_epoch, self.state, *map(frozenset, held)
 
+    def settle(self) -> None:
+        """What it holds in the order of its numbers, as a map that was read from a record."""
+        self.assigned = dict(sorted(self.assigned.items()))
+        self.revoking = dict(sorted(self.revoking.items()))
+
     @property
     def deadlines(self) -> list[int]:
         instants = (self.expires, self.revoke_by, self.join_by, self.sync_by)

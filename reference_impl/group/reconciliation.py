@@ -57,7 +57,7 @@ def _drop_unsubscribed(
     dropped = {p: at for p, at in member.assigned.items() if p[0] not in subscribed}
     if not dropped:
         return False
-    revoking = member.revoking | dropped
+    revoking = _lined_up(member.revoking, member.revoking, dropped)
     for place in dropped:
         del member.assigned[place]
     if _keeps(owned, revoking):
@@ -80,7 +80,7 @@ def _advance(
     free = {place for place in wanted if place not in taken}
     member.assigned = _lined_up(before, kept, {})
     if revoking and _keeps(owned, revoking):
-        member.state, member.revoking = _UNREVOKED, revoking
+        member.state, member.revoking = _UNREVOKED, _lined_up(before, revoking, {})
         member.walk_to(member.epoch)
         return
     member.assigned = _lined_up(before, kept, dict.fromkeys(free, epoch))
