@@ -25,7 +25,7 @@ from reference_impl.wire.errors import ErrorCode
 MEMBERS = (10, 100, 1_000)
 COMMITTERS = ((1, 1), (8, 1), (8, 20))  # members, partitions in each commit
 SECONDS, WARM_UP = 5.0, 3  # of measuring, and rebalances before it
-QUIET_S, PATIENCE_S = 0.5, 60.0
+QUIET_S, PATIENCE_S = 2.0, 60.0
 SESSION_MS = 60_000
 TOPIC = "bench-groups"
 _SUBSCRIBED, _GENERATION, _OFFSET = b"@subscribed@", 0x0BADCAFE, 0x0BADCAFE_0BADCAFE
@@ -141,6 +141,7 @@ class _Group:
         first.until("FindCoordinator", 2, {"key": TOPIC, "key_type": 0})
         self.members = [_Member(line.socket) for line in self._lines]
         self._selector = selectors.DefaultSelector()
+        self._owed: set[int] = set()  # members that wait for an answer
         for number, (line, each) in enumerate(zip(self._lines, self.members, strict=True)):
             answer = line.ask("JoinGroup", 9, self._joins(""))
             while answer["error_code"] != ErrorCode.MEMBER_ID_REQUIRED:
@@ -163,21 +164,22 @@ class _Group:
         self._everybody = everybody
 
     def rebalance(self) -> None:
-        """All join, all sync; RuntimeError for an answer that names an error."""
-        self.rounds += 1
-        answers = self._all_join()
-        generations = {struct.unpack_from(">i", answer, _AT)[0] for answer in answers}
-        if len(generations) > 1:  # some were late for the first phase of the group's life
-            return self.rebalance()
-        (self.generation,) = generations
-        generation = _int(self.generation)
-        leader = max(range(len(answers)), key=lambda number: len(answers[number]))
-        for number, each in enumerate(self.members):
-            sync = self._as_leader(each) if number == leader else each.sync
-            each.sock.sendall(sync.with_(generation))
-        for answer in self._collected(set(range(len(self.members)))).values():
-            demand(_code(answer), "SyncGroup")
-        return None
+        """All join, all sync; again where some were late. RuntimeError for any other error."""
+        codes = {int(ErrorCode.REBALANCE_IN_PROGRESS)}
+        while codes - {0}:
+            self.rounds += 1
+            answers = self._all_join()
+            generations = {struct.unpack_from(">i", answer, _AT)[0] for answer in answers}
+            if len(generations) > 1:
+                continue
+            (self.generation,) = generations
+            leader = max(range(len(answers)), key=lambda number: len(answers[number]))
+            for number, each in enumerate(self.members):
+                sync = self._as_leader(each) if number == leader else each.sync
+                self._send(number, sync.with_(_int(self.generation)))
+            codes = {_code(answer) for answer in self._collected(PATIENCE_S).values()}
+            for code in codes - {ErrorCode.REBALANCE_IN_PROGRESS}:
+                demand(code, "SyncGroup")
 
     def commit(self, member: _Member, partitions: int) -> bytes:
         rows = [
@@ -201,33 +203,37 @@ class _Group:
             line.close()
 
     def _all_join(self) -> list[bytes]:
-        """Each member's answer. Where nothing moves, those answered early are wanted once more."""
+        """Each member's answer. Where nothing moves, those answered early join once more."""
         answers: dict[int, bytes] = {}
-        wanted = set(range(len(self.members)))
-        while wanted:
+        while True:
             subscribed = b"%012d" % self.rounds
-            for number in wanted:
-                self.members[number].sock.sendall(self.members[number].join.with_(subscribed))
-            got = self._collected(wanted - answers.keys() | wanted, quiet=QUIET_S)
-            answers.update(got)
-            for answer in got.values():
-                demand(_code(answer), "JoinGroup")
-            if len(answers) == len(self.members):
+            for number in set(range(len(self.members))) - self._owed:
+                self._send(number, self.members[number].join.with_(subscribed))
+            answers.update(self._collected(QUIET_S))
+            if not self._owed:
                 break
             self.rounds += 1
-            wanted = set(got)
+        for answer in answers.values():
+            demand(_code(answer), "JoinGroup")
         return [answers[number] for number in range(len(self.members))]
 
-    def _collected(self, wanted: set[int], quiet: float = PATIENCE_S) -> dict[int, bytes]:
-        """One answer of each; fewer if nobody answers for so long after the first did."""
+    def _send(self, number: int, data: bytes) -> None:
+        self._owed.add(number)
+        self.members[number].sock.sendall(data)
+
+    def _collected(self, quiet: float) -> dict[int, bytes]:
+        """What is owed, or as much of it as came before nobody answered for so long."""
         answers: dict[int, bytes] = {}
-        while len(answers) < len(wanted):
+        while self._owed:
             found = self.ready(quiet if answers else PATIENCE_S)
+            if not found and not answers:
+                raise RuntimeError(f"nobody answers any of {len(self._owed)} members")
             if not found:
                 break
             for number in found:
                 for answer in self.members[number].answers():
                     answers[number] = answer
+                    self._owed.discard(number)
         return answers
 
     def _as_leader(self, member: _Member) -> _Patched:
