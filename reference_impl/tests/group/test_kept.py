@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.tests.group.town import GROUP, Town
+from reference_impl.tests.group.town import GROUP, WANTS, Town
 from reference_impl.tests.replication.wires import LAG, WAITING
 from reference_impl.wire.errors import ErrorCode as E
 
@@ -39,7 +39,7 @@ def test_another_coordinator_finds_offsets_and_members(release):
     assert group["group_state"] == "Stable" and group["protocol_data"] == "range"
     (member,) = group["members"]
     assert member["member_id"] == town.member["member_id"]
-    assert (member["member_metadata"], member["member_assignment"]) == (b"wants t", b"t-0")
+    assert (member["member_metadata"], member["member_assignment"]) == (WANTS, b"t-0")
     body = {"group_id": GROUP, **town.member}
     assert town.say(1, "Heartbeat", 0, body)["error_code"] == E.NONE
 

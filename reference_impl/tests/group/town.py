@@ -9,10 +9,12 @@ from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.tests.replication.wires import LAG, WAITING, Wires
 from reference_impl.wire import embedded
 from reference_impl.wire.embedded.consumer_offsets import RECORDS
+from reference_impl.wire.embedded.consumer_protocol import encode_subscription
 from reference_impl.wire.errors import ErrorCode as E
 from reference_impl.wire.records import read
 
 GROUP = "g"
+WANTS = encode_subscription(0, {"topics": ["t"], "user_data": None})
 
 
 class Town(Wires):
@@ -53,7 +55,7 @@ class Town(Wires):
             "session_timeout_ms": 200_000,
             "rebalance_timeout_ms": 200_000,
             "protocol_type": "consumer",
-            "protocols": [{"name": "range", "metadata": b""}],
+            "protocols": [{"name": "range", "metadata": WANTS}],
         }
         answer = self.say(broker, "JoinGroup", 2, body)
         self.member = {"member_id": answer["member_id"], "generation_id": answer["generation_id"]}
