@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.tests.conversations import CLOCK
 from reference_impl.wire import embedded
+from reference_impl.wire.embedded import consumer_group_records
 from reference_impl.wire.embedded.consumer_offsets import RECORDS
 from reference_impl.wire.records.batch import Record, encode_batch
 
@@ -19,6 +20,38 @@ def commits(
     """An answer that holds these batches of commits by group "g", from this offset on."""
     data = b"".join(_batch(rows, base + index, at) for index, rows in enumerate(batches))
     part = {"partition_index": 0, "error_code": 0, "high_watermark": end, "records": data}
+    answer = {"responses": [{"topic": "__consumer_offsets", "partitions": [part]}]}
+    return ("asked", "Fetch", 7, {"topics": []}, answer)
+
+
+def hashed(talk: Callable[..., Any], group: str) -> dict[str, Any]:
+    """The case of hashes over topics: what is legal, and faults that look like it."""
+    honest, legal, *faults = (
+        talk(epochs(group, *rows))
+        for rows in (
+            ((2, 77), (3, 77), (4, 0)),
+            ((2, 99), (3, 99), (4, 0)),
+            ((2, 77), (3, 99), (4, 0)),
+            ((2, 77), (3, 77), (4, 5)),
+            ((3, 77), (3, 77), (4, 0)),
+        )
+    )
+    return {"metadata-hashes": (honest, legal, faults)}
+
+
+def epochs(
+    group: str, *rows: tuple[int, int]
+) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+    """An answer that holds these epochs of a consumer group, with their hashes, in one batch."""
+    kinds = consumer_group_records.RECORDS
+    key = embedded.encode_key(kinds, 3, {"group_id": group})
+    values = [
+        embedded.encode_value(kinds, 3, 0, {"epoch": epoch, "metadata_hash": hashed})
+        for epoch, hashed in rows
+    ]
+    records = [Record(delta, 0, key, value) for delta, value in enumerate(values)]
+    data = encode_batch(records, base_timestamp=CLOCK)
+    part = {"partition_index": 0, "error_code": 0, "high_watermark": 9, "records": data}
     answer = {"responses": [{"topic": "__consumer_offsets", "partitions": [part]}]}
     return ("asked", "Fetch", 7, {"topics": []}, answer)
 

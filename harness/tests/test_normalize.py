@@ -12,7 +12,7 @@ import pytest
 from harness import normalize
 from harness.compare import compare
 from harness.tests.conversations import CLOCK, conversation
-from harness.tests.offsets_log import commits
+from harness.tests.offsets_log import commits, hashed
 from reference_impl.wire.records.batch import Record, encode_batch
 from reference_impl.wire.records.crc import crc32c
 
@@ -396,6 +396,7 @@ CASES = {
         talk(commits([(NAME, 5)], at=CLOCK + 99)),
         [talk(commits([(NAME, 5)], at=CLOCK - 10_000_000))],
     ),
+    **hashed(talk, NAME),
     "internal-logs": (
         talk(commits([("theirs", 1)], [(NAME, 5), (NAME, 6)])),
         talk(commits([(NAME, 5), (NAME, 6)], [("theirs", 2)], base=7, end=12)),
