@@ -1,8 +1,7 @@
 """Each legal difference is hidden, and its doctored neighbour is not.
 
-For every reason there is one honest conversation, a change that the reason allows (compare must
-find nothing) and a change that looks like it and is a fault (compare must find it). A reason that
-is missing from the table below fails a test, so no freedom is added without its limit.
+For every reason there is an honest conversation, a change that it allows (compare finds nothing)
+and changes that look like it and are faults (compare finds them); a test misses who has none.
 """
 
 from __future__ import annotations
