@@ -7,6 +7,8 @@ bit: "my-group" belongs to partition 12 of 50, not to 36 (OFFS-14, OFFS-15; Util
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _INT_MIN = -(1 << 31)
 
 
@@ -19,6 +21,7 @@ def java_hash(text: str) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
+@lru_cache(maxsize=4096)  # every request asks, and groups are few
 def partition_for(key: str, partitions: int) -> int:
     hashed = java_hash(key)
     return (0 if hashed == _INT_MIN else abs(hashed)) % partitions
