@@ -222,12 +222,11 @@ def test_all_may_fail_after_the_append(case):
     minimum (3.9 and 4.3, KIP-966), or after a shrink (2.8), nothing but the timeout can answer.
     """
     name = case.topic()
-    timeout_ms = LONG_MS if case.release == "2.2" else 5000  # long: it is not what ends it
     verdict = case.judge(
         a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
-        write(name, TWO, timeout_ms=timeout_ms),
+        write(name, TWO, timeout_ms=5000),
         read(name, name="below"),
         resume_broker(2),
         marked(name, 2, name="seen"),
