@@ -170,8 +170,8 @@ def test_deleted_ones_stay_deleted_at_the_next_coordinator(case):
         delete_group(group, case.version, name="ask", **at(group, "before")),
         commit(other, topic, 6, name="later one", **at(group, "before")),
         moved(group),
+        Until(fetch(other, topic, name="other after", **at(group, "after")), OFFSET, "==", 6),
         fetch(group, topic, name="after", **at(group, "after")),
-        fetch(other, topic, name="other after", **at(group, "after")),
         expect=all_of(
             answer("ask", "results[0].error_code").is_(NONE),
             answer("after", OFFSET).is_(-1),
