@@ -149,6 +149,7 @@ def _make(broker: Broker) -> Coordinator:
         knows_instances=quirk("groups.unknown-instances-are-refused"),
         offsets_by_parts=quirk("offsets.members-and-generations-are-looked-at-apart"),
         syncs_are_signs_of_life=quirk("groups.syncs-are-signs-of-life"),
+        counts_everybody=quirk("groups.size-counts-everybody"),
         keeps_timeouts=quirk("groups.rejoins-keep-their-timeouts"),
         reads_subscriptions=quirk("groups.must-speak-their-protocol"),
     )

@@ -228,7 +228,9 @@ class Coordinator:
         return Ticket(refusal(code, member_id, self.rules.error_generation))
 
     def _admit(self, group: Group, ask: Join, now: int) -> Ticket:
-        if not group.has_room(ask.member_id, self.rules.max_size):
+        if not group.has_room(
+            ask.member_id, self.rules.max_size, whole=self.rules.counts_everybody
+        ):
             if ask.member_id in group.members:
                 self._remove(group, ask.member_id, now)
             return self._refuse(ask, ErrorCode.GROUP_MAX_SIZE_REACHED, "")

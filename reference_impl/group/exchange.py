@@ -42,6 +42,7 @@ class Rules:
     knows_instances: bool  # an instance id nobody has is an unknown member's
     offsets_by_parts: bool = False  # of a transaction: member and generation are looked at apart
     syncs_are_signs_of_life: bool = True  # asking again for an assignment
+    counts_everybody: bool = False  # against the size of a group, whatever its state
     keeps_timeouts: bool = False  # a member's timeouts are those of its first join
     reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
 

@@ -145,8 +145,11 @@ class Group:
             self.leader = new_id
         return member, *waited
 
-    def has_room(self, member_id: str, limit: int) -> bool:
-        """Whether a group of at most `limit` members takes this one."""
+    def has_room(self, member_id: str, limit: int, *, whole: bool = False) -> bool:
+        """Whether a group of at most `limit` members takes this one; `whole` counts all of them,
+        also while only those count that wait for the others."""
+        if whole:
+            return bool(member_id) or len(self.members) < limit
         if self.state is State.EMPTY or len(self.members) < limit:
             return True
         if self.state is State.PREPARING:

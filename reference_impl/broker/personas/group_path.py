@@ -100,6 +100,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (True, True, True, True, False),
         _SEEN,
     ),
+    "groups.size-counts-everybody": (
+        "Members that have not come back count against group.max.size while a group rebalances.",
+        (False, True, False, False, False),
+        _SEEN,
+    ),
     "groups.must-speak-their-protocol": (
         "A join phase of consumers does not end while one's metadata is no subscription: reading "
         "it throws, and nobody tries again (GroupMetadata.computeSubscribedTopics@2.8.2).",
