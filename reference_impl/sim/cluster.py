@@ -13,6 +13,7 @@ high watermarks of its last checkpoint, as a process on a disk would.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import topic_defaults
@@ -119,6 +120,9 @@ class Simulation:
         self.cluster.spread()
 
     def leads(self, broker: int) -> bool:
+        """Partitions, or the cluster, where one of its brokers is controller."""
+        if not self.persona.kraft and self.cluster.controller_id == broker:
+            return True
         return any(partition.leader == broker for partition in self.cluster.all_partitions())
 
     # --- faults --------------------------------------------------------------------------------
@@ -199,7 +203,7 @@ class Simulation:
         if not host.paused:
             self._checkpoint(host)
             self.network.send(
-                host.name, CONTROLLER, lambda: self._heard(broker, incarnation, register)
+                host.name, CONTROLLER, partial(self._heard, broker, incarnation, register)
             )
             register = False
         self.world.after(
