@@ -4,13 +4,12 @@ Sources: KafkaApis.handleOffsetCommitRequest and GroupMetadataManager.storeOffse
 2.8.2; OffsetMetadataManager at 4.3; KIP-320 (leader epochs), KIP-848 (v9), KIP-1108 (v10).
 """
 
-from harness.claim import OBSERVED, claim, every, range_
+from harness.claim import OBSERVED, claim, range_
 from harness.expect import all_of, answer, by_release
 from harness.scenario import Await, Send
 from harness.steps import a_topic
 from suites.offsets.commits import (
     CLUSTER,
-    CODE,
     FIRST_BY_ID,
     FIRST_WITH_MEMBER,
     ILLEGAL_GENERATION,
@@ -25,7 +24,6 @@ from suites.offsets.commits import (
     commit,
     describe,
     fetch,
-    fetched,
     part,
     rows,
     serving,
@@ -485,29 +483,5 @@ def test_groups_do_not_share_offsets(case):
         see(case, group),
         fetch(other, topic, name="other after"),
         expect=all_of(kept(7), answer("other after", OFFSET).is_(3)),
-    )
-    assert verdict.conforms, verdict
-
-
-@claim(
-    "offsets.every-version-is-fetched-by-every-version",
-    evidence=("OFFS-02", "KIP-709", "KIP-320"),
-    api="OffsetFetch",
-    versions=every("OffsetFetch"),
-    where=lambda row: row["version"] > 0,
-    config=CLUSTER,
-)
-def test_every_version_is_fetched_by_every_version(case):
-    """What was committed with version 2 is fetched with each version, in that version's form."""
-    topic, group, steps = a_group(case)
-    fields = {"committed_metadata": "m"}
-    verdict = case.judge(
-        steps,
-        commit(group, topic, 7, fields=fields, name="sent"),
-        fetch(group, topic, 0, 1, version=case.version, name="ask"),
-        expect=all_of(
-            answer("ask", fetched(OFFSET, case.version)).is_(7),
-            answer("ask", fetched(CODE, case.version)).is_(NONE),
-        ),
     )
     assert verdict.conforms, verdict

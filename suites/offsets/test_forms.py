@@ -1,0 +1,32 @@
+"""Commits and fetches of different versions mean the same offsets, each in its own form.
+
+Sources: schema OffsetFetch; KIP-320 (leader epochs), KIP-709 (several groups).
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from suites.offsets.commits import CLUSTER, CODE, NONE, OFFSET, a_group, commit, fetch, fetched
+
+
+@claim(
+    "offsets.every-version-is-fetched-by-every-version",
+    evidence=("OFFS-02", "KIP-709", "KIP-320"),
+    api="OffsetFetch",
+    versions=every("OffsetFetch"),
+    where=lambda row: row["version"] > 0,
+    config=CLUSTER,
+)
+def test_every_version_is_fetched_by_every_version(case):
+    """What was committed with version 2 is fetched with each version, in that version's form."""
+    topic, group, steps = a_group(case)
+    fields = {"committed_metadata": "m"}
+    verdict = case.judge(
+        steps,
+        commit(group, topic, 7, fields=fields, name="sent"),
+        fetch(group, topic, 0, 1, version=case.version, name="ask"),
+        expect=all_of(
+            answer("ask", fetched(OFFSET, case.version)).is_(7),
+            answer("ask", fetched(CODE, case.version)).is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
