@@ -117,6 +117,10 @@ def test_promises_hold_whatever_happens(release, seed):
         ("torn-transaction", "transactions", "copies are there"),
         ("aborted-visible", "transactions", "was aborted, and"),
         ("lso-ignored", "transactions", "was aborted, and"),
+        ("marker-not-written", "transactions", "copies are there"),
+        ("pending-offsets-visible", "transactions", "was copied 0 times"),
+        ("fencing-skipped", "transactions", "copies are there"),
+        ("commit-not-logged", "groups", "was told that 0 of"),
     ],
 )
 def test_planted_defects_are_found(switch, workload, sentence):
