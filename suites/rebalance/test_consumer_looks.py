@@ -3,7 +3,6 @@
 Sources: KIP-848, KIP-1043; re2j's syntax; GroupConfig@4.3.1; observed on 4.3.1.
 """
 
-
 from harness.claim import claim, every, range_
 from harness.expect import all_of, answer
 from harness.scenario import Until

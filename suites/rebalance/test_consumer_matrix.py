@@ -261,3 +261,4 @@ for _request in REQUESTS:
         if (_request.name, _state) in WORDS:
             _made = _cell(_request, STATES[_state], WORDS[_request.name, _state])
             globals()[_made.__name__] = _made
+del _made
