@@ -326,11 +326,11 @@ class EncoderWriter(Writer):
         self.line(f"if {' or '.join(tests)}: {tags} = {writer}({value})")
 
     def tag_writer(self, fields: Any) -> Callable[[dict], bytes]:
-        version = self.version
+        version, rows = self.version, tagged(fields, self.version)
 
         def write(value: dict) -> bytes:
             out: list[bytes] = []
-            write_tags(out, fields, version, value, "")
+            write_tags(out, rows, version, value, "")
             return b"".join(out)
 
         return write

@@ -257,12 +257,13 @@ def _write_struct(out: list, fields: Any, version: int, flexible: bool, value: A
         item = value[row.name] if row.name in value else row.default_value()
         _write_field(out, row, version, flexible, item, f"{path}.{row.name}" if path else row.name)
     if flexible:
-        write_tags(out, fields, version, value, path)
+        write_tags(out, tagged(fields, version), version, value, path)
 
 
-def write_tags(out: list, fields: Any, version: int, value: dict, path: str) -> None:
+def write_tags(out: list, rows: list[Field], version: int, value: dict, path: str) -> None:
+    """`rows` are the tagged ones of this version."""
     sections = dict(value.get("_tags") or {})
-    for row in tagged(fields, version):
+    for row in rows:
         item = value[row.name] if row.name in value else row.default_value()
         if is_default(row, version, item):
             continue
