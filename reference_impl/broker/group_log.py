@@ -175,7 +175,7 @@ def _load(
     groups: dict[str, Group] = {}
 
     def done(at: int) -> None:
-        coordinator.adopt(groups, at)
+        coordinator.adopt(log_records.lasting(groups), at)
         age = max(broker.state.get(AGE, 0), log.log_end_offset)
         broker.state[AGE] = age  # what is committed from now on is younger than all of it
         broker.soon(("coordinator", OFFSETS), partial(registry.leads_changed, broker, OFFSETS))

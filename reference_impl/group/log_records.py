@@ -123,6 +123,17 @@ def read(
     return after
 
 
+def lasting(groups: Mapping[str, Group]) -> dict[str, Group]:
+    """Those that a whole log says something of; one whose offsets are all gone, and that never had
+    a record of its own, is no group (GroupMetadataManager.loadGroupsAndOffsets@2.8.2).
+    """
+    return {
+        id: group
+        for id, group in groups.items()
+        if group.written or group.modern or group.offsets or any(group.unstable.values())
+    }
+
+
 def batch_of(
     pairs: Iterable[tuple[bytes, bytes | None]], now: int, producer: tuple[int, int] | None = None
 ) -> bytes:
@@ -209,6 +220,7 @@ def _read_group(group: Group, data: bytes, now: int) -> None:
     """Members with their sessions begun anew: a stable group, or an empty one (GROUP-30)."""
     _, value = embedded.decode_value(RECORDS, _GROUP, data)
     group.clear()
+    group.written = True
     for row in value["members"]:
         member = Member(
             row["member_id"],

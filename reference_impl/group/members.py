@@ -86,6 +86,7 @@ class Group:
     support: Counter[str] = field(default_factory=Counter)  # protocol -> members that have it
     earliest: int | None = None  # no member's time is up before; None: not known
     absent: str | None = None  # one who had not joined when it was last looked for
+    written: bool = False  # it was read from a record of its own, not only from its offsets
     modern: ModernGroup | None = None  # its other half if its members speak KIP-848
 
     def add(self, member: Member, protocol_type: str) -> None:
