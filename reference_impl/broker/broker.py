@@ -317,9 +317,8 @@ class Broker:
                     call(now)
                 except Exception:
                     LOG.exception("something to do failed")
-        if self._outbox:
-            effects += self._outbox
-            self._outbox = []
+        if self._outbox:  # first: a follower that an answer wakes ought to know of what it follows
+            effects, self._outbox = self._outbox + effects, []
         return effects
 
     def _effects(self, request: Request, answer: Any, now: int) -> Iterable[Effect]:
