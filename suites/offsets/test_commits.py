@@ -219,7 +219,6 @@ def test_partitions_of_commits_are_checked(case):
 @claim(
     "offsets.generations-of-no-group-are-refused",
     evidence=("OFFS-05", "OFFS-06", "KIP-848"),
-    switches=("stale-generation-committed",),
     generation=(0, 5),
     full=True,
     **TO_GROUPS,
