@@ -14,6 +14,7 @@ Sources: KIP-932, KIP-1206, KIP-1222, KIP-1226; schemas of APIs 76 to 79, 83 to 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.claim import claim, every
 from harness.expect import Expectation, answer
 from harness.placeholders import Ref, TopicId
 from harness.scenario import Ask, Until
@@ -33,6 +34,7 @@ CLUSTER = {
     "group.share.min.session.timeout.ms": 500,
 }
 SHARES: dict[str, Any] = {"releases": RELEASE, "config": CLUSTER}
+SEEN = ("KIP-932", "observed on 4.3.1")
 TIGHT: dict[str, Any] = {
     "releases": RELEASE,
     "config": {**CLUSTER, "group.share.max.size": 1, "group.share.max.share.sessions": 1},
@@ -46,13 +48,21 @@ BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 LONG_MS = 20_000  # a wait that something else ends
 CODE, MESSAGE = "error_code", "error_message"
 ROW = "responses[0].partitions[0]"
-ACQUIRED, ROW_CODE, ACK_CODE = f"{ROW}.acquired_records", f"{ROW}.error_code", (
-    f"{ROW}.acknowledge_error_code"
+ACQUIRED, ROW_CODE, ACK_CODE = (
+    f"{ROW}.acquired_records",
+    f"{ROW}.error_code",
+    (f"{ROW}.acknowledge_error_code"),
 )
 INVALID_REQUEST, GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER, FENCED = 42, 69, 25, 110
 UNKNOWN_PARTITION, UNKNOWN_TOPIC_ID, NON_EMPTY, INVALID_GROUP_ID = 3, 100, 68, 24
 INVALID_STATE, NO_SESSION, BAD_EPOCH, NO_ROOM = 121, 122, 123, 133
 FENCED_LEADER, FENCED_STATE = 74, 124
+
+
+def shares(name: str, api: str, versions: Any = None, **how: Any) -> Any:
+    """A claim of this suite; on all versions of its API, if it does not say which."""
+    versions = every(api) if versions is None else versions
+    return claim(f"share.{name}", evidence=SEEN, api=api, versions=versions, **SHARES, **how)
 
 
 def configured(group: Any, **configs: Any) -> Ask:

@@ -4,7 +4,9 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 @4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every, range_
+from functools import partial
+
+from harness.claim import range_
 from harness.expect import all_of
 from harness.steps import a_topic
 from suites.scene import batch
@@ -19,7 +21,6 @@ from suites.share.acts import (
     REJECT,
     RELEASE_IT,
     RENEW,
-    SHARES,
     UNKNOWN_PARTITION,
     UNKNOWN_TOPIC_ID,
     a_group,
@@ -31,18 +32,16 @@ from suites.share.acts import (
     is_,
     nothing,
     run,
+    shares,
     wrong,
 )
 
 API, FETCHES = "ShareAcknowledge", "ShareFetch"
-SEEN = ("KIP-932", "observed on 4.3.1")
 RENEWING = range_(API, 2)
 THREE = (batch(b"one", b"two", b"three"),)
 
 
-def acks(name, api=API, versions=None, **how):
-    versions = every(api) if versions is None else versions
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=versions, **SHARES, **how)
+acks = partial(shares, api=API)
 
 
 def left(group, topic, wait_ms=LONG_MS):

@@ -3,6 +3,8 @@
 Sources: KIP-932; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
 
+from functools import partial
+
 from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.placeholders import Ref
@@ -14,6 +16,7 @@ from suites.share.acts import (
     GROUP_ID_NOT_FOUND,
     INVALID_GROUP_ID,
     NON_EMPTY,
+    SEEN,
     SHARES,
     a_group,
     beat,
@@ -21,16 +24,15 @@ from suites.share.acts import (
     is_,
     joins,
     offsets,
+    shares,
 )
 
 API = "ShareGroupDescribe"
-SEEN = ("KIP-932", "observed on 4.3.1")
 ROW = "groups[0]"
 FIRST_WITH_TYPES = 5
 
 
-def describes(name, api=API, **how):
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
+describes = partial(shares, api=API)
 
 
 @describes("groups-are-described")

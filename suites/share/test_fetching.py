@@ -3,7 +3,9 @@
 Sources: KIP-932, KIP-1206; SharePartition.acquire, DelayedShareFetch@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every, range_
+from functools import partial
+
+from harness.claim import range_
 from harness.expect import all_of, answer
 from harness.scenario import Await, Send
 from harness.steps import a_topic, delete_records, produce
@@ -15,7 +17,6 @@ from suites.share.acts import (
     LONG_MS,
     RECORD_LIMIT,
     ROW_CODE,
-    SHARES,
     UNKNOWN_PARTITION,
     a_group,
     acknowledge,
@@ -31,18 +32,16 @@ from suites.share.acts import (
     nothing,
     opened,
     run,
+    shares,
 )
 from suites.transactions.acts import ABORT, COMMIT, a_producer, add_partitions, ended, record, send
 
 API = "ShareFetch"
-SEEN = ("KIP-932", "observed on 4.3.1")
 MODES = range_(API, 2)
 ONES = [batch(b"one"), batch(b"two"), batch(b"three"), batch(b"four")]
 
 
-def fetches(name, versions=None, **how):
-    versions = every(API) if versions is None else versions
-    return claim(f"share.{name}", evidence=SEEN, api=API, versions=versions, **SHARES, **how)
+fetches = partial(shares, api=API)
 
 
 @fetches("records-are-acquired")
@@ -167,7 +166,7 @@ def test_runs_of_one_batch_each(case):
     assert verdict.conforms, verdict
 
 
-@fetches("record-limit-is-exact", MODES)
+@fetches("record-limit-is-exact", versions=MODES)
 def test_record_limit_is_exact(case):
     """In record_limit mode no more records are acquired than asked for, within a batch too."""
     group, topic = case.topic("group"), case.topic()
@@ -182,7 +181,7 @@ def test_record_limit_is_exact(case):
     assert verdict.conforms, verdict
 
 
-@fetches("record-limit-runs-over-batches", MODES)
+@fetches("record-limit-runs-over-batches", versions=MODES)
 def test_record_limit_runs_over_batches(case):
     """In record_limit mode records of several batches are one run."""
     group, topic = case.topic("group"), case.topic()
@@ -196,7 +195,7 @@ def test_record_limit_runs_over_batches(case):
     assert verdict.conforms, verdict
 
 
-@fetches("the-modes-mix", MODES)
+@fetches("the-modes-mix", versions=MODES)
 def test_the_modes_mix(case):
     """What record_limit left of a batch batch_optimized takes whole."""
     group, topic = case.topic("group"), case.topic()
@@ -264,9 +263,7 @@ def test_only_so_many_records_are_in_flight(case):
         fetch(group, 1, topic, version=case.version, name="full"),
         acknowledge(group, 2, topic, run(0, 59, ACCEPT), name="accepted"),
         fetch(group, 3, topic, version=case.version, name="room again"),
-        expect=all_of(
-            has("first", (0, 119, 1)), nothing("full"), has("room again", (120, 179, 1))
-        ),
+        expect=all_of(has("first", (0, 119, 1)), nothing("full"), has("room again", (120, 179, 1))),
     )
     assert verdict.conforms, verdict
 

@@ -3,7 +3,9 @@
 Sources: KIP-932, KIP-1222; SharePartition@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every, range_
+from functools import partial
+
+from harness.claim import range_
 from harness.expect import all_of
 from harness.steps import produce
 from suites.scene import batch
@@ -16,7 +18,6 @@ from suites.share.acts import (
     LONG_MS,
     RELEASE_IT,
     RENEW,
-    SHARES,
     a_group,
     acknowledge,
     acquired,
@@ -25,18 +26,16 @@ from suites.share.acts import (
     is_,
     nothing,
     run,
+    shares,
     wrong,
 )
 
 API, FETCHES = "ShareAcknowledge", "ShareFetch"
-SEEN = ("KIP-932", "observed on 4.3.1")
 RENEWING = range_(API, 2)
 THREE = (batch(b"one", b"two", b"three"),)
 
 
-def locks(name, api=API, versions=None, **how):
-    versions = every(api) if versions is None else versions
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=versions, **SHARES, **how)
+locks = partial(shares, api=API)
 
 
 @locks("locks-end", api=FETCHES, switches=("share-locks-never-end",))
@@ -95,9 +94,7 @@ def test_renewed_locks_last(case):
         acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
         fetch(group, 0, topic, member=BERT, name="others"),
         acknowledge(group, 3, topic, run(0, 2, ACCEPT), **how, name="accept"),
-        expect=all_of(
-            wrong("renew", 0), wrong("renew one", 0), has("others"), wrong("accept", 0)
-        ),
+        expect=all_of(wrong("renew", 0), wrong("renew one", 0), has("others"), wrong("accept", 0)),
     )
     assert verdict.conforms, verdict
 

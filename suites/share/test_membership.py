@@ -3,6 +3,8 @@
 Sources: KIP-932; GroupMetadataManager.shareGroupHeartbeat@4.3.1; observed on 4.3.1.
 """
 
+from functools import partial
+
 from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.placeholders import Ref
@@ -15,7 +17,7 @@ from suites.share.acts import (
     FENCED,
     GROUP_ID_NOT_FOUND,
     INVALID_REQUEST,
-    SHARES,
+    SEEN,
     TIGHT,
     UNKNOWN_MEMBER,
     a_group,
@@ -24,17 +26,16 @@ from suites.share.acts import (
     described,
     is_,
     joins,
+    shares,
 )
 
 API = "ShareGroupHeartbeat"
 GROUP_MAX_SIZE = 81
-SEEN = ("KIP-932", "observed on 4.3.1")
 EPOCH = Ref("anne assigned", "member_epoch")
 MEMBERS = "groups[0].members"
 
 
-def heartbeats(name, **how):
-    return claim(f"share.{name}", evidence=SEEN, api=API, versions=every(API), **SHARES, **how)
+heartbeats = partial(shares, api=API)
 
 
 @heartbeats("heartbeats-are-checked-first")

@@ -3,7 +3,8 @@
 Sources: KIP-932, KIP-1226; GroupCoordinatorService@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
+from functools import partial
+
 from harness.expect import all_of, answer
 from harness.scenario import Until
 from harness.steps import a_topic, ask, coordinator_ready
@@ -17,7 +18,6 @@ from suites.share.acts import (
     LONG_MS,
     NON_EMPTY,
     RELEASE_IT,
-    SHARES,
     UNKNOWN_PARTITION,
     a_group,
     acknowledge,
@@ -28,6 +28,7 @@ from suites.share.acts import (
     is_,
     offsets,
     run,
+    shares,
 )
 
 DESCRIBE, ALTER, DELETE = (
@@ -35,7 +36,6 @@ DESCRIBE, ALTER, DELETE = (
     "AlterShareGroupOffsets",
     "DeleteShareGroupOffsets",
 )
-SEEN = ("KIP-932", "observed on 4.3.1")
 PART = "groups[0].topics[0].partitions[0]"
 START, LAG = f"{PART}.start_offset", f"{PART}.lag"
 FIRST_WITH_LAG = 1
@@ -44,8 +44,7 @@ CHANGED = "responses[0].partitions[0].error_code"
 DELETED = "responses[0].error_code"
 
 
-def starts(name, api=DESCRIBE, **how):
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
+starts = partial(shares, api=DESCRIBE)
 
 
 def alter(group, *rows, **how):
@@ -175,9 +174,7 @@ def test_altering_makes_a_group(case):
         Until(alter(group, (topic, 0, 1), name="altered"), CHANGED, "==", 0),
         offsets(group, name="described"),
         Until(beat(group, ANNE, 0, topic, name="joins"), CODE, "==", 0),
-        expect=all_of(
-            answer("described", START).is_(1), answer("joins", "member_epoch").is_(2)
-        ),
+        expect=all_of(answer("described", START).is_(1), answer("joins", "member_epoch").is_(2)),
     )
     assert verdict.conforms, verdict
 
@@ -279,5 +276,3 @@ def test_offsets_outlive_members(case):
         expect=all_of(tells(case, "described", 3, 1), has("goes on", (3, 3, 2))),
     )
     assert verdict.conforms, verdict
-
-

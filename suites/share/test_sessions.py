@@ -3,6 +3,8 @@
 Sources: KIP-932; SharePartitionManager.newContext, ShareSessionCache@4.3.1; observed on 4.3.1.
 """
 
+from functools import partial
+
 from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.scenario import Close
@@ -16,7 +18,7 @@ from suites.share.acts import (
     LONG_MS,
     NO_ROOM,
     NO_SESSION,
-    SHARES,
+    SEEN,
     TIGHT,
     a_group,
     acknowledge,
@@ -26,14 +28,13 @@ from suites.share.acts import (
     is_,
     nothing,
     run,
+    shares,
 )
 
 API, ACKS = "ShareFetch", "ShareAcknowledge"
-SEEN = ("KIP-932", "observed on 4.3.1")
 
 
-def sessions(name, api=API, **how):
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
+sessions = partial(shares, api=API)
 
 
 @sessions("sessions-tell-what-is-new")

@@ -6,7 +6,6 @@ need not be there: the coordinator of states knows share partitions only.
 Sources: KIP-932, KIP-1226; ShareCoordinatorService, ShareCoordinatorShard@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.placeholders import TopicId
 from harness.scenario import Until
@@ -15,9 +14,9 @@ from suites.share.acts import (
     FENCED_LEADER,
     FENCED_STATE,
     INVALID_REQUEST,
-    SHARES,
     UNKNOWN_PARTITION,
     a_group,
+    shares,
 )
 
 INITIALISE, READ, WRITE, DELETE, SUMMARY = (
@@ -27,15 +26,10 @@ INITIALISE, READ, WRITE, DELETE, SUMMARY = (
     "DeleteShareGroupState",
     "ReadShareGroupStateSummary",
 )
-SEEN = ("KIP-932", "observed on 4.3.1")
 ROW = "results[0].partitions[0]"
 CODE, BATCHES = f"{ROW}.error_code", f"{ROW}.state_batches"
 STATE = "no-such-group"  # of states; groups are not asked for
 AVAILABLE, ACKNOWLEDGED, ARCHIVED = 0, 2, 4
-
-
-def states(name, api, **how):
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=every(api), **SHARES, **how)
 
 
 def asked(api, topic, version=0, partition=0, group=STATE, name=None, **fields):
@@ -86,7 +80,7 @@ def is_(step, code):
     return answer(step, CODE).is_(code)
 
 
-@states("states-begin-once-for-an-epoch", INITIALISE)
+@shares("states-begin-once-for-an-epoch", INITIALISE)
 def test_states_begin_once_for_an_epoch(case):
     """A state begins anew in the same or a newer state epoch; an older one is fenced."""
     topic = case.topic()
@@ -106,7 +100,7 @@ def test_states_begin_once_for_an_epoch(case):
     assert verdict.conforms, verdict
 
 
-@states("states-are-of-partitions", INITIALISE)
+@shares("states-are-of-partitions", INITIALISE)
 def test_states_are_of_partitions(case):
     """A topic or partition that is not there has no state, a negative one never."""
     topic = case.topic()
@@ -124,7 +118,7 @@ def test_states_are_of_partitions(case):
     assert verdict.conforms, verdict
 
 
-@states("nothing-is-answered-nothing", INITIALISE)
+@shares("nothing-is-answered-nothing", INITIALISE)
 def test_nothing_is_answered_nothing(case):
     """Who names no group or no topic is answered nothing."""
     topic = case.topic()
@@ -141,7 +135,7 @@ def test_nothing_is_answered_nothing(case):
     assert verdict.conforms, verdict
 
 
-@states("states-are-read", READ)
+@shares("states-are-read", READ)
 def test_states_are_read(case):
     """A state is read as it began."""
     topic = case.topic()
@@ -158,7 +152,7 @@ def test_states_are_read(case):
     assert verdict.conforms, verdict
 
 
-@states("states-must-begin-to-be-read", READ)
+@shares("states-must-begin-to-be-read", READ)
 def test_states_must_begin_to_be_read(case):
     """A state that did not begin cannot be read: INVALID_REQUEST."""
     topic, other = case.topic(), case.topic("other")
@@ -177,7 +171,7 @@ def test_states_must_begin_to_be_read(case):
     assert verdict.conforms, verdict
 
 
-@states("older-leaders-are-fenced", READ)
+@shares("older-leaders-are-fenced", READ)
 def test_older_leaders_are_fenced(case):
     """Once a leader of a newer epoch has read, older ones neither read nor write."""
     topic = case.topic()
@@ -199,7 +193,7 @@ def test_older_leaders_are_fenced(case):
     assert verdict.conforms, verdict
 
 
-@states("writes-are-put-together", WRITE)
+@shares("writes-are-put-together", WRITE)
 def test_writes_are_put_together(case):
     """Runs of one state become one; what was delivered more often wins over what was less."""
     topic = case.topic()
@@ -223,7 +217,7 @@ def test_writes_are_put_together(case):
     assert verdict.conforms, verdict
 
 
-@states("writes-move-the-start", WRITE)
+@shares("writes-move-the-start", WRITE)
 def test_writes_move_the_start(case):
     """What is before a new start offset is dropped; -1 leaves the offset alone."""
     topic = case.topic()
@@ -242,7 +236,7 @@ def test_writes_move_the_start(case):
     assert verdict.conforms, verdict
 
 
-@states("older-states-do-not-write", WRITE)
+@shares("older-states-do-not-write", WRITE)
 def test_older_states_do_not_write(case):
     """A write in an older state epoch is fenced, in a state that did not begin refused."""
     topic, other = case.topic(), case.topic("other")
@@ -264,7 +258,7 @@ def test_older_states_do_not_write(case):
     assert verdict.conforms, verdict
 
 
-@states("deleted-states-are-gone", DELETE)
+@shares("deleted-states-are-gone", DELETE)
 def test_deleted_states_are_gone(case):
     """A deleted state cannot be read; deleting it again is no mistake."""
     topic = case.topic()
@@ -286,7 +280,7 @@ def test_deleted_states_are_gone(case):
     assert verdict.conforms, verdict
 
 
-@states("summaries-tell-the-start", SUMMARY)
+@shares("summaries-tell-the-start", SUMMARY)
 def test_summaries_tell_the_start(case):
     """A summary tells the start offset and the epochs."""
     topic = case.topic()
@@ -303,7 +297,7 @@ def test_summaries_tell_the_start(case):
     assert verdict.conforms, verdict
 
 
-@states("summaries-of-nothing", SUMMARY)
+@shares("summaries-of-nothing", SUMMARY)
 def test_summaries_of_nothing(case):
     """A state that did not begin is summed up as beginning nowhere."""
     topic, other = case.topic(), case.topic("other")
