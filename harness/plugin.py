@@ -41,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--strict-known", action="store_true", help="ignore all accepted divergences")
     add("--allure", action="store_true", help="with --results: write Allure results too")
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
+    add("--newest", action="store_true",
+        help="one case of each claim: of its newest version; the others are listed as deselected")
     add("--run", metavar="NAME", help="name of the run, which other processes may add targets to")
     add("--seed", type=int, default=0, metavar="N", help="seed of reference targets (0)")
 
@@ -152,6 +154,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return order[id(case.court)], (shape.brokers, shape.racks, shape.config)
 
     items.sort(key=place)
+    if config.option.newest:
+        _keep_newest(config, items)
+
+
+def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the cases of one claim on one target the last of the newest version."""
+    newest: dict[tuple[int, str], tuple[int, pytest.Item]] = {}
+    for item in items:
+        if (case := _case(item)) is None:
+            continue
+        key, version = (id(case.court), case.claim.id), case.case.version or 0
+        if key not in newest or version >= newest[key][0]:
+            newest[key] = version, item
+    kept = {id(item) for _, item in newest.values()}
+    others = [item for item in items if _case(item) is not None and id(item) not in kept]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if _case(item) is None or id(item) in kept]
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

@@ -216,6 +216,14 @@ def test_selection_is_written_down(suite, kafka):
     assert len(manifest["deselected"]) == VERSIONS - 1 and not manifest["whole"]
 
 
+def test_one_case_of_a_claim_is_of_its_newest_version(suite, kafka):
+    suite.write(more='versions=every("CreateTopics")')
+    done = suite("--target", kafka, "--oracle", kafka, "--newest")
+    done.assert_outcomes(passed=1, deselected=VERSIONS - 1)
+    (row,) = results(suite).cases
+    assert row["version"] == max(range(2, 2 + VERSIONS))
+
+
 def test_processes_may_share_a_run(suite, kafka, liar):
     for target in (kafka, liar):
         suite("--target", target, "--oracle", kafka, "--run", "night")
