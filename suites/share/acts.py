@@ -14,7 +14,7 @@ Sources: KIP-932, KIP-1206, KIP-1222, KIP-1226; schemas of APIs 76 to 79, 83 to 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.claim import claim, every
+from harness.claim import every
 from harness.expect import Expectation, answer
 from harness.placeholders import Ref, TopicId
 from harness.scenario import Ask, Until
@@ -59,10 +59,10 @@ INVALID_STATE, NO_SESSION, BAD_EPOCH, NO_ROOM = 121, 122, 123, 133
 FENCED_LEADER, FENCED_STATE = 74, 124
 
 
-def shares(name: str, api: str, versions: Any = None, **how: Any) -> Any:
-    """A claim of this suite; on all versions of its API, if it does not say which."""
+def card(api: str, versions: Any = None) -> dict[str, Any]:
+    """What claims of this suite share; on all versions of their API, if they do not say which."""
     versions = every(api) if versions is None else versions
-    return claim(f"share.{name}", evidence=SEEN, api=api, versions=versions, **SHARES, **how)
+    return {"evidence": SEEN, "api": api, "versions": versions, **SHARES}
 
 
 def configured(group: Any, **configs: Any) -> Ask:

@@ -4,9 +4,7 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 @4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
-from harness.claim import range_
+from harness.claim import claim, range_
 from harness.expect import all_of
 from harness.steps import a_topic
 from suites.scene import batch
@@ -26,13 +24,13 @@ from suites.share.acts import (
     a_group,
     acknowledge,
     acquired,
+    card,
     close,
     fetch,
     has,
     is_,
     nothing,
     run,
-    shares,
     wrong,
 )
 
@@ -41,7 +39,8 @@ RENEWING = range_(API, 2)
 THREE = (batch(b"one", b"two", b"three"),)
 
 
-acks = partial(shares, api=API)
+def acks(name, api=API, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 def left(group, topic, wait_ms=LONG_MS):

@@ -3,8 +3,6 @@
 Sources: KIP-932; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
 from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.placeholders import Ref
@@ -20,11 +18,11 @@ from suites.share.acts import (
     SHARES,
     a_group,
     beat,
+    card,
     described,
     is_,
     joins,
     offsets,
-    shares,
 )
 
 API = "ShareGroupDescribe"
@@ -32,7 +30,8 @@ ROW = "groups[0]"
 FIRST_WITH_TYPES = 5
 
 
-describes = partial(shares, api=API)
+def describes(name, api=API, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 @describes("groups-are-described")

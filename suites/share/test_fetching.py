@@ -3,9 +3,7 @@
 Sources: KIP-932, KIP-1206; SharePartition.acquire, DelayedShareFetch@4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
-from harness.claim import range_
+from harness.claim import claim, range_
 from harness.expect import all_of, answer
 from harness.scenario import Await, Send
 from harness.steps import a_topic, delete_records, produce
@@ -21,6 +19,7 @@ from suites.share.acts import (
     a_group,
     acknowledge,
     beat,
+    card,
     close,
     configured,
     fetch,
@@ -32,7 +31,6 @@ from suites.share.acts import (
     nothing,
     opened,
     run,
-    shares,
 )
 from suites.transactions.acts import ABORT, COMMIT, a_producer, add_partitions, ended, record, send
 
@@ -41,7 +39,8 @@ MODES = range_(API, 2)
 ONES = [batch(b"one"), batch(b"two"), batch(b"three"), batch(b"four")]
 
 
-fetches = partial(shares, api=API)
+def fetches(name, api=API, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 @fetches("records-are-acquired")

@@ -3,9 +3,7 @@
 Sources: KIP-932, KIP-1222; SharePartition@4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
-from harness.claim import range_
+from harness.claim import claim, range_
 from harness.expect import all_of
 from harness.steps import produce
 from suites.scene import batch
@@ -21,12 +19,12 @@ from suites.share.acts import (
     a_group,
     acknowledge,
     acquired,
+    card,
     fetch,
     has,
     is_,
     nothing,
     run,
-    shares,
     wrong,
 )
 
@@ -35,7 +33,8 @@ RENEWING = range_(API, 2)
 THREE = (batch(b"one", b"two", b"three"),)
 
 
-locks = partial(shares, api=API)
+def locks(name, api=API, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 @locks("locks-end", api=FETCHES, switches=("share-locks-never-end",))

@@ -3,8 +3,6 @@
 Sources: KIP-932; GroupMetadataManager.shareGroupHeartbeat@4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
 from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.placeholders import Ref
@@ -22,11 +20,11 @@ from suites.share.acts import (
     UNKNOWN_MEMBER,
     a_group,
     beat,
+    card,
     configured,
     described,
     is_,
     joins,
-    shares,
 )
 
 API = "ShareGroupHeartbeat"
@@ -35,7 +33,8 @@ EPOCH = Ref("anne assigned", "member_epoch")
 MEMBERS = "groups[0].members"
 
 
-heartbeats = partial(shares, api=API)
+def heartbeats(name, api=API, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 @heartbeats("heartbeats-are-checked-first")

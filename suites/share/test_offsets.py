@@ -3,8 +3,7 @@
 Sources: KIP-932, KIP-1226; GroupCoordinatorService@4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
+from harness.claim import claim
 from harness.expect import all_of, answer
 from harness.scenario import Until
 from harness.steps import a_topic, ask, coordinator_ready
@@ -22,13 +21,13 @@ from suites.share.acts import (
     a_group,
     acknowledge,
     beat,
+    card,
     close,
     fetch,
     has,
     is_,
     offsets,
     run,
-    shares,
 )
 
 DESCRIBE, ALTER, DELETE = (
@@ -44,7 +43,8 @@ CHANGED = "responses[0].partitions[0].error_code"
 DELETED = "responses[0].error_code"
 
 
-starts = partial(shares, api=DESCRIBE)
+def starts(name, api=DESCRIBE, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 def alter(group, *rows, **how):

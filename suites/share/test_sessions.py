@@ -3,8 +3,6 @@
 Sources: KIP-932; SharePartitionManager.newContext, ShareSessionCache@4.3.1; observed on 4.3.1.
 """
 
-from functools import partial
-
 from harness.claim import claim, every
 from harness.expect import all_of, answer
 from harness.scenario import Close
@@ -22,19 +20,20 @@ from suites.share.acts import (
     TIGHT,
     a_group,
     acknowledge,
+    card,
     close,
     fetch,
     has,
     is_,
     nothing,
     run,
-    shares,
 )
 
 API, ACKS = "ShareFetch", "ShareAcknowledge"
 
 
-sessions = partial(shares, api=API)
+def sessions(name, api=API, versions=None, **how):
+    return claim(f"share.{name}", **card(api, versions), **how)
 
 
 @sessions("sessions-tell-what-is-new")

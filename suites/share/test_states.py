@@ -6,6 +6,7 @@ need not be there: the coordinator of states knows share partitions only.
 Sources: KIP-932, KIP-1226; ShareCoordinatorService, ShareCoordinatorShard@4.3.1; observed on 4.3.1.
 """
 
+from harness.claim import claim
 from harness.expect import all_of, answer
 from harness.placeholders import TopicId
 from harness.scenario import Until
@@ -16,7 +17,7 @@ from suites.share.acts import (
     INVALID_REQUEST,
     UNKNOWN_PARTITION,
     a_group,
-    shares,
+    card,
 )
 
 INITIALISE, READ, WRITE, DELETE, SUMMARY = (
@@ -30,6 +31,10 @@ ROW = "results[0].partitions[0]"
 CODE, BATCHES = f"{ROW}.error_code", f"{ROW}.state_batches"
 STATE = "no-such-group"  # of states; groups are not asked for
 AVAILABLE, ACKNOWLEDGED, ARCHIVED = 0, 2, 4
+
+
+def states(name, api, **how):
+    return claim(f"share.{name}", **card(api), **how)
 
 
 def asked(api, topic, version=0, partition=0, group=STATE, name=None, **fields):
@@ -80,7 +85,7 @@ def is_(step, code):
     return answer(step, CODE).is_(code)
 
 
-@shares("states-begin-once-for-an-epoch", INITIALISE)
+@states("states-begin-once-for-an-epoch", INITIALISE)
 def test_states_begin_once_for_an_epoch(case):
     """A state begins anew in the same or a newer state epoch; an older one is fenced."""
     topic = case.topic()
@@ -100,7 +105,7 @@ def test_states_begin_once_for_an_epoch(case):
     assert verdict.conforms, verdict
 
 
-@shares("states-are-of-partitions", INITIALISE)
+@states("states-are-of-partitions", INITIALISE)
 def test_states_are_of_partitions(case):
     """A topic or partition that is not there has no state, a negative one never."""
     topic = case.topic()
@@ -118,7 +123,7 @@ def test_states_are_of_partitions(case):
     assert verdict.conforms, verdict
 
 
-@shares("nothing-is-answered-nothing", INITIALISE)
+@states("nothing-is-answered-nothing", INITIALISE)
 def test_nothing_is_answered_nothing(case):
     """Who names no group or no topic is answered nothing."""
     topic = case.topic()
@@ -135,7 +140,7 @@ def test_nothing_is_answered_nothing(case):
     assert verdict.conforms, verdict
 
 
-@shares("states-are-read", READ)
+@states("states-are-read", READ)
 def test_states_are_read(case):
     """A state is read as it began."""
     topic = case.topic()
@@ -152,7 +157,7 @@ def test_states_are_read(case):
     assert verdict.conforms, verdict
 
 
-@shares("states-must-begin-to-be-read", READ)
+@states("states-must-begin-to-be-read", READ)
 def test_states_must_begin_to_be_read(case):
     """A state that did not begin cannot be read: INVALID_REQUEST."""
     topic, other = case.topic(), case.topic("other")
@@ -171,7 +176,7 @@ def test_states_must_begin_to_be_read(case):
     assert verdict.conforms, verdict
 
 
-@shares("older-leaders-are-fenced", READ)
+@states("older-leaders-are-fenced", READ)
 def test_older_leaders_are_fenced(case):
     """Once a leader of a newer epoch has read, older ones neither read nor write."""
     topic = case.topic()
@@ -193,7 +198,7 @@ def test_older_leaders_are_fenced(case):
     assert verdict.conforms, verdict
 
 
-@shares("writes-are-put-together", WRITE)
+@states("writes-are-put-together", WRITE)
 def test_writes_are_put_together(case):
     """Runs of one state become one; what was delivered more often wins over what was less."""
     topic = case.topic()
@@ -217,7 +222,7 @@ def test_writes_are_put_together(case):
     assert verdict.conforms, verdict
 
 
-@shares("writes-move-the-start", WRITE)
+@states("writes-move-the-start", WRITE)
 def test_writes_move_the_start(case):
     """What is before a new start offset is dropped; -1 leaves the offset alone."""
     topic = case.topic()
@@ -236,7 +241,7 @@ def test_writes_move_the_start(case):
     assert verdict.conforms, verdict
 
 
-@shares("older-states-do-not-write", WRITE)
+@states("older-states-do-not-write", WRITE)
 def test_older_states_do_not_write(case):
     """A write in an older state epoch is fenced, in a state that did not begin refused."""
     topic, other = case.topic(), case.topic("other")
@@ -258,7 +263,7 @@ def test_older_states_do_not_write(case):
     assert verdict.conforms, verdict
 
 
-@shares("deleted-states-are-gone", DELETE)
+@states("deleted-states-are-gone", DELETE)
 def test_deleted_states_are_gone(case):
     """A deleted state cannot be read; deleting it again is no mistake."""
     topic = case.topic()
@@ -280,7 +285,7 @@ def test_deleted_states_are_gone(case):
     assert verdict.conforms, verdict
 
 
-@shares("summaries-tell-the-start", SUMMARY)
+@states("summaries-tell-the-start", SUMMARY)
 def test_summaries_tell_the_start(case):
     """A summary tells the start offset and the epochs."""
     topic = case.topic()
@@ -297,7 +302,7 @@ def test_summaries_tell_the_start(case):
     assert verdict.conforms, verdict
 
 
-@shares("summaries-of-nothing", SUMMARY)
+@states("summaries-of-nothing", SUMMARY)
 def test_summaries_of_nothing(case):
     """A state that did not begin is summed up as beginning nowhere."""
     topic, other = case.topic(), case.topic("other")
