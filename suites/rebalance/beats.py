@@ -10,6 +10,7 @@ Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from harness.claim import every, range_
 from harness.placeholders import Name, Ref, TopicId
 from harness.scenario import Ask, Until
 from harness.steps import a_topic, ask, incremental_alter_configs, list_offsets
@@ -26,6 +27,14 @@ CLUSTER = {
     "group.consumer.min.heartbeat.interval.ms": 50,
     "group.consumer.max.size": 6,
 }
+SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
+BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
+BY_EXPRESSION = BEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
+DESCRIBES = SEEN | {
+    "api": "ConsumerGroupDescribe", "versions": every("ConsumerGroupDescribe"),
+}  # fmt: skip
+NONE, GROUP_ID_NOT_FOUND = 0, 69
+SESSION, INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 PARTITIONS = 4
 LOG = "__consumer_offsets"
 PATIENCE_MS = 30_000  # longer than a case

@@ -7,7 +7,7 @@ Sources: KIP-848; GroupMetadataManager.convertToConsumerGroup, classicGroupJoinT
 convertToClassicGroup@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every, range_
+from harness.claim import claim, range_
 from harness.expect import all_of, answer
 from harness.scenario import Await, Until
 from harness.steps import create_topic, topic_ready
@@ -16,11 +16,13 @@ from suites.rebalance import acts
 from suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
 from suites.rebalance.beats import (
     AWAY,
+    BEATS,
     CLUSTER,
     CODE,
     EPOCH,
     GIVEN,
     LEAVE,
+    SEEN,
     STATE,
     beat,
     describe,
@@ -30,8 +32,6 @@ from suites.rebalance.beats import (
 )
 from suites.rebalance.beats import join as joins
 
-SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
-BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
 SHARED, EXISTS = "shared-by-classic-members", 36
 NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
 

@@ -4,7 +4,7 @@ Sources: KIP-848, KIP-1101; GroupMetadataManager, UniformAssignor, RangeAssignor
 4.3.1.
 """
 
-from harness.claim import claim, every, range_
+from harness.claim import claim, range_
 from harness.expect import all_of, answer
 from harness.placeholders import Ref
 from harness.scenario import Ask, Until
@@ -17,13 +17,17 @@ from harness.steps import (
 from suites.rebalance import acts
 from suites.rebalance.beats import (
     AWAY,
-    CLUSTER,
+    BEATS,
     CODE,
     EPOCH,
     GIVEN,
     GROUP_EPOCH,
+    INTERVAL,
     LEAVE,
     MEMBERS,
+    NONE,
+    SEEN,
+    SESSION,
     STATE,
     beat,
     configure,
@@ -34,15 +38,6 @@ from suites.rebalance.beats import (
     until,
     written,
 )
-
-SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
-BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
-BY_EXPRESSION = BEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
-DESCRIBES = SEEN | {
-    "api": "ConsumerGroupDescribe", "versions": every("ConsumerGroupDescribe"),
-}  # fmt: skip
-NONE, GROUP_ID_NOT_FOUND = 0, 69
-SESSION, INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 
 
 @claim("rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **BEATS)

@@ -13,13 +13,19 @@ from harness.steps import (
 from suites.rebalance import acts
 from suites.rebalance.acts import coordinated, list_groups
 from suites.rebalance.beats import (
-    CLUSTER,
+    BY_EXPRESSION,
     CODE,
+    DESCRIBES,
     EPOCH,
     GIVEN,
     GROUP,
     GROUP_EPOCH,
+    GROUP_ID_NOT_FOUND,
+    INTERVAL,
     LEAVE,
+    NONE,
+    SEEN,
+    SESSION,
     STATE,
     beat,
     configure,
@@ -29,14 +35,6 @@ from suites.rebalance.beats import (
     started,
 )
 
-SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
-BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
-BY_EXPRESSION = BEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
-DESCRIBES = SEEN | {
-    "api": "ConsumerGroupDescribe", "versions": every("ConsumerGroupDescribe"),
-}  # fmt: skip
-NONE, GROUP_ID_NOT_FOUND = 0, 69
-SESSION, INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 BAD = {
     "class": "[", "group": "(", "repeat": "a**", "argument": "*a", "reference": r"(a)\1",
     "ahead": "(?=a)", "range": "[z-a]", "escape": r"\8", "end": "\\", "count": "a{1001}",
