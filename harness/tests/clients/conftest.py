@@ -15,8 +15,11 @@ from collections.abc import Iterator
 import pytest
 
 from harness.bench.contest import Options, our_broker
-from harness.target import Shape
+from harness.target import Shape, Unavailable
 from harness.targets import parse
+from harness.targets.java import find_java
+from harness.targets.maven import kafka_home
+from harness.tests.clients.programs import VERSION
 
 KAFKA = "kafka@4.3"
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
@@ -49,6 +52,16 @@ def bootstrap(request) -> Iterator[str]:
     endpoint = target.start(Shape(1, config=HASTE))
     yield ",".join(f"{host}:{port}" for host, port in endpoint.bootstrap)
     target.stop()
+
+
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Kafka's own programs are there."""
+    try:
+        find_java()
+        kafka_home(VERSION)
+    except Unavailable as missing:
+        pytest.skip(f"not run: {missing.reason}")
 
 
 @pytest.fixture

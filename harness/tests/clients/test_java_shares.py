@@ -7,26 +7,15 @@ from __future__ import annotations
 
 import pytest
 
-from harness.target import Unavailable
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
-from harness.tests.clients.programs import PATIENCE_S, VERSION, Program, said, wait_for
+from harness.tests.clients.programs import PATIENCE_S, Program, said, wait_for
 from harness.tests.clients.test_java import plain, producing
 from reference_impl.io.client import Client
 
 pytestmark = [
     pytest.mark.slow, pytest.mark.java, pytest.mark.maven, pytest.mark.timeout(8 * PATIENCE_S),
+    pytest.mark.usefixtures("java"),
 ]  # fmt: skip
 SHARES = "consumer.group.ShareGroupCommand"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def java():
-    try:
-        find_java()
-        kafka_home(VERSION)
-    except Unavailable as missing:
-        pytest.skip(f"not run: {missing.reason}")
 
 
 @pytest.fixture
