@@ -106,11 +106,11 @@ def beat(
     return ask("ShareGroupHeartbeat", version, body, **how)
 
 
-def joins(group: Any, member: str = ANNE, *topics: Any) -> list[Any]:
-    """A member that has partitions to read."""
-    joined = Until(beat(group, member, 0, *topics, name=f"{member} joins"), CODE, "==", 0)
+def joins(group: Any, member: str = ANNE, *topics: Any, **how: Any) -> list[Any]:
+    """A member that has partitions to read; `how` says where the group's coordinator is."""
+    joined = Until(beat(group, member, 0, *topics, name=f"{member} joins", **how), CODE, "==", 0)
     epoch = Ref(f"{member} joins", "member_epoch")
-    again = beat(group, member, epoch, *topics, name=f"{member} assigned")
+    again = beat(group, member, epoch, *topics, name=f"{member} assigned", **how)
     return [joined, Until(again, "assignment.topic_partitions", "len >=", 1)]
 
 
@@ -128,23 +128,24 @@ def a_group(
     ]
 
 
-def known(group: Any, topic: Any) -> list[Any]:
+def known(group: Any, topic: Any, **how: Any) -> list[Any]:
     """The group's coordinator serves and knows the topic, which is later than Metadata does."""
-    asked = offsets(group, [(topic, [0])], name="known")
+    asked = offsets(group, [(topic, [0])], name="known", **how)
     return [
         coordinator_ready(group),
         Until(asked, "groups[0].topics[0].topic_id", "!=", bytes(16)),
     ]
 
 
-def opened(group: Any, topic: Any, partitions: int = 1) -> list[Any]:
+def opened(group: Any, topic: Any, partitions: int = 1, **how: Any) -> list[Any]:
     """The topic's share partitions are active, which a first fetch does not wait for."""
     first = fetch(
-        group, 0, topic, member=OPENER, partitions=range(partitions), wait_ms=100, name="opened"
-    )
+        group, 0, topic, member=OPENER, partitions=range(partitions), wait_ms=100, name="opened",
+        **how,
+    )  # fmt: skip
     seen = Until(first, "responses", "len >=", 1,
                  also=(("responses[0].partitions", "len >=", partitions),))  # fmt: skip
-    return [seen, close(group, member=OPENER, name="opener closed")]
+    return [seen, close(group, member=OPENER, name="opener closed", **how)]
 
 
 def run(first: int, last: int, *types: int) -> dict[str, Any]:
@@ -171,31 +172,6 @@ def fetch(
     **how: Any,
 ) -> Ask:
     """ShareFetch; `runs` acknowledge records of the first partition, no partitions: no topic."""
-    return ask("ShareFetch", version, fetching(
-        group, epoch, topic, *runs, member=member, version=version, partitions=partitions,
-        forget=forget, wait_ms=wait_ms, min_bytes=min_bytes, max_bytes=max_bytes,
-        max_records=max_records, batch_size=batch_size, mode=mode, renews=renews,
-    ), **how)  # fmt: skip
-
-
-def fetching(
-    group: Any,
-    epoch: Any,
-    topic: Any,
-    *runs: Mapping[str, Any],
-    member: str = ANNE,
-    version: int = FETCH,
-    partitions: Sequence[int] = (0,),
-    forget: Sequence[int] = (),
-    wait_ms: int = 0,
-    min_bytes: int = 1,
-    max_bytes: int = 1 << 20,
-    max_records: int = 500,
-    batch_size: int = 500,
-    mode: int = BATCH_OPTIMIZED,
-    renews: bool = False,
-) -> dict[str, Any]:
-    """The body of a ShareFetch."""
     topic_id = topic if isinstance(topic, bytes) else TopicId(topic)
     rows = [
         {"partition_index": at, "acknowledgement_batches": list(runs) if not place else []}
@@ -217,7 +193,7 @@ def fetching(
     }
     if version >= FIRST_RENEWING:
         body |= {"share_acquire_mode": mode, "is_renew_ack": renews}
-    return body
+    return ask("ShareFetch", version, body, **how)
 
 
 def acknowledge(

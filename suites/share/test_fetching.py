@@ -23,7 +23,6 @@ from suites.share.acts import (
     close,
     configured,
     fetch,
-    fetching,
     has,
     is_,
     joins,
@@ -226,10 +225,10 @@ def test_no_records_are_wanted(case):
 def test_a_fetch_waits_for_records(case):
     """A fetch that finds too little waits, and has what comes."""
     group, topic = case.topic("group"), case.topic()
-    waiting = fetching(group, 0, topic, version=case.version, wait_ms=LONG_MS)
+    waiting = fetch(group, 0, topic, version=case.version, wait_ms=LONG_MS)
     verdict = case.judge(
         a_group(group, topic),
-        Send(API, case.version, waiting, name="waits", connection="b"),
+        Send(API, case.version, waiting.body, name="waits", connection="b"),
         produce(topic, 0, batch(b"one"), name="comes"),
         Await("waits"),
         expect=has("waits", (0, 0, 1)),

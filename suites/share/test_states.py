@@ -37,10 +37,10 @@ def states(name, api, **how):
     return claim(f"share.{name}", **card(api), **how)
 
 
-def asked(api, topic, version=0, partition=0, group=STATE, name=None, **fields):
+def asked(api, topic, version=0, partition=0, group=STATE, name=None, broker=None, **fields):
     topic_id = topic if isinstance(topic, bytes) else TopicId(topic)
     rows = [{"topic_id": topic_id, "partitions": [{"partition": partition} | fields]}]
-    return ask(api, version, {"group_id": group, "topics": rows}, name=name)
+    return ask(api, version, {"group_id": group, "topics": rows}, name=name, broker=broker)
 
 
 def begin(topic, epoch=1, start=0, **how):
