@@ -1,10 +1,11 @@
 """What a read of an internal topic's log may be compared by: a case's own records, opened.
 
-The log of `__consumer_offsets` or `__transaction_state` is shared by all cases of a cluster, so
-where a record stands in it and what stands beside it differ from run to run, while which records a
-case brought about, in which batches and with which values, must not. `opened` decodes the records
-and takes the positions away before names are replaced (names have lengths, and lengths are part of
-the encoding); `own` drops what is not this case's, afterwards, when names are symbols.
+The log of `__consumer_offsets`, `__transaction_state` or `__share_group_state` is shared by all
+cases of a cluster, so where a record stands in it and what stands beside it differ from run to run,
+while which records a case brought about, in which batches and with which values, must not. `opened`
+decodes the records and takes the positions away before names are replaced (names have lengths, and
+lengths are part of the encoding); `own` drops what is not this case's, afterwards, when names are
+symbols.
 
 Sources: GroupMetadataManager at 1.0.2, 2.8.2; KIP-915; schemas in reference_impl/wire/embedded.
 """
@@ -19,6 +20,7 @@ from reference_impl.wire import embedded
 from reference_impl.wire.embedded import (
     consumer_group_records,
     consumer_offsets,
+    share_state,
     transaction_state,
 )
 from reference_impl.wire.interpreter import DecodeError
@@ -26,6 +28,11 @@ from reference_impl.wire.interpreter import DecodeError
 SOMEWHERE = "$internal"
 CONTROL = 0x20  # of a batch's attributes; message sets have nothing there
 APIS = ("Fetch", "ListOffsets")
+# fields of records that say when something was written
+TIMES = (
+    "commit_timestamp", "current_state_timestamp", "assignment_timestamp",
+    "create_timestamp", "write_timestamp",
+)  # fmt: skip
 # where an answer's topics stand, and their names
 _WHERE = {"Fetch": ("responses", "topic"), "ListOffsets": ("topics", "name")}
 # topic -> the kinds of records in it, and the words of a key that say whose a record is
@@ -35,6 +42,7 @@ _KINDS: Mapping[str, tuple[Mapping[int, Any], tuple[str, ...]]] = {
         ("group", "topic", "group_id"),
     ),
     "__transaction_state": (transaction_state.RECORDS, ("transactional_id",)),
+    "__share_group_state": (share_state.RECORDS, ("group_id",)),
 }
 _POSITIONS = ("high_watermark", "last_stable_offset", "log_start_offset", "offset", "first_offset")
 

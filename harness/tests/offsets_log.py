@@ -1,4 +1,4 @@
-"""Fetches of `__consumer_offsets` made by hand, for the tests of what may differ in them."""
+"""Fetches of internal topics made by hand, for the tests of what may differ in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.tests.conversations import CLOCK
 from reference_impl.wire import embedded
-from reference_impl.wire.embedded import consumer_group_records
+from reference_impl.wire.embedded import consumer_group_records, share_state
 from reference_impl.wire.embedded.consumer_offsets import RECORDS
 from reference_impl.wire.records.batch import Record, encode_batch
 
@@ -54,6 +54,24 @@ def epochs(
     part = {"partition_index": 0, "error_code": 0, "high_watermark": 9, "records": data}
     answer = {"responses": [{"topic": "__consumer_offsets", "partitions": [part]}]}
     return ("asked", "Fetch", 7, {"topics": []}, answer)
+
+
+def state(
+    group: str, at: int = CLOCK, start: int = 5
+) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+    """An answer that holds a snapshot of a share partition of this group, written at this time."""
+    kinds = share_state.RECORDS
+    key = embedded.encode_key(kinds, 0, {"group_id": group, "topic_id": bytes(16), "partition": 0})
+    times = {"create_timestamp": at, "write_timestamp": at}
+    value = embedded.encode_value(
+        kinds, 0, 0,
+        {"snapshot_epoch": 0, "state_epoch": 1, "leader_epoch": 0, "start_offset": start,
+         "state_batches": [], **times},
+    )  # fmt: skip
+    data = encode_batch([Record(0, 0, key, value)], base_timestamp=at)
+    part = {"partition_index": 0, "error_code": 0, "high_watermark": 9, "records": data}
+    answer = {"responses": [{"topic": "__share_group_state", "partitions": [part]}]}
+    return ("state", "Fetch", 7, {"topics": []}, answer)
 
 
 def _batch(rows: Iterable[Row], base: int, at: int) -> bytes:
