@@ -443,7 +443,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("transaction-times", "When a producer last wrote, or a transaction began, is the clock.",
            ("last_timestamp", "transaction_start_time_ms"), _moment),
     Reason("commit-times", "When an offset was committed, or a group changed, is the clock.",
-           ("commit_timestamp", "current_state_timestamp", "assignment_timestamp"), _moment),
+           internal_logs.TIMES, _moment),
     Reason("metadata-hashes", "A hash over a group's topics holds their ids; 0 is of none.",
            ("metadata_hash",), _id("metadata-hash", 0)),
     Reason("feature-epoch", "The epoch of finalized features is an offset of the metadata log.",
