@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log, loading, registry
+from reference_impl.broker import internal_log, leads, loading, registry
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.partitions import locate
 from reference_impl.group import log_records
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Then = Callable[[int, int], None]
 _READ_BYTES = 5 << 20  # offsets.load.buffer.size, if nobody says otherwise
-_LED = "led groups"  # partition -> leader epoch
+_LED = "led groups"
 AGE = "offset age"
 # What a failed write means to who asked for it, as GroupMetadataManager translates it.
 _NOT_KEPT = {
@@ -116,6 +116,7 @@ def read_again(broker: Broker, group: Group, coordinator: Coordinator, now: int)
     groups: dict[str, Group] = {}
     if replica is not None:
         loading.whole(replica.log, _READ_BYTES, _reader(broker, groups, now))
+        broker.state[AGE] = max(broker.state.get(AGE, 0), replica.log.log_end_offset)
     kept = groups.get(group.id)
     if kept is None or kept.modern is None:
         coordinator.forget(group)
@@ -138,21 +139,12 @@ def forget(broker: Broker, group: Group, now: int) -> None:
 
 def leads_changed(broker: Broker, coordinator: Coordinator, now: int) -> None:
     """Take up the groups of partitions that this broker leads now, let the others go."""
-    from_before = broker.state.setdefault(_LED, {})
-    led = {}
-    topic = broker.cluster.topics.get(OFFSETS)
-    for partition in topic.partitions if topic else ():
-        replica, _ = locate(broker, OFFSETS, partition.index)
-        if replica is not None:
-            led[partition.index] = replica
-    kept = {i: epoch for i, epoch in from_before.items() if i in led}
-    coordinator.abandon(lambda group_id: partition_of(broker, group_id) in kept)
-    for index in from_before.keys() - kept.keys():
+    change = leads.look(broker, OFFSETS, _LED)
+    coordinator.abandon(lambda group_id: partition_of(broker, group_id) in change.kept)
+    for index in change.lost:
         loading.stop(broker, (OFFSETS, index))
-    for index, replica in led.items():
-        if index not in kept:
-            _load(broker, coordinator, index, replica.log, now)
-    broker.state[_LED] = {index: replica.leader_epoch for index, replica in led.items()}
+    for index, replica in change.won.items():
+        _load(broker, coordinator, index, replica.log, now)
 
 
 def _append(

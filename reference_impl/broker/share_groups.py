@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import group_settings, internal_log, share_persister
+from reference_impl.broker import group_settings, internal_log, leads, share_persister
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.features import finalized
 from reference_impl.broker.groups import coordinator_of, number
-from reference_impl.broker.partitions import locate
 from reference_impl.broker.share_persister import Answer
 from reference_impl.broker.topic_view import topic_view
 from reference_impl.group.placement import partition_for
@@ -148,18 +147,11 @@ def forget_deleted(broker: Broker, now: int) -> None:
 
 def _catch_up(broker: Broker, groups: dict[str, ShareGroup], now: int) -> None:
     """Let go of what we do not lead any more; what is led since now is read from its log."""
-    topic = broker.cluster.topics.get(OFFSETS)
-    before, led = broker.state.get(_LED, set()), {}
-    for partition in topic.partitions if topic else ():
-        replica, _ = locate(broker, OFFSETS, partition.index)
-        if replica is not None:
-            led[partition.index] = replica.log
-    stays = before & led.keys()
-    for group_id in [each for each in groups if _partition_of(broker, each) not in stays]:
+    change = leads.look(broker, OFFSETS, _LED)
+    for group_id in [each for each in groups if _partition_of(broker, each) not in change.kept]:
         del groups[group_id]
-    for index in led.keys() - before:
-        _load(broker, groups, led[index], now)
-    broker.state[_LED] = set(led)
+    for replica in change.won.values():
+        _load(broker, groups, replica.log, now)
 
 
 def _load(broker: Broker, groups: dict[str, ShareGroup], log, now: int) -> None:

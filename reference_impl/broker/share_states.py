@@ -15,7 +15,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log
+from reference_impl.broker import internal_log, leads
 from reference_impl.broker.controller.auto_create import SHARES
 from reference_impl.broker.groups import number
 from reference_impl.broker.partitions import locate
@@ -117,18 +117,10 @@ def run(
 
 def _catch_up(broker: Broker, coordinator: ShareCoordinator) -> None:
     """Load what we lead since now, let go of what we do not lead any more."""
-    topic = broker.cluster.topics.get(SHARES)
-    before, led = broker.state.setdefault(_LED, {}), {}
-    logs = {}
-    for partition in topic.partitions if topic else ():
-        replica, _ = locate(broker, SHARES, partition.index)
-        if replica is not None:
-            led[partition.index] = replica.leader_epoch
-            logs[partition.index] = replica.log
-    coordinator.forget(lambda key: partition_of(broker, key) not in before.keys() & led.keys())
-    for index in led.keys() - before.keys():
-        _load(coordinator, logs[index])
-    broker.state[_LED] = led
+    change = leads.look(broker, SHARES, _LED)
+    coordinator.forget(lambda key: partition_of(broker, key) not in change.kept)
+    for replica in change.won.values():
+        _load(coordinator, replica.log)
 
 
 def _load(coordinator: ShareCoordinator, log) -> None:

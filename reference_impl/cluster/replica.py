@@ -89,6 +89,7 @@ class Replica:
         self.topic_id = bytes(16)
         self.is_leader = False
         self.leader, self.leader_epoch = NO_LEADER, NO_EPOCH
+        self.term = NO_EPOCH  # in which it began to lead, and has led ever since
         self.partition_epoch = NO_EPOCH
         self.replicas: tuple[int, ...] = ()
         self.adding: tuple[int, ...] = ()
@@ -112,6 +113,8 @@ class Replica:
         others = [broker for broker in state.replicas if broker != self.broker_id]
         known = {} if new_leader else self.followers
         self.followers = {broker: known.get(broker) or FollowerState() for broker in others}
+        if new_leader:
+            self.term = state.leader_epoch
         if new_epoch or new_leader:
             self.epoch_start = self.log.log_end_offset
             self.log.become_leader(state.leader_epoch)

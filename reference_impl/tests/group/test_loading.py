@@ -159,3 +159,39 @@ def test_a_small_log_is_there_at_once():
     town.commit(5)
     town.elect(1, (0, 1, 2), OFFSETS)
     assert fetched(town) == (5, E.NONE)
+
+
+def waits_for_a_group(town):
+    """A second member's join, which waits for the first to join again."""
+    town.join()
+    town.sync()
+    version, body = REFUSED["JoinGroup"]
+    waiting = town.send(0, "JoinGroup", version, body)
+    town.run(10)
+    return lambda: town.answer(waiting, "JoinGroup", version)
+
+
+def told(town, *leaders):
+    """Broker 0 hears that these lead the offsets, one after another, before it looks again."""
+    partition = town.cluster.partition(OFFSETS, 0)
+    for leader in leaders:
+        epoch = partition.leader_epoch + 1
+        town.cluster.write(partition, leader=leader, leader_epoch=epoch, isr=[0, 1, 2])
+        town.brokers[0].replicas.apply(town.cluster.state_of(partition), town.now)
+    town.run()
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.8", "4.3"])
+def test_a_coordinator_that_another_followed_and_that_leads_again_has_lost_its_groups(release):
+    town = Town(release)
+    answer = waits_for_a_group(town)
+    told(town, 1, 0)
+    assert answer()["error_code"] == E.NOT_COORDINATOR
+    assert town.described(0)["group_state"] == "Stable"  # as its log says
+
+
+def test_a_coordinator_that_leads_on_in_another_epoch_keeps_its_groups():
+    town = Town()
+    answer = waits_for_a_group(town)
+    told(town, 0)
+    assert not isinstance(answer(), dict)
