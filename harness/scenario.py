@@ -252,6 +252,8 @@ def broker_word(broker: Any) -> str:
             return "another than the controller" if other else "controller"
         case Coordinator(key, key_type):
             return f"coordinator of {_word(key)}" + ("" if key_type == 0 else f" ({key_type})")
+        case Ref(step, path):
+            return f"broker of {path} in {step}"
         case int():
             return f"broker {broker}"
     raise TypeError(f"not a choice of broker: {broker!r}")

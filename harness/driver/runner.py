@@ -392,6 +392,8 @@ class Run:
         bootstrap, known = self.endpoint.bootstrap, self.endpoint.brokers
         if choice is None or len(bootstrap) == 1 and self.scenario.brokers == 1:
             return bootstrap[0], None
+        if isinstance(choice, Ref):
+            choice = self.bindings.resolve(choice)
         if isinstance(choice, int):
             if known:
                 ids = sorted(known)

@@ -16,7 +16,7 @@ from harness.court import Court
 from harness.driver import harm, run
 from harness.expect import nothing_expected
 from harness.oracles import Nobody
-from harness.placeholders import Records, TopicId
+from harness.placeholders import Records, Ref, TopicId
 from harness.scenario import Ask, Controller, Inflict, Name, Scenario
 from harness.target import Endpoint, StartFailed
 from harness.targets.liars import LyingServer
@@ -112,6 +112,17 @@ def test_a_case_that_ends_early_is_undone_too():
     seen = play(node, steps.kill_broker(1), missing, ASK, script=answering(Metadata=None))
     assert node.done == ["kill", "start"]
     assert "received" not in directions(seen)
+
+
+def test_a_broker_can_be_the_one_that_an_answer_named():
+    found = steps.metadata(broker=0, name="found")
+    named = Ref("found", "brokers[1].node_id")
+    node = Node()
+    seen = play(node, found, Inflict("pause", named), Inflict("resume", named))
+    assert node.done == ["pause", "resume"]
+    inflicted = [event for event in seen.events if event.direction == "inflicted"]
+    assert {event.broker for event in inflicted} == {1}
+    assert {event.connection for event in inflicted} == {"broker of brokers[1].node_id in found"}
 
 
 def test_connections_to_a_broker_that_returns_begin_anew():
