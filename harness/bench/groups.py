@@ -7,7 +7,9 @@ member has a connection. A commit is an OffsetCommit 9 of a member of the genera
 it is kept; each member waits for its answer before it commits again.
 
 The client is one thread that changes a few bytes of frames made beforehand and reads a few bytes of
-each answer, so that it is the broker who is measured, and the same client drives both sides.
+each answer, so that it is the broker who is measured, and the same client drives both sides. How
+busy it was is told (`turn.py`), and what of the broker's own processor each rebalance or commit
+took, the one figure here that another's load does not change.
 """
 
 from __future__ import annotations
@@ -16,15 +18,17 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from harness.bench.contest import Figure, Options, available_peers, our_broker, peer_broker
-from harness.bench.line import Line, demand, frame
+from harness.bench.contest import Figure, Options, available_peers
+from harness.bench.line import Answers, Line, demand, frame
+from harness.bench.turn import Measure, Meter, Turn, contest
 from reference_impl.wire.errors import ErrorCode
 
 MEMBERS = (10, 100, 1_000)
 COMMITTERS = ((1, 1), (8, 1), (8, 20))  # members, partitions in each commit
 SECONDS, WARM_UP = 5.0, 3  # of measuring, and rebalances before it
+WARM_SHARE = 0.2  # of the seconds, commits before those that are measured
 QUIET_S, PATIENCE_S = 2.0, 60.0
 SESSION_MS = 60_000
 TOPIC = "bench-groups"
@@ -36,54 +40,60 @@ _COMMITTED = struct.Struct(f">13x1x{1 + len(TOPIC)}x1x4xh")  # the first partiti
 
 def run(options: Options) -> Iterator[Figure]:
     for peer in available_peers(options):
-        for what, unit, measure in _contests():
-            ours, theirs = [], []
-            for _ in range(options.rounds):
-                with our_broker(options) as (bootstrap, _pid):
-                    ours.append(measure(bootstrap))
-                with peer_broker(peer) as (bootstrap, _pids):
-                    theirs.append(measure(bootstrap))
-            options.say(f"{what}: {max(ours):.1f}/s, {peer} {max(theirs):.1f}/s")
-            yield Figure("groups", what, round(max(ours), 1), unit, peer, round(max(theirs), 1))
+        for what, deed, measure in _contests():
+            yield from contest(options, peer, "groups", what, deed, measure)
 
 
-def _contests() -> Iterator[tuple[str, str, Callable[[str], float]]]:
+def _contests() -> Iterator[tuple[str, str, Measure]]:
     for members in MEMBERS:
         yield (
-            f"{members:,} members join and sync", "rebalances/s",
-            lambda bootstrap, members=members: rebalances(bootstrap, members),
+            f"{members:,} members join and sync", "rebalance",
+            lambda bootstrap, pids, a=members: rebalances(bootstrap, pids, a),
         )  # fmt: skip
     for members, partitions in COMMITTERS:
         yield (
             f"{members} committing, {partitions} partition{'s' * (partitions > 1)} each",
-            "commits/s",
-            lambda bootstrap, a=members, b=partitions: commits(bootstrap, a, b),
+            "commit",
+            lambda bootstrap, pids, a=members, b=partitions: commits(bootstrap, pids, a, b),
         )  # fmt: skip
 
 
-def rebalances(bootstrap: str, members: int, seconds: float = SECONDS) -> float:
-    """Whole rebalances of one group in a second."""
+def rebalances(
+    bootstrap: str, pids: list[int], members: int, seconds: float = SECONDS
+) -> Turn:
+    """Whole rebalances of one group."""
     group = _Group(bootstrap, members)
     for _ in range(WARM_UP):
         group.rebalance()
-    done, began = 0, time.monotonic()
-    while time.monotonic() < began + seconds:
+    meter, done, until = Meter(pids), 0, time.monotonic() + seconds
+    while time.monotonic() < until:
         group.rebalance()
         done += 1
-    took = time.monotonic() - began
+    turn = meter.turn(done)
     group.close()
-    return done / took
+    return turn
 
 
-def commits(bootstrap: str, members: int, partitions: int, seconds: float = SECONDS) -> float:
-    """Commits of all members of one group together in a second."""
+def commits(
+    bootstrap: str, pids: list[int], members: int, partitions: int, seconds: float = SECONDS
+) -> Turn:
+    """Commits of all members of one group together."""
     group = _Group(bootstrap, members, partitions)
     group.rebalance()
     frames = [_Patched(group.commit(each, partitions), _long(_OFFSET)) for each in group.members]
+    _commit(group, frames, seconds * WARM_SHARE)
+    meter = Meter(pids)
+    turn = meter.turn(_commit(group, frames, seconds))
+    group.close()
+    return turn
+
+
+def _commit(group: _Group, frames: list[_Patched], seconds: float) -> int:
+    """How many were answered; each member sends its next one when it has the answer."""
     done, until = 0, time.monotonic() + seconds
     for each, made in zip(group.members, frames, strict=True):
         each.sock.sendall(made.with_(_long(done)))
-    began, waiting = time.monotonic(), len(group.members)
+    waiting = len(group.members)
     while waiting:
         for number in group.ready(PATIENCE_S):
             each = group.members[number]
@@ -94,9 +104,7 @@ def commits(bootstrap: str, members: int, partitions: int, seconds: float = SECO
                     each.sock.sendall(frames[number].with_(_long(done)))
                 else:
                     waiting -= 1
-    took = time.monotonic() - began
-    group.close()
-    return done / took
+    return done
 
 
 class _Patched:
@@ -111,24 +119,14 @@ class _Patched:
         return self._head + value + self._tail
 
 
-class _Member:
-    """A connection whose answers are split from its bytes."""
+class _Member(Answers):
+    """A connection of one that has its id, and the frames it sends."""
 
     def __init__(self, sock: socket.socket) -> None:
-        self.sock, self.id = sock, ""
-        self._data = bytearray()
+        super().__init__(sock)
+        self.id = ""
         self.join: _Patched
         self.sync: _Patched
-
-    def answers(self) -> Iterator[bytes]:
-        self._data += self.sock.recv(1 << 20)
-        while len(self._data) >= 4:
-            end = 4 + int.from_bytes(self._data[:4], "big")
-            if len(self._data) < end:
-                return
-            answer = bytes(self._data[:end])
-            del self._data[:end]
-            yield answer
 
 
 class _Group:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from reference_impl.wire import headers
 from reference_impl.wire.apis import by_name
 
 PATIENCE_S = 60.0
+_CHUNK = 1 << 16
 CLIENT = "bench"
 
 
@@ -65,6 +67,31 @@ class Line:
                 raise ConnectionError("the broker hung up")
             data += piece
         return data
+
+
+class Answers:
+    """What comes on a socket that somebody waits for together with others."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._data = bytearray()
+
+    def answers(self) -> Sequence[bytes]:
+        """Whole ones, each with its length in front; mostly one recv is one answer."""
+        data = self.sock.recv(_CHUNK)
+        if not data:
+            raise ConnectionError("the broker hung up")
+        if not self._data and len(data) == 4 + int.from_bytes(data[:4], "big"):
+            return (data,)
+        self._data += data
+        found = []
+        while len(self._data) >= 4:
+            end = 4 + int.from_bytes(self._data[:4], "big")
+            if len(self._data) < end:
+                break
+            found.append(bytes(self._data[:end]))
+            del self._data[:end]
+        return found
 
 
 def frame(api: str, version: int, body: dict[str, Any]) -> bytes:
