@@ -146,6 +146,11 @@ _ALL = (
         "isr.a-stalled-follower-leaves",
     ),
     Switch(
+        "isr-told-at-once",
+        "An ISR that its leader wrote itself (1.0, 2.2) is told to brokers at once.",
+        "isr.a-new-isr-is-told-later",
+    ),
+    Switch(
         "truncation-skipped",
         "A follower keeps what its leader never had.",
         "replication.an-old-leader-truncates",
@@ -374,6 +379,11 @@ _ALL = (
         "generation-not-bumped",
         "A join phase ends in the generation it began in.",
         "rebalance.a-generation-begins-with-every-phase",
+    ),
+    Switch(
+        "generations-start-over",
+        "A group that loses a member counts its generations from the first again.",
+        "rebalance.the-one-who-is-left-leads",
     ),
     Switch(
         "joins-not-awaited",

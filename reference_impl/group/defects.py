@@ -25,7 +25,7 @@ SWITCHES = frozenset(
     {
         "generation-not-bumped", "joins-not-awaited", "joining-members-forgotten",
         "assignment-truncated", "rebalance-too-many", "fenced-instance-accepted",
-        "session-timeout-ignored", "pending-syncs-not-told", *RULES,
+        "session-timeout-ignored", "pending-syncs-not-told", "generations-start-over", *RULES,
     }
 )  # fmt: skip
 
@@ -66,6 +66,11 @@ class DefectiveCoordinator(Coordinator):
         if "rebalance-too-many" in self.switches and group.state is State.STABLE:
             return self._update(group, member, ask, now, rebalance=True)
         return super()._rejoin(group, member, ask, now)
+
+    def _remove(self, group: Group, member_id: str, now: int) -> None:
+        if "generations-start-over" in self.switches:
+            group.generation = 0
+        super()._remove(group, member_id, now)
 
     def _rebalance(self, group: Group, now: int) -> None:
         if "pending-syncs-not-told" in self.switches and group.state is State.COMPLETING:

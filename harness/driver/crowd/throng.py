@@ -20,7 +20,7 @@ from harness.driver.crowd.group_members import GroupMember
 from harness.driver.crowd.member import CONNECT_S, Member
 from harness.driver.crowd.producers import Producer
 from harness.driver.crowd.recorder import Recorder
-from harness.driver.crowd.transactions import TransactionalProducer, Transactions
+from harness.driver.crowd.transactions import TransactionalProducer, producer_of
 from reference_impl.client.flow import ClientError
 from reference_impl.client.metadata import know, refresh
 from reference_impl.io.client import Client
@@ -166,7 +166,7 @@ class Crowd:
         """Coordinators exist and have loaded, so that the first members do not only wait."""
         if self.plan.transactional:
             name = f"{self.plan.topics[0]}.first"
-            client.run(Transactions(client.view, name, COORDINATORS_MS).new_epoch())
+            client.run(producer_of(client.view, name, COORDINATORS_MS).init())
         if self.plan.followers or self.plan.members:
             client.run(recall(client.view, "first", self.plan.places, COORDINATORS_MS))
 

@@ -51,6 +51,7 @@ def test_a_sound_coordinator_keeps_its_promises(tmp_path):
     [
         ("stale-generation-committed", "outdated-commit"),
         ("generation-not-bumped", "owned-twice"),
+        ("generations-start-over", "generation-fell"),
         ("committed-offset-off-by-one", "stale-commit"),
     ],
 )
