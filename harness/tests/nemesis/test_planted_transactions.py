@@ -1,0 +1,82 @@
+"""Planted defects of transactions under a crowd, judged; a sound broker conforms.
+
+Nothing is harmed. When the crowd has gone, one transaction more is aborted in each partition, of
+the same transactional id: what a broker forgot to end there ends with it, the wrong way. Waits are
+for what members were told, never for time.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from harness import history as histories
+from harness.checkers.histories import CONFORMS, Report, judge
+from harness.driver.crowd import Crowd, Plan
+from harness.driver.crowd.transactions import producer_of
+from reference_impl.io.client import Client
+from reference_impl.io.server import serve
+
+pytestmark = pytest.mark.slow
+CONFIG = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
+PATIENCE_S, PATIENCE_MS = 60.0, 5_000
+COMMITS, ABORTS = 20, 5
+
+
+def told(path: Path, *switches: str) -> Report:
+    """The judgement of one producer's transactions on a broker with these defects."""
+    with serve(brokers=1, config=CONFIG, switches=switches) as running:
+        plan = Plan(
+            tuple(running.bootstrap), ("t",), transactional=1, producers=1, members=0,
+            request_ms=PATIENCE_MS,
+        )  # fmt: skip
+        with Crowd(plan, path) as crowd:
+            until = time.perf_counter() + PATIENCE_S
+            counts = crowd.recorder.counts
+            while counts["commit ok"] < COMMITS or counts["abort ok"] < ABORTS:
+                assert time.perf_counter() < until, f"it never came to pass: {counts}"
+                crowd.over.wait(0.05)
+            crowd.halt()
+            with Client(running.bootstrap) as client:
+                for topic, partition in plan.places:
+                    aborted(client, crowd, topic, partition)
+            assert crowd.finish(PATIENCE_S)
+    with path.open(encoding="utf-8") as lines:
+        return judge(histories.read(lines, str(path)))
+
+
+def aborted(client: Client, crowd: Crowd, topic: str, partition: int) -> None:
+    """One record in a transaction of its own, aborted."""
+    note, name = crowd.recorder, f"last:{partition}"
+    core = producer_of(client.view, "t.transactor-0", PATIENCE_MS)
+    client.run(core.init())
+    core.begin()
+    number = note.begin(
+        "last", "send", topic=topic, partition=partition, value=name, acks=-1, idempotent=True,
+        transaction=name,
+    )  # fmt: skip
+    delivery = core.send(topic, name.encode(), partition=partition)
+    client.run(core.flush())
+    note.end(number, "ok", offset=delivery.result().offset)
+    number = note.begin("last", "abort", transaction=name)
+    client.run(core.abort())
+    note.end(number)
+
+
+def test_a_sound_broker_keeps_its_promises(tmp_path):
+    report = told(tmp_path / "h.jsonl")
+    assert report.verdict == CONFORMS, report.broken[0]
+
+
+@pytest.mark.parametrize(
+    ("switch", "name"),
+    [
+        ("aborted-visible", "aborted-read"),
+        ("lso-ignored", "aborted-read"),
+        ("torn-transaction", "torn-transaction"),
+    ],
+)
+def test_a_defect_is_seen(tmp_path, switch, name):
+    assert name in told(tmp_path / "h.jsonl", switch).names()
