@@ -95,6 +95,7 @@ class Broker:
         self._patient = False  # an alarm stands for the oldest of them
         self._correlation = 0
         self._instant = 0  # of the entry that is running
+        self.since = 0  # when it began: its first entry, which hears what there is
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         if logs is None:
             rules = rules_of(persona)
@@ -200,6 +201,7 @@ class Broker:
             self.cluster.spread()
         if self._heard:
             heard, self._heard[:] = list(self._heard), []
+            self.since = self.since or now
             try:
                 self._act(heard, now)
             except Exception:

@@ -29,6 +29,7 @@ def rules_of(persona: Persona) -> ControlRules:
         elr=quirk("controller.keeps-eligible-leaders"),
         isr_is_sorted=quirk("controller.sorts-reported-isrs"),
         takeover_shrinks_isr=quirk("controller.shrinks-isrs-when-it-begins"),
+        takeover_drops_isr_changes=quirk("controller.drops-isr-changes-when-it-begins"),
         elects_on_config=quirk("controller.elects-when-unclean-is-allowed"),
         elections_skip_needless=not quirk("controller.names-the-elections-it-skips"),
     )

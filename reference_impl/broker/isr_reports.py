@@ -1,10 +1,11 @@
 """How a leader's wish for another ISR reaches whoever keeps it, and what becomes of the wish.
 
 Three ways, by release. 1.0 and 2.2 write the state znode themselves, which fails when somebody else
-wrote it meanwhile (REPL-15). 2.8 asks the broker that is controller, with AlterIsr over its link.
-KRaft's brokers ask the quorum, which is a node apart: the request goes to its handler without a
-wire. Until there is an answer the wish stands, and both ISRs count; without an answer it is said
-again; an answer that the leader's knowledge is old takes it back, for news is on its way.
+wrote it meanwhile (REPL-15), and announce it later (`isr_changes.py`). 2.8 asks the broker that is
+controller, with AlterIsr over its link. KRaft's brokers ask the quorum, which is a node apart: the
+request goes to its handler without a wire. Until there is an answer the wish stands, and both ISRs
+count; without an answer it is said again; an answer that the leader's knowledge is old takes it
+back, for news is on its way.
 
 Sources: REPL-14, REPL-15, KIP-497, KIP-841; ReplicationUtils.updateLeaderAndIsr@1.0.2, 2.2.1,
 AlterIsrManager@2.8.2, AlterPartitionManager@3.9.2, 4.3.1.
@@ -134,5 +135,6 @@ def _write(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
     if partition is None or (partition.leader_epoch, partition.partition_epoch) != seen:
         replica.withdraw()
         return
-    controller_of(broker).isr_changed(partition, isr)
+    controller_of(broker).isr_written(partition, isr)
+    broker.replicas.isr_changes.note(replica.topic, replica.index, now)
     broker.replicas.isr_is(replica, tuple(partition.isr), partition.partition_epoch, now)

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from reference_impl.broker import isr_reports, registry
 from reference_impl.broker.config_view import broker_definitions
+from reference_impl.broker.control import controller_of
 from reference_impl.broker.follower import Fetcher, FetchSettings
+from reference_impl.broker.isr_changes import IsrChanges
 from reference_impl.broker.partitions import log_key
 from reference_impl.broker.replication_quota import FOLLOWER, LEADER, ReplicationQuota
 from reference_impl.cluster.replica import (
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from reference_impl.log.partition_log import PartitionLog
 
 Key = tuple[str, int]
+
+
+def _key(replica: Replica) -> Key:
+    return replica.topic, replica.index
 
 
 class Logs(Protocol):
@@ -59,6 +65,7 @@ class Replicas:
     def __init__(self, broker: Broker, logs: Logs) -> None:
         self._broker = broker
         self.logs = logs
+        self.isr_changes = IsrChanges(broker)
         self._replicas: dict[Key, Replica] = {}
         self._fetchers: dict[int, Fetcher] = {}  # by leader
         self.leader_quota = ReplicationQuota(broker, LEADER)
@@ -94,13 +101,8 @@ class Replicas:
             replica.offline = True
             self._unfollow((replica.topic, replica.index))
             self._touch(replica)
-        self._lost([(replica.topic, replica.index) for replica in gone])
-
-    def _lost(self, keys: list[Key]) -> None:
-        cluster = self._broker.cluster
-        cluster.directory_failed(self._broker.id, keys)
-        if cluster.controller is not None:
-            cluster.controller.replicas_lost(self._broker.id, keys)
+        self._broker.cluster.directory_failed(self._broker.id, [_key(each) for each in gone])
+        controller_of(self._broker).directory_lost(self._broker.id)
 
     def __iter__(self) -> Iterator[Replica]:
         return iter(self._replicas.values())
@@ -174,8 +176,9 @@ class Replicas:
             switches=broker.switches,
         )
         replica.offline = self.logs.offline(topic, state.index)
-        if replica.offline:
-            self._lost([(topic, state.index)])
+        if replica.offline:  # the answer to what told it to take this replica up
+            broker.cluster.directory_failed(broker.id, [_key(replica)])
+            controller_of(broker).replicas_lost(broker.id, [_key(replica)])
         return replica
 
     def _alive(self, broker: int) -> bool:

@@ -29,6 +29,7 @@ class ControlRules(NamedTuple):
     elr: bool = False  # eligible leader replicas are kept (KIP-966)
     isr_is_sorted: bool = False  # as a leader reports it, rather than by age of membership
     takeover_shrinks_isr: bool = False  # a new controller takes dead brokers out of every ISR
+    takeover_drops_isr_changes: bool = True  # what was announced before stays unread for ever
     elects_on_config: bool = False  # as soon as unclean leaders are allowed, not at the next chance
     elections_skip_needless: bool = True  # an election that changes nothing says so
 
@@ -78,6 +79,13 @@ class Controller(ABC):
     def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
         """A log directory of a broker that is otherwise well has failed (KIP-112)."""
 
+    def directory_lost(self, broker: int) -> None:
+        """The broker itself has found it out; the places are the registry's."""
+        self.replicas_lost(broker, self.cluster.without_directory.get(broker, ()))
+
+    def announced(self) -> None:  # noqa: B027 - nobody leaves a quorum anything
+        """Brokers left something to be read (CTL-19, CTL-20)."""
+
     def hears(self, *, again: bool) -> None:  # noqa: B027 - nobody can silence a quorum apart
         """Where a broker is controller: nothing is done while it is silent."""
 
@@ -86,6 +94,10 @@ class Controller(ABC):
     @abstractmethod
     def isr_changed(self, partition: Partition, isr: Sequence[int]) -> None:
         """Its leader, whose right to do so was checked, says who is in sync."""
+
+    def isr_written(self, partition: Partition, isr: Sequence[int]) -> None:
+        """Its leader wrote so itself, and will announce it."""
+        raise NotImplementedError("only ZooKeeper can be written past the controller")
 
     @abstractmethod
     def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:

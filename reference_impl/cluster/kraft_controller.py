@@ -49,6 +49,8 @@ class KRaftController(Controller):
         return []
 
     def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+        places = list(places)
+        self.cluster.tell(places)
         for place in places:
             partition = self.cluster.partition(*place)
             if partition and (broker in partition.isr or partition.leader == broker):

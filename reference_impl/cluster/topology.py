@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
+from reference_impl.cluster.announcements import Announcements
 from reference_impl.cluster.client_settings import ClientSettings
 from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topic_config import TopicConfig
@@ -61,6 +62,16 @@ class Node:
     alive: bool = True  # registered, and neither fenced nor given up
     epoch: int = -1  # of its registration; every registration of any broker gets a higher one
     stopping: bool = False  # in controlled shutdown: it follows nobody and leads nothing new
+
+
+class Heard(NamedTuple):
+    """A topic's settings as a broker knew them when it was cut off."""
+
+    config: TopicConfig
+    overrides: Mapping[str, str]
+
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Everything(NamedTuple):
@@ -147,6 +158,7 @@ class Cluster:
         self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it
         self.reachable: Callable[[int], bool] = lambda broker: True  # registry and controller
         self.client_settings = ClientSettings()
+        self.announcements = Announcements()
         self.features: dict[str, int] = {}  # finalized levels that were changed
         self.controller_epoch = 1
         self.next_broker_epoch = 1
@@ -154,6 +166,7 @@ class Cluster:
         self.news: dict[Any, bool] = {}  # changed since brokers were told, in order: is it new?
         self._resolved: dict[str, TopicConfig] = {}
         self._told: dict[int, Callable[[Change], None]] = {}  # by broker id
+        self._deaf: dict[int, dict[str, Heard]] = {}  # by broker that hears nothing, by topic
 
     def join(self, node: Node) -> None:
         if self.controller_id == -1:
@@ -185,11 +198,21 @@ class Cluster:
         The partition epoch is the version of the state znode on ZooKeeper, and counts the
         partition's change records on KRaft (REPL-15).
         """
+        self.write_unheard(partition, **values)
+        self.news.setdefault((partition.topic, partition.index), False)
+
+    def write_unheard(self, partition: Partition, **values: Any) -> None:
+        """The same, of which nobody is told before it is announced or changed again."""
         for name, value in values.items():
             setattr(partition, name, value)
         partition.partition_epoch += 1
-        self.news.setdefault((partition.topic, partition.index), False)
         self.generation += 1
+
+    def tell(self, places: Iterable[tuple[str, int]]) -> None:
+        """Have brokers hear of partitions as they stand now."""
+        for place in places:
+            if self.partition(*place) is not None:
+                self.news.setdefault(place, False)
 
     def all_partitions(self) -> Iterator[Partition]:
         for topic in self.topics.values():
@@ -291,6 +314,8 @@ class Cluster:
     def config_of(self, topic: Topic | str, broker: int | None = None) -> TopicConfig:
         """Overrides over the defaults, of all brokers or of one, parsed once per change."""
         name = topic if isinstance(topic, str) else topic.name
+        if self._deaf and (heard := self._deaf.get(broker, _NOTHING).get(name)):
+            return heard.config
         apart = self._defaults_apart.get(broker) if broker is not None else None
         if apart is not None:  # rare, and so not kept
             return TopicConfig.resolve({**apart, **self._effective(name)})
@@ -299,6 +324,13 @@ class Cluster:
             resolved = TopicConfig.resolve({**self.topic_defaults, **self._effective(name)})
             self._resolved[name] = resolved
         return resolved
+
+    def overrides_of(self, name: str, broker: int) -> Mapping[str, str]:
+        """A topic's overrides as they were written, as far as this broker has heard of them."""
+        if heard := self._deaf.get(broker, _NOTHING).get(name):
+            return heard.overrides
+        stored = self.topics.get(name)
+        return stored.configs if stored else _NOTHING
 
     def _effective(self, name: str) -> dict[str, str]:
         stored = self.topics.get(name)
@@ -318,10 +350,10 @@ class Cluster:
         return frozenset(b for b, places in self.without_directory.items() if place in places)
 
     def directory_failed(self, broker: int, places: Iterable[tuple[str, int]]) -> None:
-        """These replicas of a broker that is otherwise well cannot be used any more (KIP-112)."""
-        kept = self.without_directory.setdefault(broker, set())
-        kept.update(places)
-        self.news |= dict.fromkeys(kept - self.news.keys(), False)
+        """These replicas of a broker that is otherwise well cannot be used any more (KIP-112); its
+        controller is still to hear of it, and brokers from that.
+        """
+        self.without_directory.setdefault(broker, set()).update(places)
         self.generation += 1
 
     def directories_checked(self, broker: int) -> None:
@@ -334,10 +366,21 @@ class Cluster:
     def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
         """Tell this broker all there is, and from now on all that changes."""
         self._told[broker] = hear
+        self._deaf.pop(broker, None)
         hear(self.everything())
 
     def unsubscribe(self, broker: int) -> None:
+        """It is gone."""
         self._told.pop(broker, None)
+        self._deaf.pop(broker, None)
+
+    def deafen(self, broker: int) -> None:
+        """It is cut off, and goes on by the settings of topics that it has heard of (DYN-08)."""
+        self._told.pop(broker, None)
+        self._deaf[broker] = {
+            name: Heard(self.config_of(name, broker), topic.configs)
+            for name, topic in self.topics.items()
+        }
 
     def everything(self) -> Everything:
         nodes = tuple(replace(node) for node in self.brokers.values())

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from reference_impl.cluster import hash_order
+from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from reference_impl.cluster.client_settings import QUOTAS, Entity, entity
 from reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
 
@@ -31,8 +32,7 @@ PRODUCER_IDS = "/latest_producer_id_block"
 PREFER, REASSIGN = "/admin/preferred_replica_election", "/admin/reassign_partitions"
 ROOTS = (
     "/admin", DELETED_TOPICS, "/brokers", IDS, SEQUENCE, TOPICS, "/cluster", "/config",
-    "/config/changes", "/consumers", "/isr_change_notification", PRODUCER_IDS,
-    "/log_dir_event_notification",
+    "/config/changes", "/consumers", ISR_CHANGES, PRODUCER_IDS, LOG_DIR_EVENTS,
 )  # fmt: skip
 _KINDS = {"user": "users", "client-id": "clients", "ip": "ips"}
 _BROKER_KEYS = (
@@ -58,6 +58,7 @@ class Form(NamedTuple):
     topic_version: int = 1  # 3 has a topic id and running reassignments
     growth_keeps_order: bool = False  # new partitions of a small topic come after the old ones
     taken_id: str = ""  # what is said of an id that is registered: path, owner, session
+    changes_hash_as: str | None = None  # how the rows of an ISR change are hashed: "scala", "java"
 
     @classmethod
     def of(cls, quirk: Callable[[str], Any]) -> Form:
@@ -208,6 +209,21 @@ def change(entity_path: str) -> str:
     return _json({"version": 2, "entity_path": entity_path})
 
 
+def isr_change(places: Iterable[tuple[str, int]], form: Form) -> str:
+    """/isr_change_notification/isr_change_N: whose state znode its leader has written."""
+    rows = [{"topic": name, "partition": index} for name, index in places]
+    orders = {"scala": hash_order.map_hash, "java": hash_order.wrapped_map_hash}
+    by_row = orders[form.changes_hash_as]
+    for hashed in (lambda row: hash_order.partition_hash(*row.values()), by_row):
+        rows = [rows[at] for at in hash_order.set_212([hashed(row) for row in rows])]
+    return _json({"version": 1, "partitions": rows})
+
+
+def log_dir_event(broker: int) -> str:
+    """/log_dir_event_notification/log_dir_event_N: which broker lost a directory (KIP-112)."""
+    return _json({"version": 1, "broker": broker, "event": 1})
+
+
 def producer_ids(cluster: Cluster) -> str:
     end = cluster.next_producer_id - 1
     start = end // BLOCK * BLOCK
@@ -259,6 +275,14 @@ def read_entity(path: str) -> Entity | None:
 def read_quotas(settings: Mapping[str, str]) -> dict[str, float | None]:
     """The quotas among an entity's settings, which may hold credentials as well."""
     return {key: float(text) for key, text in settings.items() if key in QUOTAS}
+
+
+def read_isr_change(text: str) -> list[tuple[str, int]]:
+    return [(row["topic"], row["partition"]) for row in json.loads(text)["partitions"]]
+
+
+def read_log_dir_event(text: str) -> int:
+    return int(json.loads(text)["broker"])
 
 
 def read_change(text: str) -> str:

@@ -18,10 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reference_impl.cluster import zookeeper_election as election
+from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
 from reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
 from reference_impl.cluster.topic_deletion import Deletions
 from reference_impl.cluster.topology import NO_LEADER, Gone, Partition
+from reference_impl.cluster.znodes import log_dir_event, read_isr_change, read_log_dir_event
 
 
 class ZooKeeperController(Controller):
@@ -71,6 +73,7 @@ class ZooKeeperController(Controller):
             for broker in dead:
                 self._out_of_isrs(broker)
             self._resume_deletions()
+            self.announced()
 
     def _take_over(self, broker: int) -> None:
         """A broker was elected controller (CTL-03, CTL-05); NO_LEADER means there is none left."""
@@ -82,6 +85,9 @@ class ZooKeeperController(Controller):
         cluster.controller_epoch += 1
         cluster.controlled_by(broker)
         self._offline.clear()
+        cluster.announcements.take(LOG_DIR_EVENTS)
+        if self.rules.takeover_drops_isr_changes:
+            cluster.announcements.take(ISR_CHANGES)
         if self.rules.takeover_shrinks_isr:
             for node in sorted(cluster.brokers):
                 if not self.alive(node):
@@ -90,9 +96,30 @@ class ZooKeeperController(Controller):
         for partition in self.reassigning():
             self._resume(partition)
         self._resume_deletions()
+        for node, places in list(cluster.without_directory.items()):
+            self.replicas_lost(node, places)
+
+    # --- what brokers leave for it ----------------------------------------------------------
+
+    def announced(self) -> None:
+        """All that stands there is one event; nobody reads it while the controller is away."""
+        if self.silent or self.cluster.controller_id == NO_LEADER:
+            return
+        announcements = self.cluster.announcements
+        for text in announcements.take(ISR_CHANGES):
+            self.cluster.tell(read_isr_change(text))
+        for text in announcements.take(LOG_DIR_EVENTS):
+            broker = read_log_dir_event(text)
+            self.replicas_lost(broker, self.cluster.without_directory.get(broker, ()))
+
+    def directory_lost(self, broker: int) -> None:
+        self.cluster.announcements.leave(LOG_DIR_EVENTS, log_dir_event(broker))
+        self.announced()
 
     def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
-        """The broker says so by /log_dir_event_notification; its leaders move, its ISRs shrink."""
+        """The broker refused them with KAFKA_STORAGE_ERROR; its leaders move, its ISRs shrink."""
+        places = list(places)
+        self.cluster.tell(places)
         found = [self.cluster.partition(*place) for place in places]
         rows = [partition for partition in found if partition is not None]
         self._offline |= {(p.topic, p.index) for p in rows if p.leader == broker}
@@ -120,7 +147,7 @@ class ZooKeeperController(Controller):
             )
             self._write(partition, choice)
         for partition in rows:
-            if partition not in led and broker in partition.isr:
+            if partition not in led:
                 self._out_of_isr(partition, broker)
         return [(p.topic, p.index) for p in led if p.leader == broker]
 
@@ -184,11 +211,16 @@ class ZooKeeperController(Controller):
 
     def _out_of_isrs(self, broker: int) -> None:
         for partition in list(self.cluster.all_partitions()):
-            if broker in partition.isr:
+            if broker in partition.replicas:
                 self._out_of_isr(partition, broker)
 
     def _out_of_isr(self, partition: Partition, broker: int) -> None:
-        """The last member stays in, so that it is known who may lead again (CTL-16)."""
+        """The last member stays in, so that it is known who may lead again (CTL-16). The state is
+        read anew, so all hear of it also where the leader had taken the broker out already.
+        """
+        if broker not in partition.isr:
+            self.cluster.tell([(partition.topic, partition.index)])
+            return
         leader = NO_LEADER if partition.leader == broker else partition.leader
         isr = [r for r in partition.isr if r != broker] or list(partition.isr)
         self._write(partition, (leader, isr))
@@ -196,6 +228,15 @@ class ZooKeeperController(Controller):
     def isr_changed(self, partition: Partition, isr: Sequence[int]) -> None:
         """The leader epoch stays: it is the leader's own word. A reassignment may be done now."""
         self.cluster.write(partition, isr=list(isr))
+        if partition.adding or partition.removing:
+            self._advance(partition)
+
+    def isr_written(self, partition: Partition, isr: Sequence[int]) -> None:
+        """A reassignment watches the state znode; all else waits for the announcement."""
+        if "isr-told-at-once" in self.cluster.switches:
+            self.isr_changed(partition, isr)
+            return
+        self.cluster.write_unheard(partition, isr=list(isr))
         if partition.adding or partition.removing:
             self._advance(partition)
 

@@ -149,7 +149,7 @@ class Lifecycle:
 
     def _sever(self, number: int, now: int) -> None:
         self._severed.add(number)
-        self._cluster.unsubscribe(number)
+        self._cluster.deafen(number)
         self._membership.killed(number, now)
 
     def _mend(self, number: int) -> None:

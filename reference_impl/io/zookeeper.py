@@ -7,10 +7,11 @@ an answer may leave a moment before its znode stands. Ephemeral nodes belong to 
 session and go with the broker they name, or with the process.
 
 Read back: topics that old tools create, /admin/delete_topics, /admin/preferred_replica_election,
-/admin/reassign_partitions, and /config/changes with the settings they announce.
+/admin/reassign_partitions, /config/changes with the settings they announce, and what brokers leave
+for their controller (/isr_change_notification, /log_dir_event_notification), ours as well.
 
-Sources: KafkaZkClient@2.8.2, ZkUtils@1.0.2, BRK-16..20, BRK-30, CTL-15, DYN-03 (notifications are
-purged after 15 minutes).
+Sources: KafkaZkClient@2.8.2, ZkUtils@1.0.2, BRK-16..20, BRK-30, CTL-15, CTL-19, CTL-20, DYN-03
+(notifications are purged after 15 minutes).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from kazoo.client import KazooClient, KazooState
@@ -28,6 +30,7 @@ from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError, NotEm
 from kazoo.handlers.threading import KazooTimeoutError
 
 from reference_impl.cluster import znodes
+from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from reference_impl.cluster.controller import PREFERRED
 from reference_impl.cluster.topology import Cluster
 from reference_impl.cluster.znodes import Form, RegistryError, Step, Times, Znode
@@ -36,7 +39,7 @@ LOG = logging.getLogger("touchstone.zookeeper")
 CHANGES, RESERVED = "/config/changes", 1000
 PURGED_AFTER_MS = 15 * 60 * 1000
 TRIES = 5
-Job = Callable[[], None]
+Job = Callable[[], Any]
 Tree = dict[str, Znode]
 Caller = Callable[[Callable[[int], Any]], Future]
 
@@ -69,6 +72,7 @@ class ZooKeeper:
         self._registered: dict[int, tuple[int, int]] = {}  # broker -> its epoch, since when
         self._elected: tuple[object, int] = (None, 0)
         self._moving: str | None = None  # a move that a tool wants, until it is done
+        self._unread: set[str] = set()  # left for a controller that is away
         self._lost = False
 
     @property
@@ -133,6 +137,7 @@ class ZooKeeper:
     def attach(self, cluster: Cluster, call: Caller) -> None:
         """Write the tree, and follow the cluster from now on; `call` runs a job in the loop."""
         self._cluster, self._call = cluster, call
+        cluster.announcements.elsewhere = self._leave
         self._client.add_listener(self._session_changed)
         self._thread = threading.Thread(target=self._run, name="touchstone-zk", daemon=True)
         self._thread.start()
@@ -142,6 +147,8 @@ class ZooKeeper:
     def follow(self) -> None:
         """Have written what is not as it was at the last call."""
         cluster = self._cluster
+        if self._unread:
+            self._remove_read()
         deletions = getattr(cluster.controller, "deletions", ())
         state = (
             cluster.generation, cluster.controller_id, cluster.controller_epoch,
@@ -157,6 +164,12 @@ class ZooKeeper:
             tree[znodes.REASSIGN] = Znode(self._moving)
         self._drawn = tree
         self._jobs.put(lambda: self._draw(tree))
+
+    def _leave(self, path: str, text: str) -> None:
+        """Something for the controller, which reads it when its watch says that it is there."""
+        create = self._client.create
+        job = partial(self._client.retry, create, path, text.encode(), sequence=True)
+        self._jobs.put(job)
 
     def _times(self, cluster: Cluster) -> Times:
         now = self._clock()
@@ -257,6 +270,13 @@ class ZooKeeper:
                 entity = znodes.read_change(text)
                 settings = znodes.read_config(self._text(f"/config/{entity}"))
                 self._in_loop(lambda now, args=(entity, settings): self._configured(*args))
+        left = {}
+        for parent in (ISR_CHANGES, LOG_DIR_EVENTS):
+            for name in sorted(self._children(parent, watched=True)):
+                if text := self._text(f"{parent}/{name}"):
+                    left[f"{parent}/{name}"] = text
+        if left:
+            self._in_loop(lambda now: self._announced(left))
         for path, act in ((znodes.PREFER, self._preferred), (znodes.REASSIGN, self._reassigned)):
             found = self._client.retry(self._client.exists, path, watch=self._woken)
             if found and path not in self._written and (text := self._text(path)):
@@ -331,6 +351,19 @@ class ZooKeeper:
         self._cluster.controller.configs_changed()
         self._changed()
 
+    def _announced(self, left: dict[str, str]) -> None:
+        self._cluster.announcements.standing |= left
+        self._unread |= left.keys()
+        self._cluster.controller.announced()
+        self._changed()
+
+    def _remove_read(self) -> None:
+        """Brokers are told before a controller removes what it has read."""
+        read = self._unread - self._cluster.announcements.standing.keys()
+        self._unread -= read
+        for path in sorted(read):
+            self._jobs.put(partial(self._do, Step("delete", path, Znode())))
+
     def _preferred(self, text: str) -> None:
         places = [(row["topic"], row["partition"]) for row in _rows(text)]
         self._cluster.controller.elect(PREFERRED, places)
@@ -359,7 +392,7 @@ _INCONSISTENT = (
 
 def _ours(path: str) -> bool:
     """What is left alone when the picture lacks it: announcements, and what others keep."""
-    return not path.startswith((f"{CHANGES}/", "/isr_change_notification/"))
+    return not path.startswith((f"{CHANGES}/", f"{ISR_CHANGES}/", f"{LOG_DIR_EVENTS}/"))
 
 
 def _rows(text: str) -> Iterable[dict[str, Any]]:

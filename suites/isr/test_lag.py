@@ -1,7 +1,7 @@
 """Followers that stay alive and stop following: when they leave the ISR, and what it moves.
 
 Sources: Partition.maybeShrinkIsr and getOutOfSyncReplicas, Replica.updateFetchState (1.0.2 to
-4.3.1), KIP-16 (lag is a time), KAFKA-13091; clauses REPL-07 to REPL-14, REPL-16, REPL-18.
+4.3.1), KIP-16 (lag is a time), KAFKA-13091; clauses REPL-07 to REPL-14, REPL-16 to REPL-18, CTL-19.
 """
 
 from harness.claim import claim
@@ -61,6 +61,35 @@ def test_a_stalled_follower_leaves(case):
                     "2.8": answer("after", MARK).is_(1),
                 }
             ),
+            led("look", 1, [1, 0], 0, joined=True),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "isr.a-new-isr-is-told-later",
+    evidence=("REPL-17", "CTL-19", "REPL-14"),
+    **on("1.0-2.2", LAG),
+)
+def test_a_new_isr_is_told_later(case):
+    """A leader that has changed the ISR acts on it at once and goes on naming the old one to
+    clients, as everybody does: brokers learn it from the controller, which learns it seconds later.
+    """
+    name = case.topic()
+    verdict = case.judge(
+        a_log(name, (1, 2, 0), ONE),
+        pause_broker(2),
+        drained(name),
+        write(name, TWO, acks=1),
+        marked(name, 2, name="shrunk"),
+        look(case, name, "its leader", at=1),
+        look(case, name, "another"),
+        until_led(case, name, 1, [1, 0]),
+        resume_broker(2),
+        expect=all_of(
+            answer("its leader", ISR).is_([1, 2, 0]),
+            answer("another", ISR).is_([1, 2, 0]),
             led("look", 1, [1, 0], 0, joined=True),
         ),
     )

@@ -1,9 +1,8 @@
 """DescribeConfigs: the configs of topics, of this broker, of its loggers, of groups and metrics.
 
 A broker answers only for its own id, and where the release has dynamic configs for the empty name,
-which stands for all brokers. Synonyms come when asked for (v1), types from v3. Documentation is
-asked for in v3 too; Kafka's prose is not ours to repeat, so ours is always null: a known
-difference.
+which stands for all brokers. Synonyms come when asked for (v1), types from v3, and documentation
+when asked for: where Kafka repeats its prose, ours says where that prose is to be read.
 
 Sources: DYN-17, KIP-133, KIP-226 (v1), KIP-569 (v3); observed on all five releases.
 """
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from reference_impl.broker.effects import Request
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+MANUAL = "https://kafka.apache.org/documentation/"
+CHAPTERS = {TOPIC: "topicconfigs", BROKER: "brokerconfigs", GROUP: "groupconfigs"}
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
     "message was sent to an incompatible broker. See the broker logs for more details."
@@ -111,10 +112,18 @@ def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, 
         _config(entry, synonyms=synonyms, default_sources=default_sources)
         for entry in config_view.chosen(entries, keys)
     ]
-    if kind == LOGGER:
-        for config in result["configs"]:
-            config["documentation"] = ""
+    for config in result["configs"]:
+        config["documentation"] = _documentation(request, kind, config["name"])
     return result
+
+
+def _documentation(request: Request, kind: int, name: str) -> str | None:
+    """What a config is for; loggers have none and say so even when nobody asks."""
+    if kind == LOGGER:
+        return ""
+    if not request.body["include_documentation"] or kind not in CHAPTERS:
+        return None
+    return f"See {MANUAL}#{CHAPTERS[kind]}_{name}"
 
 
 def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -> dict[str, Any]:
@@ -130,7 +139,6 @@ def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -
             for s in (entry.synonyms if synonyms else ())
         ],
         "config_type": entry.type_code,
-        "documentation": None,
     }
 
 
@@ -158,10 +166,10 @@ def _topic(broker: Broker, name: str) -> list[Entry]:
     message = topic_names.refusal(name, "invalid" if persona.kraft else "illegal")
     if message:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    topic = broker.cluster.topics.get(name)
-    if topic is None and persona.quirk("configs.unknown-topic-is-refused"):
+    cluster = broker.cluster
+    if name not in cluster.topics and persona.quirk("configs.unknown-topic-is-refused"):
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return config_view.topic_entries(broker, topic.configs if topic else {})
+    return config_view.topic_entries(broker, cluster.overrides_of(name, broker.id))
 
 
 def _broker(broker: Broker, name: str) -> list[Entry]:

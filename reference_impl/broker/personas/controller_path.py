@@ -31,6 +31,12 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, False, False),
         _THREE,
     ),
+    "controller.drops-isr-changes-when-it-begins": (
+        "A broker that becomes controller removes what was announced of changed ISRs; without the "
+        "quirk it stays until somebody announces more.",
+        (False, True, True, None, None),
+        "KafkaController.onControllerFailover@1.0.2, 2.2.1, 2.8.2",
+    ),
     "controller.elects-when-unclean-is-allowed": (
         "A change of unclean.leader.election.enable elects leaders for what has none, at once.",
         (False, True, True, False, False),

@@ -47,4 +47,10 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (_TAKEN, _OWNED, _OWNED, None, None),
         "a second broker 0 beside one of 1.0.2, 2.2.1, 2.8.2",
     ),
+    "registry.changes-hash-as": (
+        "Whose hash decides in which order partitions stand in an announcement of changed ISRs: "
+        "Scala's of its map, or that of the map seen as Java's; None where none is written.",
+        ("scala", "java", None, None, None),
+        "ReplicationUtils@1.0.2, IsrChangeNotificationSequenceZNode@2.2.1; znodes of both",
+    ),
 }

@@ -233,3 +233,26 @@ def test_quotas_are_read_as_they_were_written():
     read = znodes.read_quotas({**znodes.read_config(text), "SCRAM-SHA-256": "salt=x"})
     other.client_settings.replace_quotas(who, read)
     assert list(other.client_settings.quotas()) == list(made.client_settings.quotas())
+
+
+# ------------------------------------------------------------------- what a controller is left
+
+ORDERS = {  # what three nodes of each wrote when a follower of all these had been paused
+    "1.0": "t5 t3 t2 t4 t0 other.topic0 t1 other.topic1",
+    "2.2": "t0 other.topic0 t1 t2 t4 t5 other.topic1 t3",
+}
+
+
+@pytest.mark.parametrize("release", ORDERS)
+def test_partitions_stand_in_an_announcement_as_their_hashes_have_it(release):
+    places = [("t", index) for index in range(6)] + [("other.topic", 0), ("other.topic", 1)]
+    text = znodes.isr_change(places, form(release))
+    assert text.startswith('{"version":1,"partitions":[{"topic":"')
+    told = znodes.read_isr_change(text)
+    assert " ".join(f"{topic}{index}" for topic, index in told) == ORDERS[release]
+
+
+def test_many_partitions_fill_a_set_that_grows():
+    places = [("t", index) for index in range(200)]
+    told = znodes.read_isr_change(znodes.isr_change(places, form("1.0")))
+    assert (sorted(told), told == places) == (places, False)
