@@ -31,6 +31,9 @@ class Delivery:
     error: ClientError | None = None
     done: bool = False
 
+    def fail(self, error: ClientError) -> None:
+        self.error, self.done = error, True
+
     def result(self) -> "Delivery":
         if self.error is not None:
             raise self.error
@@ -81,7 +84,7 @@ class PendingBatch:
 
     def fail(self, error: ClientError) -> None:
         for each in self.deliveries:
-            each.error, each.done = error, True
+            each.fail(error)
 
 
 class Accumulator:
@@ -109,6 +112,25 @@ class Accumulator:
     def heads(self) -> list[PendingBatch]:
         """The oldest batch of every partition, the only one that may be sent."""
         return [queue[0] for queue in self.queues.values() if queue]
+
+    def due(self, now: int, linger_ms: int, *, urgent: bool) -> list[PendingBatch]:
+        """The heads that may be sent now (PROD-31).
+
+        A head that backs off is not, whatever else; one that is full, has waited long enough (to
+        the millisecond: the boundary counts) or is flushed (`urgent`) is.
+        """
+        return [head for head in self.heads() if self._check_at(head, linger_ms, urgent) <= now]
+
+    def next_check(self, now: int, linger_ms: int, *, urgent: bool) -> int | None:
+        """When the first of the heads that are not due will be; None if one is (PROD-35)."""
+        instants = [self._check_at(head, linger_ms, urgent) for head in self.heads()]
+        soonest = min(instants, default=now)
+        return soonest if soonest > now else None
+
+    def _check_at(self, head: PendingBatch, linger_ms: int, urgent: bool) -> int:
+        """Waits count from creation, or from the last try to the end of its backoff (PROD-32)."""
+        full = head.closed or head.size >= self.batch_size or len(self.queues[head.place]) > 1
+        return head.not_before if full or urgent else max(head.not_before, head.created + linger_ms)
 
     def pop(self, batch: PendingBatch) -> None:
         queue = self.queues[batch.place]

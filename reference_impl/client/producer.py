@@ -1,13 +1,16 @@
 """The producer: records into batches, batches to leaders, answers to deliveries.
 
-`send` only queues. The `flush` flow does all else: learns topics, picks partitions, sends to every
-leader one request with the oldest batch of each of its partitions (PROD-36, PROD-44), and repeats
-until every delivery is done. One request per leader is under way at a time, so records stay in
-order without muting, and a retry can never overtake (PROD-39).
+`send` only queues. The `work` flow does all else: learns topics, picks partitions, checks sizes
+(PROD-13), and sends to every leader one request with the oldest batch of each of its partitions
+that is due (PROD-31, PROD-36, PROD-44). To `flush` everything is due, round after round until every
+delivery is done; `close` is a flush that fails what is left at its end (PROD-50). One request per
+leader is under way at a time, so records stay in order without muting, and a retry can never
+overtake (PROD-30, PROD-39).
 
 With idempotence on, a batch's sequence is fixed when it is first sent; when a sequence is lost (the
 broker has forgotten us, or a batch failed after it was sent) the producer takes a new id and starts
-from 0, because nobody can know what the old one left behind (KIP-360 in its simplest form).
+from 0, because nobody can know what the old one left behind (KIP-360 in its simplest form). Nothing
+is drained until it has that id (PROD-42).
 `transactions.TransactionalProducer` is this one with `_admit` and `_give_up` made its own.
 """
 
@@ -51,6 +54,10 @@ class Expired(ClientError):
     """`delivery_timeout_ms` passed (PROD-41)."""
 
 
+class Closed(ClientError):
+    """The producer is closed, or was before this record was delivered (PROD-50)."""
+
+
 class Producer:
     transactional_id: str | None = None
 
@@ -67,6 +74,10 @@ class Producer:
         delivery_timeout_ms: int = 120_000,
         request_timeout_ms: int = 30_000,
         max_request_size: int = 1 << 20,
+        linger_ms: int = 0,
+        max_block_ms: int = 60_000,
+        metadata_max_age_ms: int = 300_000,
+        metadata_max_idle_ms: int = 300_000,
     ):
         if idempotence is None:
             idempotence = acks == -1 and retries > 0
@@ -80,12 +91,19 @@ class Producer:
         self.delivery_timeout_ms = delivery_timeout_ms
         self.request_timeout_ms = request_timeout_ms
         self.max_request_size = max_request_size
+        self.linger_ms = linger_ms
+        self.max_block_ms = max_block_ms
+        self.metadata_max_age_ms = metadata_max_age_ms
+        self.metadata_max_idle_ms = metadata_max_idle_ms
         self.producer_id, self.producer_epoch = -1, -1
         self._sequences: dict[Place, int] = {}
         self._sticky = Sticky(die)
         self._unplaced: list[Delivery] = []
         self._lost: set[str] = set()  # topics whose leaders must be learned anew
         self._accumulator = Accumulator(batch_size)
+        self._used: dict[str, int] = {}  # topic -> when a record was last sent to it
+        self._learned_at = view.now
+        self._ends_at: int | None = None  # closed: no answer is waited for any longer
 
     def send(
         self,
@@ -97,42 +115,88 @@ class Producer:
         headers: Sequence[Header] = (),
         timestamp: int | None = None,
     ) -> Delivery:
-        """Queue a record for the next `flush`."""
+        """Queue a record; `work` or `flush` sends it."""
+        if self._ends_at is not None:
+            raise Closed("the producer is closed")
         now = self.view.now
         stamp = now if timestamp is None else timestamp
         delivery = Delivery(topic, partition, key, value, tuple(headers), stamp, now)
-        if delivery.size() > self.max_request_size:
-            delivery.error = KafkaError(ErrorCode.MESSAGE_TOO_LARGE, "max_request_size", topic)
-            delivery.done = True
-        else:
-            self._unplaced.append(delivery)
+        self._unplaced.append(delivery)
+        self._used[topic] = now
         return delivery
 
     def flush(self) -> Flow[None]:
         """Until every queued record is delivered or has failed."""
         yield from self._place_all()
         while self._accumulator:
-            self._expire()
-            if self.idempotence and self.producer_id < 0 and self._accumulator:
-                try:
-                    yield from self._new_producer_id()
-                except ClientError as error:
-                    for batch in self._accumulator.heads():
-                        self._give_up(batch, error)
-                    continue
-            yield from self._admit()
-            asks, carried = self._requests()
-            if asks:
-                outcomes = yield asks
-                for batches, outcome in zip(carried, outcomes, strict=True):
-                    self._settle(batches, outcome)
-            elif self._accumulator:
-                yield Pause(min(batch.not_before for batch in self._accumulator.heads()))
-            if self._lost:
-                lost, self._lost = self._lost, set()
-                # Whatever this could not learn shows when the batches are tried again.
-                with suppress(Unreachable):
-                    yield from refresh(self.view, sorted(lost), timeout_ms=self.request_timeout_ms)
+            yield from self._round(urgent=True)
+            if wake := self._accumulator.next_check(self.view.now, self.linger_ms, urgent=True):
+                yield Pause(wake)
+
+    def work(self) -> Flow[int | None]:
+        """One round: send what is due by now; when to look again, None with nothing queued.
+
+        A batch is due when it is full or `linger_ms` old (PROD-31, PROD-32).
+        """
+        yield from self._place_all()
+        if not self._accumulator:
+            return None
+        yield from self._round(urgent=False)
+        if not self._accumulator:
+            return None
+        return self._accumulator.next_check(self.view.now, self.linger_ms, urgent=False)
+
+    def close(self, timeout_ms: int = 1 << 31) -> Flow[None]:
+        """Deliver what is queued for at most so long and fail the rest; 0 fails all of it."""
+        self._ends_at = self.view.now + timeout_ms
+        if timeout_ms:
+            yield from self._place_all()
+        while self._accumulator and self.view.now < self._ends_at:
+            yield from self._round(urgent=True)
+            if wake := self._accumulator.next_check(self.view.now, self.linger_ms, urgent=True):
+                yield Pause(min(wake, max(self._ends_at, self.view.now + 1)))
+        self._drop(Closed("the producer was closed before this record was delivered"))
+
+    def _round(self, *, urgent: bool) -> Flow[None]:
+        """Send what is due, take in the answers, learn what they say was out of date."""
+        yield from self._relearn()
+        self._expire()
+        if self.idempotence and self.producer_id < 0 and self._accumulator:
+            try:
+                yield from self._new_producer_id()
+            except ClientError as error:
+                for batch in self._accumulator.heads():
+                    self._give_up(batch, error)
+                return
+        yield from self._admit()
+        due = self._accumulator.due(self.view.now, self.linger_ms, urgent=urgent)
+        asks, carried = self._requests(due)
+        outcomes = (yield asks) if asks else []
+        for batches, outcome in zip(carried, outcomes, strict=True):
+            self._settle(batches, outcome)
+        if self._lost:
+            lost, self._lost = self._lost, set()
+            # Whatever this could not learn shows when the batches are tried again.
+            with suppress(Unreachable):
+                yield from refresh(self.view, sorted(lost), timeout_ms=self._patience())
+
+    def _relearn(self) -> Flow[None]:
+        """Metadata grows old, and topics that nothing is sent to are forgotten (PROD-18)."""
+        now = self.view.now
+        if now - self._learned_at < self.metadata_max_age_ms:
+            return
+        self._learned_at = now
+        idle = self.metadata_max_idle_ms
+        self._used = {topic: at for topic, at in self._used.items() if now - at < idle}
+        if self._used:
+            with suppress(Unreachable):
+                yield from refresh(self.view, sorted(self._used), timeout_ms=self._patience())
+
+    def _patience(self) -> int:
+        """How long an answer is waited for, in ms."""
+        if self._ends_at is None:
+            return self.request_timeout_ms
+        return max(1, min(self.request_timeout_ms, self._ends_at - self.view.now))
 
     def _admit(self) -> Flow[None]:
         """What must be asked before the heads may be sent: nothing, outside of a transaction."""
@@ -143,7 +207,10 @@ class Producer:
         names = {delivery.topic for delivery in self._unplaced}
         for name in sorted(names):
             try:
-                yield from know(self.view, [name], create=True)
+                patience = self.max_block_ms
+                if self._ends_at is not None:
+                    patience = min(patience, self._ends_at - self.view.now)
+                yield from know(self.view, [name], create=True, timeout_ms=patience)  # PROD-14
                 known = self.view.topics[name].partitions
                 asked = {d.partition for d in self._unplaced if d.topic == name} - {None}
                 if not asked <= known.keys():  # one refresh, then it is an error (PROD-15)
@@ -151,7 +218,7 @@ class Producer:
             except ClientError as error:
                 for delivery in self._unplaced:
                     if delivery.topic == name:
-                        delivery.error, delivery.done = error, True
+                        delivery.fail(error)
         waiting, self._unplaced = self._unplaced, []
         for delivery in waiting:
             if not delivery.done:
@@ -162,28 +229,36 @@ class Producer:
         if delivery.partition is None and delivery.key is not None:
             delivery.partition = for_key(delivery.key, len(partitions))
         if delivery.partition is not None:
-            if delivery.partition in partitions:
+            if delivery.partition not in partitions:
+                about = f"{delivery.topic}-{delivery.partition}"
+                delivery.fail(KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, about=about))
+            elif not self._too_large(delivery):
                 self._accumulator.append((delivery.topic, delivery.partition), delivery)
-            else:
-                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                delivery.error = KafkaError(code, about=f"{delivery.topic}-{delivery.partition}")
-                delivery.done = True
             return
         available = [i for i, part in partitions.items() if part.leader >= 0] or list(partitions)
         delivery.partition = self._sticky.current(delivery.topic, available)
+        if self._too_large(delivery):
+            return
         if self._accumulator.append((delivery.topic, delivery.partition), delivery):
             self._sticky.move_on(delivery.topic, available)
+
+    def _too_large(self, delivery: Delivery) -> bool:
+        if delivery.size() <= self.max_request_size:
+            return False
+        code = ErrorCode.MESSAGE_TOO_LARGE
+        delivery.fail(KafkaError(code, "max_request_size", delivery.topic))
+        return True
 
     def _new_producer_id(self) -> Flow[None]:
         ask = Ask(
             ANY,
             "InitProducerId",
             {"transactional_id": None, "transaction_timeout_ms": -1},
-            timeout_ms=self.request_timeout_ms,
+            timeout_ms=self._patience(),
         )
         give_up, attempt = self.view.now + self.delivery_timeout_ms, 0
         while True:
-            body = yield from persist(self.view, ask)
+            body = yield from persist(self.view, ask, timeout_ms=self._patience())
             code = body["error_code"]
             if not code:
                 break
@@ -211,13 +286,11 @@ class Producer:
                     ),
                 )
 
-    def _requests(self) -> tuple[list[Ask], list[list[PendingBatch]]]:
+    def _requests(self, due: list[PendingBatch]) -> tuple[list[Ask], list[list[PendingBatch]]]:
         by_leader: dict[int, list[PendingBatch]] = {}
         used: dict[int, int] = {}
-        for batch in self._accumulator.heads():
+        for batch in due:
             leader = self.view.leader(*batch.place)
-            if batch.not_before > self.view.now:
-                continue
             if leader is None:
                 batch.not_before = self.view.now + self.view.backoff.delay(0)
                 self._lost.add(batch.place[0])
@@ -260,7 +333,7 @@ class Producer:
             leader,
             "Produce",
             body,
-            timeout_ms=self.request_timeout_ms,
+            timeout_ms=self._patience(),
             versions=(lowest, highest),
             answer=self.acks != 0,
         )
@@ -337,3 +410,13 @@ class Producer:
     def _forget_producer(self) -> None:
         if self._starts_over:
             self.producer_id = -1
+
+    def _drop(self, error: ClientError) -> None:
+        """What waits to be sent will not be."""
+        queues, unplaced = self._accumulator.queues, self._unplaced
+        self._accumulator.queues, self._unplaced = {}, []
+        for queue in queues.values():
+            for batch in queue:
+                batch.fail(error)
+        for delivery in unplaced:
+            delivery.fail(error)

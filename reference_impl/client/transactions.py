@@ -113,7 +113,6 @@ class TransactionalProducer(Producer):
         transactional_id: str,
         *,
         transaction_timeout_ms: int = 60_000,
-        max_block_ms: int = 60_000,
         **options: Any,
     ):
         if options.get("idempotence", True) is False:
@@ -121,7 +120,6 @@ class TransactionalProducer(Producer):
         super().__init__(view, idempotence=True, **options)
         self.transactional_id = transactional_id
         self.transaction_timeout_ms = transaction_timeout_ms
-        self.max_block_ms = max_block_ms
         self.coordinator = Coordinator(
             view, transactional_id, TRANSACTION, request_timeout_ms=self.request_timeout_ms
         )
@@ -335,16 +333,6 @@ class TransactionalProducer(Producer):
 
     def _over(self, error: ClientError) -> None:
         self.state, self.error = State.OVER, error
-
-    def _drop(self, error: ClientError) -> None:
-        """What waits to be sent will not be."""
-        queues, unplaced = self._accumulator.queues, self._unplaced
-        self._accumulator.queues, self._unplaced = {}, []
-        for queue in queues.values():
-            for batch in queue:
-                batch.fail(error)
-        for delivery in unplaced:
-            delivery.error, delivery.done = error, True
 
 
 def _by_topic(places: Iterable[Place]) -> list[dict[str, Any]]:
