@@ -450,6 +450,8 @@ REASONS: tuple[Reason, ...] = (
            ("finalized_features_epoch",), _non_negative("feature-epoch")),
     Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
            ("value",), _deployment, frozenset({"DescribeConfigs"})),
+    Reason("documentation", "What a config is for, each broker says in its own words.",
+           ("documentation",), rewrites.prose, frozenset({"DescribeConfigs"})),
     Reason("log-dirs", "Where a broker keeps its files is its owner's choice.",
            ("log_dir",), _id("log-dir", ""), frozenset({"DescribeLogDirs"})),
     Reason("disks", "How large a disk is, and how full, is the machine's affair; -1 stays.",

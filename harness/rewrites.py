@@ -1,4 +1,4 @@
-"""Rewrites of what controllers and quotas answer: legal differences that are one line each.
+"""Rewrites of what controllers and quotas answer, and configs: legal differences that are one line each.
 
 `normalize` names the reasons and says where they apply; these functions only do what is said there.
 
@@ -28,6 +28,10 @@ def metadata_offset(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any
 
 def disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return "$disk" if isinstance(value, int) and value >= 0 else value
+
+
+def prose(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$prose" if isinstance(value, str) and value else value
 
 
 def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:

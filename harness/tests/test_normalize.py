@@ -124,10 +124,10 @@ def features(epoch):
     return one("ApiVersions", 3, answer)
 
 
-def config(name, value):
-    row = {"name": name, "value": value}
+def config(name, value, documentation=None):
+    row = {"name": name, "value": value, "documentation": documentation}
     answer = {"results": [{"resource_type": 4, "resource_name": "0", "configs": [row]}]}
-    return one("DescribeConfigs", 1, answer, {"resources": []})
+    return one("DescribeConfigs", 3, answer, {"resources": []})
 
 
 def said(message, throttle=0):
@@ -273,6 +273,11 @@ CASES = {
             talk(config("log.dirs", None)),
             talk(config("log.dir", "/a")),
         ],
+    ),
+    "documentation": (
+        talk(config("retention.ms", "1", "How long records stay.")),
+        talk(config("retention.ms", "1", "Read the manual.")),
+        [talk(config("retention.ms", "1")), talk(config("retention.ms", "1", ""))],
     ),
     "log-dirs": (
         talk(*(dirs(label=label) for label in TWICE)),

@@ -1,10 +1,12 @@
 """DescribeConfigs, AlterConfigs, IncrementalAlterConfigs: what a topic is told to be.
 
-Documentation texts (DescribeConfigs 3) are Kafka's prose and nobody's behaviour: never asked for.
+Documentation texts (DescribeConfigs 3) are Kafka's prose; that there is one is its behaviour.
 
 Sources: KIP-133 (describe, alter), KIP-226 (synonyms), KIP-339 (incremental), KIP-569 (types);
 AdminManager (1.0.2, 2.2.1), ConfigAdminManager (3.9.2, 4.3.1).
 """
+
+from functools import partial
 
 from harness.claim import claim, every, only, range_
 from harness.expect import all_of, answer, by_release
@@ -30,6 +32,7 @@ KEYS = ("cleanup.policy", "max.message.bytes", "retention.ms", "compression.type
 CODE = "results[0].error_code"
 ALTERED = "responses[0].error_code"
 VALUES = "results[0].configs[*].value"
+FIRST_DOCUMENTATION = "results[0].configs[0].documentation"
 SYNONYMS = 1  # the first DescribeConfigs with them; also the oldest that 4.3 serves
 
 
@@ -149,6 +152,31 @@ def test_brokers_have_theirs(case):
         expect=all_of(
             answer("ask", "results[*].error_code").contains(NONE),
             answer("ask", "results[*].error_code").contains(INVALID_REQUEST),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "configs.say-what-they-are-for-when-asked",
+    evidence=("KIP-569", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 3),
+    releases="2.8+",
+)
+def test_say_what_they_are_for_when_asked(case):
+    """From version 3 on a config comes with its documentation, but only to who asks for it."""
+    name, ask = case.topic(), partial(describe_configs, version=case.version)
+    key, setting = "retention.ms", "num.partitions"
+    verdict = case.judge(
+        a_topic(name),
+        ask(name, key, documentation=True, name="topic"),
+        ask("0", setting, kind=BROKER, documentation=True, name="broker"),
+        ask(name, key, name="unasked"),
+        expect=all_of(
+            answer("topic", FIRST_DOCUMENTATION).matches(".+"),
+            answer("broker", FIRST_DOCUMENTATION).matches(".+"),
+            answer("unasked", FIRST_DOCUMENTATION).is_(None),
         ),
     )
     assert verdict.conforms, verdict
