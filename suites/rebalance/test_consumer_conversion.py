@@ -1,17 +1,12 @@
 """Groups that change their protocol while their members stay (KIP-848's online migration).
 
-Classic members subscribe to a topic of a fixed name, because its name stands inside bytes that the
-coordinator reads; all cases of a cluster share it. They join in versions that need no id first.
-
 Sources: KIP-848; GroupMetadataManager.convertToConsumerGroup, classicGroupJoinToConsumerGroup,
 convertToClassicGroup@4.3.1; observed on 4.3.1.
 """
 
 from harness.claim import claim, range_
 from harness.expect import all_of, answer
-from harness.scenario import Await, Until
-from harness.steps import create_topic, topic_ready
-from reference_impl.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+from harness.scenario import Await
 from suites.rebalance import acts
 from suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
 from suites.rebalance.beats import (
@@ -26,50 +21,13 @@ from suites.rebalance.beats import (
     STATE,
     beat,
     describe,
-    heard,
     until,
     written,
 )
 from suites.rebalance.beats import join as joins
+from suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
 
-SHARED, EXISTS = "shared-by-classic-members", 36
 NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
-
-
-def wants(*owned, version=1):
-    """A classic member's protocols: it wants the shared topic and owns these partitions of it."""
-    held = [{"topic": SHARED, "partitions": list(owned)}] if owned else []
-    body = {"topics": [SHARED], "user_data": None, "owned_partitions": held}
-    return (("range", encode_subscription(version, body)),)
-
-
-def part(*indexes, user_data=None):
-    rows = [{"topic": SHARED, "partitions": list(indexes)}]
-    return encode_assignment(1, {"assigned_partitions": rows, "user_data": user_data})
-
-
-def begun(group):
-    made = create_topic(SHARED, 4, name="shared")
-    there = Until(made, "topics[0].error_code", "==", EXISTS)
-    return [there, *topic_ready(SHARED, 4), *coordinated(group), heard(SHARED)]
-
-
-def classic(group, **how):
-    """A classic group of c, who has the whole topic."""
-    return [
-        *begun(group),
-        comes("c", group, **{"protocols": wants()} | how),
-        sync("c", group, 1, {"c": part(0, 1, 2, 3)}, name="c synced"),
-    ]
-
-
-def mixed(group, **how):
-    """And m1, who speaks the consumer protocol."""
-    return [*classic(group, **how), joins(group, "m1", SHARED, name="m1")]
-
-
-def rejoins(group, *owned, name, **how):
-    return acts.join("c", group, member=id_of("c"), protocols=wants(*owned), name=name, **how)
 
 
 @claim("rebalance.classic-groups-are-upgraded", **BEATS)

@@ -1,0 +1,54 @@
+"""Groups in which both protocols are spoken: how a case gets there, and what classic members say.
+
+Classic members subscribe to a topic of a fixed name, because its name stands inside bytes that the
+coordinator reads; all cases of a cluster share it. They join in versions that need no id first.
+Nothing here judges.
+
+Sources: KIP-848; ConsumerProtocolSubscription and -Assignment of Kafka's message definitions.
+"""
+
+from harness.scenario import Until
+from harness.steps import create_topic, topic_ready
+from reference_impl.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
+from suites.rebalance import acts
+from suites.rebalance.acts import comes, coordinated, id_of, sync
+from suites.rebalance.beats import heard
+from suites.rebalance.beats import join as joins
+
+SHARED, EXISTS = "shared-by-classic-members", 36
+
+
+def wants(*owned, version=1):
+    """A classic member's protocols: it wants the shared topic and owns these partitions of it."""
+    held = [{"topic": SHARED, "partitions": list(owned)}] if owned else []
+    body = {"topics": [SHARED], "user_data": None, "owned_partitions": held}
+    return (("range", encode_subscription(version, body)),)
+
+
+def part(*indexes, user_data=None):
+    rows = [{"topic": SHARED, "partitions": list(indexes)}]
+    return encode_assignment(1, {"assigned_partitions": rows, "user_data": user_data})
+
+
+def begun(group):
+    made = create_topic(SHARED, 4, name="shared")
+    there = Until(made, "topics[0].error_code", "==", EXISTS)
+    return [there, *topic_ready(SHARED, 4), *coordinated(group), heard(SHARED)]
+
+
+def classic(group, **how):
+    """A classic group of c, who has the whole topic."""
+    return [
+        *begun(group),
+        comes("c", group, **{"protocols": wants()} | how),
+        sync("c", group, 1, {"c": part(0, 1, 2, 3)}, name="c synced"),
+    ]
+
+
+def mixed(group, **how):
+    """And m1, who speaks the consumer protocol."""
+    return [*classic(group, **how), joins(group, "m1", SHARED, name="m1")]
+
+
+def rejoins(group, *owned, name, **how):
+    return acts.join("c", group, member=id_of("c"), protocols=wants(*owned), name=name, **how)

@@ -1,0 +1,260 @@
+"""Who stands oddly to a consumer group, and what he may ask: the cells that no other claim walks.
+
+Classic members that speak the consumer protocol, members whose instance id is another's by now,
+static members that are away, consumers that go over to the classic protocol; and members that are
+told nothing new because the target is not worked out more often than the assignment interval says.
+
+Sources: KIP-848, KIP-1251; GroupMetadataManager, ConsumerGroup.validateOffsetCommit,
+CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from harness.claim import claim
+from harness.expect import all_of, answer
+from harness.scenario import Ask, Until
+from harness.steps import a_topic
+from suites.rebalance import acts
+from suites.rebalance.acts import id_of
+from suites.rebalance.beats import (
+    AWAY,
+    BEATS,
+    CODE,
+    EPOCH,
+    INTERVAL,
+    LEAVE,
+    SEEN,
+    SESSION,
+    STATE,
+    STATES,
+    beat,
+    configure,
+    describe,
+    heard,
+    join,
+    started,
+    until,
+)
+from suites.rebalance.mixed import SHARED, begun, mixed, rejoins, wants
+
+CLASSIC_STATIC = {"instance": "i1", "version": 5}
+SLOW = {"consumer.assignment.interval.ms": "15000", INTERVAL: "777"}  # longer than a case
+FETCHED = "groups[0].error_code"
+
+
+class Cell(NamedTuple):
+    """Who is where, what is asked, and what is answered."""
+
+    steps: Callable[[Any, Any], list[Any]]  # of group and topic
+    ask: Callable[[Any, Any], Ask]
+    code: str = "NONE"
+    at: str = CODE
+
+
+def _away(group: Any, topic: Any) -> list[Any]:
+    """m1 is away, m2 is there; both want the shared topic."""
+    return [
+        *begun(group),
+        join(group, "m1", SHARED, name="m1", instance_id="i1"),
+        join(group, "m2", SHARED, name="m2"),
+        beat(group, "m1", AWAY, name="m1 goes", instance_id="i1"),
+    ]
+
+
+def _ousted(group: Any, topic: Any) -> list[Any]:
+    """m1 was away and m2 took its place."""
+    return [
+        *started(group, topic),
+        *STATES["away"].steps(group, topic),
+        join(group, "m2", topic, name="m2 comes", instance_id="i1"),
+    ]
+
+
+def _moved(group: Any, topic: Any) -> list[Any]:
+    """The classic member c gave up two partitions and came to epoch 2 with the others."""
+    return [
+        *mixed(group),
+        rejoins(group, 0, 1, 2, 3, name="c hears"),
+        rejoins(group, 0, 1, name="c gave up"),
+    ]
+
+
+def _offsets(group: Any, topic: Any, epoch: int, member: Any) -> Ask:
+    named = [{"name": topic, "partition_indexes": [0]}]
+    one = {"group_id": group, "member_id": member, "member_epoch": epoch, "topics": named}
+    return Ask("OffsetFetch", 9, {"groups": [one], "require_stable": False}, name="ask")
+
+
+def _of_c(group: Any, topic: Any = None, owned: Any = None, *, epoch: int) -> Ask:
+    return beat(group, id_of("c"), epoch, topic, owned, name="ask")
+
+
+CELLS = {
+    "nobody-fetches-of-an-empty-group": Cell(
+        lambda g, t: [*started(g, t), *STATES["left"].steps(g, t)],
+        lambda g, t: _offsets(g, t, -1, None),
+        at=FETCHED,
+    ),
+    "a-stranger-says-good-bye": Cell(
+        lambda g, t: [*started(g, t), *STATES["stable"].steps(g, t)],
+        lambda g, t: beat(g, "stranger", LEAVE, name="ask"),
+        "UNKNOWN_MEMBER_ID",
+    ),
+    "an-ousted-member-says-good-bye": Cell(
+        _ousted,
+        lambda g, t: beat(g, "m1", LEAVE, name="ask", instance_id="i1"),
+        "FENCED_INSTANCE_ID",
+    ),
+    "an-ousted-member-goes-away": Cell(
+        _ousted,
+        lambda g, t: beat(g, "m1", AWAY, name="ask", instance_id="i1"),
+        "FENCED_INSTANCE_ID",
+    ),
+    "who-is-away-joins-without-its-instance": Cell(
+        _away, lambda g, t: join(g, "m1", SHARED, name="ask")
+    ),
+    "who-is-away-joins-the-classic-way": Cell(
+        _away, lambda g, t: acts.join("x", g, member="m1", protocols=wants(), name="ask")
+    ),
+    "who-is-away-is-replaced-the-classic-way": Cell(
+        _away, lambda g, t: acts.join("x", g, instance="i1", version=5, protocols=wants(),
+                                      name="ask"),
+    ),
+    "a-consumer-joins-the-classic-way": Cell(
+        _away, lambda g, t: acts.join("x", g, member="m2", protocols=wants(), name="ask")
+    ),
+    "a-consumer-commits-what-it-has-had": Cell(
+        lambda g, t: [*started(g, t), *STATES["revoked"].steps(g, t)],
+        lambda g, t: acts.commit("x", g, t, 2, member="m1", version=9, name="ask"),
+        at=acts.OFFSET_CODE,
+    ),
+    "a-static-classic-member-is-replaced": Cell(
+        lambda g, t: mixed(g, **CLASSIC_STATIC),
+        lambda g, t: acts.join("d", g, instance="i1", version=5, protocols=wants(), name="ask"),
+    ),
+    "a-classic-member-beats": Cell(lambda g, t: mixed(g), lambda g, t: _of_c(g, epoch=1)),
+    "a-classic-member-beats-of-a-later-epoch": Cell(
+        lambda g, t: mixed(g), lambda g, t: _of_c(g, epoch=9), "FENCED_MEMBER_EPOCH"
+    ),
+    "a-classic-member-beats-of-the-epoch-before": Cell(
+        _moved, lambda g, t: _of_c(g, epoch=1), "FENCED_MEMBER_EPOCH"
+    ),
+    "a-classic-member-beats-again": Cell(
+        _moved, lambda g, t: _of_c(g, SHARED, (0, 1), epoch=1)
+    ),
+    "a-classic-member-says-good-bye": Cell(
+        lambda g, t: mixed(g), lambda g, t: _of_c(g, epoch=LEAVE)
+    ),
+    "a-classic-member-goes-away": Cell(
+        lambda g, t: mixed(g, **CLASSIC_STATIC),
+        lambda g, t: beat(g, id_of("c"), AWAY, name="ask", instance_id="i1"),
+    ),
+    "a-classic-member-commits-what-it-has-had": Cell(
+        _moved,
+        lambda g, t: acts.commit("c", g, SHARED, 1, member=id_of("c"), version=8, name="ask"),
+        at=acts.OFFSET_CODE,
+    ),
+    "a-classic-member-fetches": Cell(
+        lambda g, t: mixed(g), lambda g, t: _offsets(g, SHARED, 1, id_of("c")), at=FETCHED
+    ),
+    "a-classic-member-fetches-in-another-epoch": Cell(
+        lambda g, t: mixed(g), lambda g, t: _offsets(g, SHARED, 7, id_of("c")),
+        "ILLEGAL_GENERATION", FETCHED,
+    ),
+}  # fmt: skip
+
+
+@claim("rebalance.consumer-groups-know-how-each-stands", cell=tuple(CELLS), **SEEN)
+def test_consumer_groups_know_how_each_stands(case):
+    """What somebody asks is answered by how he stands to the group and by his epoch."""
+    group, topic, cell = case.group(), case.topic(), CELLS[case.cell]
+    verdict = case.judge(
+        cell.steps(group, topic),
+        cell.ask(group, topic),
+        describe(group, version=1, name="then"),
+        acts.describe(group, version=5, name="as a classic one"),
+        expect=answer("ask", cell.at).is_(acts.code(cell.code)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.who-is-away-for-too-long-is-out", **SEEN)
+def test_who_is_away_for_too_long_is_out(case):
+    """A static member that is away keeps its place for its session, no longer."""
+    group, topic = case.group(), case.topic()
+    verdict = case.judge(
+        started(group, topic),
+        configure(group, {SESSION: "600", INTERVAL: "100"}, "short"),
+        Until(join(group, "m1", topic, name="join"), "heartbeat_interval_ms", "==", 100),
+        join(group, "s1", topic, name="static", instance_id="i1"),
+        beat(group, "s1", AWAY, name="away", instance_id="i1"),
+        until(group, "Empty", "silence"),
+        join(group, "s2", topic, name="late", instance_id="i1"),
+        expect=answer("late", CODE).is_(0),
+    )
+    assert verdict.conforms, verdict
+
+
+def _slowly(group: Any, who: str, epoch: int) -> list[Any]:
+    """From now on the group's target is not worked out again within the case."""
+    told = Until(beat(group, who, epoch, name="told"), "heartbeat_interval_ms", "==", 777)
+    return [configure(group, SLOW, "slowly"), told]
+
+
+@claim("rebalance.emptied-groups-wait-for-the-interval", **BEATS)
+def test_emptied_groups_wait_for_the_interval(case):
+    """Who joins a group that was emptied within the assignment interval has nothing yet."""
+    group, topic = case.group(), case.topic()
+    verdict = case.judge(
+        started(group, topic),
+        join(group, "m1", topic, name="m1"),
+        _slowly(group, "m1", 2),
+        beat(group, "m1", LEAVE, name="m1 leaves"),
+        join(group, "m2", topic, name="m2", version=case.version),
+        describe(group, name="then"),
+        expect=answer("then", STATE).is_("Assigning"),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.who-wants-less-gives-up-at-once", also=("nothing", "another"), **BEATS)
+def test_who_wants_less_gives_up_at_once(case):
+    """Who no longer wants a topic has to give it up before the target is worked out anew."""
+    group, topic, other = case.group(), case.topic(), case.topic("other")
+    more = {} if case.also == "nothing" else {"subscribed_topic_names": [topic, "no such topic"]}
+    version = case.version
+    verdict = case.judge(
+        started(group, topic),
+        a_topic(other, 2),
+        heard(other),
+        join(group, "m1", topic, other, name="m1"),
+        _slowly(group, "m1", 2),
+        beat(group, "m1", 2, name="less", version=version, subscribed_topic_names=[topic]),
+        describe(group, name="has to give up"),
+        beat(group, "m1", 2, topic, (0, 1, 2, 3), name="gave up", version=version, **more),
+        describe(group, name="then"),
+        expect=all_of(
+            answer("less", EPOCH).is_(2),
+            answer("gave up", EPOCH).is_(2),
+            answer("then", STATE).is_("Assigning"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.who-waits-may-want-something-else", **BEATS)
+def test_who_waits_may_want_something_else(case):
+    """Who waits for what others have, and does not want it any more, is where its target is."""
+    group, topic = case.group(), case.topic()
+    verdict = case.judge(
+        started(group, topic),
+        join(group, "m1", topic, name="m1"),
+        join(group, "m2", topic, name="m2"),
+        _slowly(group, "m2", 3),
+        beat(group, "m2", 3, name="other", version=case.version,
+             subscribed_topic_names=["no such topic"]),
+        describe(group, name="then"),
+        expect=all_of(answer("other", EPOCH).is_(3), answer("then", STATE).is_("Assigning")),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
