@@ -9,7 +9,18 @@ from harness.expect import all_of, answer
 from harness.placeholders import Ref
 from harness.scenario import Until
 from harness.steps import a_topic
-from suites.transactions.acts import CLUSTER, COMMIT, a_producer, add_partitions, end, initialised
+from suites.transactions.acts import (
+    ABORT,
+    ADDED,
+    CLUSTER,
+    COMMIT,
+    a_producer,
+    add_partitions,
+    end,
+    ended,
+    initialised,
+    send,
+)
 
 INVALID_TXN_STATE, INVALID_MAPPING = 48, 49
 FORGETFUL = CLUSTER | {
@@ -40,10 +51,37 @@ def test_unused_ids_are_forgotten(case):
         initialised(transaction, "again", version=case.version),
         expect=all_of(
             answer("known", "error_code").is_(INVALID_TXN_STATE),
-            answer(
-                "add",
-                "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code",
-            ).is_(INVALID_MAPPING),
+            answer("add", ADDED).is_(INVALID_MAPPING),
+            answer("again", "producer_id").is_not(Ref("producer", "producer_id")),
+            answer("again", "producer_epoch").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.ended-ids-are-forgotten",
+    evidence=("KIP-98",),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    config=FORGETFUL,
+    commit=(COMMIT, ABORT),
+)
+def test_ended_ids_are_forgotten(case):
+    """A transactional id whose transaction is over is forgotten as well, however it ended."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, name="begun"),
+        send(transaction, topic, name="sent"),
+        ended(transaction, case.commit),
+        Until(end(transaction, case.commit, name="ask"), "error_code", "==", INVALID_MAPPING),
+        add_partitions(transaction, topic, name="add"),
+        initialised(transaction, "again"),
+        expect=all_of(
+            answer("ended", "error_code").is_(0),
+            answer("add", ADDED).is_(INVALID_MAPPING),
             answer("again", "producer_id").is_not(Ref("producer", "producer_id")),
             answer("again", "producer_epoch").is_(0),
         ),

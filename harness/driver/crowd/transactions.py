@@ -19,9 +19,11 @@ from reference_impl.io.client import Client
 
 
 def producer_of(view: View, name: str, patience_ms: int, *, die=lambda sides: 0) -> Producer:
-    """A producer that gives up, and whose transactions are given up, after so many ms."""
+    """A producer that waits so many ms for an answer, and whose transactions are given up then; a
+    coordinator that did not answer is asked once more.
+    """
     return Producer(
-        view, name, die=die, transaction_timeout_ms=patience_ms, max_block_ms=patience_ms,
+        view, name, die=die, transaction_timeout_ms=patience_ms, max_block_ms=2 * patience_ms,
         delivery_timeout_ms=patience_ms, request_timeout_ms=patience_ms,
     )  # fmt: skip
 

@@ -1,0 +1,492 @@
+"""Whose business a transactional id is: one broker's, and another's when that one is gone.
+
+The log of transactions is made by hand before anybody else does: one partition, on brokers 1 and 2,
+so that each coordinator has one successor. Broker 0 is left alone: it is asked the way, and it
+leads what is sent. Its records are on broker 3 too, and two are to have them: while broker 3 is
+down no marker can be written (`held_back`), on any release, so an end that was decided stays half
+done for as long as a case likes, and another coordinator finds it like that.
+
+A marker says the epoch of its coordinator, which counts what earlier cases did: no case reads one.
+Where it lies is told by the last stable offset and by the end of the log.
+
+Sources: TransactionCoordinator.onElection, TransactionStateManager.loadTransactionMetadata,
+TransactionMarkerChannelManager, ProducerAppendInfo.checkCoordinatorEpoch at 1.0.2, 2.8.2, 4.3;
+KIP-98; all five releases were asked.
+"""
+
+from typing import Any
+
+from harness.claim import claim, range_
+from harness.expect import all_of, answer
+from harness.placeholders import Coordinator, Ref
+from harness.scenario import Inflict, Until
+from harness.steps import (
+    alter_configs,
+    at_controller,
+    create_topic,
+    fetch,
+    find_coordinator,
+    init_producer_id,
+    list_offsets,
+    metadata,
+    resume_broker,
+    start_broker,
+    stop_broker,
+)
+from suites import trio
+from suites.controller.asks import elect, reassign
+from suites.transactions.acts import (
+    ABORT,
+    ADDED,
+    CODE,
+    COMMIT,
+    CONCURRENT_TRANSACTIONS,
+    FIRST_BATCHED,
+    READ_COMMITTED,
+    TRANSACTION,
+    add_offsets,
+    add_partitions,
+    added_code,
+    describe,
+    end,
+    record,
+    send,
+    settled,
+)
+
+LOG, EXISTS, NOT_COORDINATOR, INVALID_TXN_STATE = "__transaction_state", 36, 16, 48
+LEADER, WITNESS = 0, 3  # of what is sent
+ROWS = {"log": [1, 2], "sent": [LEADER, WITNESS]}
+WITHOUT_EPOCHS = 5  # of Metadata: how often earlier cases moved the log does not show
+ELECTED, NOT_NEEDED = "replica_election_results[0].partition_result[0].error_code", 84
+END, ISR = "topics[0].partitions[0].offset", trio.ISR
+ROW = "responses[0].partitions[0]"
+CONFIG = trio.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
+HARMED: dict[str, Any] = trio.DEATH | {"config": CONFIG, "brokers": 4}
+WHOLE: dict[str, Any] = trio.CALM | {"config": CONFIG, "brokers": 4}
+FORMER = Ref("coordinator", "node_id")
+
+
+def at(transaction, connection):
+    """Spread into a builder: ask the id's coordinator, looked up for this connection."""
+    return {"broker": Coordinator(transaction, TRANSACTION), "connection": connection}
+
+
+def founded():
+    """The log of transactions stands where it should."""
+    made = create_topic(
+        LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROWS["log"]}, name="the log",
+        **at_controller(),
+    )  # fmt: skip
+    return Until(made, "topics[0].error_code", "==", EXISTS)
+
+
+def opened(topic, transaction):
+    """A transaction with one record, at offset 0."""
+    begun = init_producer_id(transaction, name="producer", **at(transaction, "before"))
+    return [
+        Until(begun, CODE, "==", 0),
+        add_partitions(transaction, topic, 0, name="begun", **at(transaction, "before")),
+        send(transaction, topic, record(b"sent"), name="sent", broker=LEADER),
+    ]
+
+
+def a_case(case):
+    topic, transaction = case.topic(), case.transactional_id()
+    made = trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
+    found = find_coordinator(transaction, key_type=TRANSACTION, name="coordinator")
+    known = Until(found, CODE, "==", 0)
+    return topic, transaction, [made, founded(), known, opened(topic, transaction)]
+
+
+def held_back(topic):
+    """From here on no marker gets into this topic."""
+    alone = metadata(topic, version=WITHOUT_EPOCHS, broker=LEADER, name="held back")
+    return [stop_broker(WITNESS), Until(alone, ISR, "len ==", 1)]
+
+
+def let_go(topic):
+    return alter_configs(topic, {"min.insync.replicas": 1}, name="let go")
+
+
+def moved(transaction, fault="kill"):
+    """The coordinator is gone or silent, and broker 0 knows another."""
+    found = find_coordinator(transaction, key_type=TRANSACTION, name="next coordinator")
+    another = ("node_id", "!=", FORMER)
+    return [
+        Inflict(fault, Coordinator(transaction, TRANSACTION)),
+        Until(found, CODE, "==", 0, also=(another,)),
+    ]
+
+
+def preferred(broker):
+    """From here on this one of its two replicas leads the log of transactions, whoever led it,
+    which no answer may show.
+    """
+    row = [broker, sum(ROWS["log"]) - broker]
+    placed = metadata(LOG, version=WITHOUT_EPOCHS, broker=LEADER, name=f"led by {broker}")
+    found = find_coordinator("any", key_type=TRANSACTION, name=f"coordinator is {broker}")
+    return [
+        reassign(LOG, {0: row}, name=f"row {broker}"),
+        Until(elect(LOG, name=f"elect {broker}"), ELECTED, "==", NOT_NEEDED),
+        Until(placed, trio.LEADER, "==", broker, also=((ISR, "len ==", 2),)),
+        Until(found, "node_id", "==", broker),
+    ]
+
+
+def stable(topic, name="stable"):
+    """The end for readers of committed records."""
+    asked = {"version": 2, "isolation": READ_COMMITTED, "broker": LEADER}
+    return list_offsets(topic, name=name, **asked)
+
+
+def last(topic, name="end"):
+    return list_offsets(topic, version=2, broker=LEADER, name=name)
+
+
+def seen(topic):
+    """Read committed records, no more than the first batch."""
+    return fetch(
+        topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, partition_max_bytes=1,
+        broker=LEADER, name="read",
+    )  # fmt: skip
+
+
+def over(topic):
+    return Until(stable(topic, "over"), END, "==", 2)
+
+
+@claim(
+    "transactions.half-done-ends-are-done-by-the-next-coordinator",
+    evidence=("MISC-06", "KIP-98"),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    commit=(COMMIT, ABORT),
+    **HARMED,
+)
+def test_half_done_ends_are_done_by_the_next_coordinator(case):
+    """An end that was decided and not yet told is told by the next coordinator: until then readers
+    see nothing and who asks again is told to wait, afterwards that it is done.
+    """
+    topic, transaction, steps = a_case(case)
+    before, after = at(transaction, "before"), at(transaction, "after")
+    aborted = answer("read", f"{ROW}.aborted_transactions")
+    verdict = case.judge(
+        steps,
+        held_back(topic),
+        end(transaction, case.commit, name="decided", **before),
+        end(transaction, case.commit, name="pending", **before),
+        moved(transaction),
+        Until(
+            end(transaction, case.commit, name="still pending", **after),
+            CODE, "==", CONCURRENT_TRANSACTIONS,
+        ),
+        stable(topic, "held"),
+        let_go(topic),
+        settled(end(transaction, case.commit, name="ask", **after)),
+        over(topic),
+        end(transaction, not case.commit, name="otherwise", **after),
+        seen(topic),
+        expect=all_of(
+            answer("decided", CODE).is_(0),
+            answer("pending", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("held", END).is_(0),
+            answer("ask", CODE).is_(0),
+            answer("otherwise", CODE).is_(INVALID_TXN_STATE),
+            aborted.has_length(0 if case.commit else 1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.half-done-ends-keep-the-next-coordinator-busy",
+    evidence=("MISC-06", "KIP-98"),
+    api="AddPartitionsToTxn",
+    versions=range_("AddPartitionsToTxn", 0, 0),
+    commit=(COMMIT, ABORT),
+    **HARMED,
+)
+def test_half_done_ends_keep_the_next_coordinator_busy(case):
+    """Whatever is asked of an id whose end the next coordinator has not done yet must wait."""
+    topic, transaction, steps = a_case(case)
+    before, after = at(transaction, "before"), at(transaction, "after")
+    verdict = case.judge(
+        steps,
+        held_back(topic),
+        end(transaction, case.commit, name="decided", **before),
+        moved(transaction),
+        Until(
+            end(transaction, not case.commit, name="otherwise", **after),
+            CODE, "==", CONCURRENT_TRANSACTIONS,
+        ),
+        add_partitions(transaction, topic, name="ask", **after),
+        add_offsets(transaction, case.group(), name="offsets", **after),
+        init_producer_id(transaction, name="begin", **after),
+        let_go(topic),
+        over(topic),
+        Until(init_producer_id(transaction, name="next", **after), CODE, "==", 0),
+        expect=all_of(
+            answer("ask", ADDED).is_(CONCURRENT_TRANSACTIONS),
+            answer("offsets", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("begin", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("next", "producer_id").is_(Ref("producer", "producer_id")),
+            answer("next", "producer_epoch").is_(Ref("producer", "producer_epoch", 1)),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.half-done-ends-are-described",
+    evidence=("KIP-664",),
+    api="DescribeTransactions",
+    versions=range_("DescribeTransactions", 0),
+    commit=(COMMIT, ABORT),
+    **trio.on("3.9,4.3", HARMED),
+)
+def test_half_done_ends_are_described(case):
+    """The next coordinator says how far it is, and with which partitions."""
+    topic, transaction, steps = a_case(case)
+    path = "transaction_states[0]"
+    word = "Commit" if case.commit else "Abort"
+    after = at(transaction, "after")
+    verdict = case.judge(
+        steps,
+        held_back(topic),
+        end(transaction, case.commit, name="decided", **at(transaction, "before")),
+        moved(transaction),
+        Until(describe(transaction, name="ask", **after), f"{path}.error_code", "==", 0),
+        let_go(topic),
+        over(topic),
+        Until(
+            describe(transaction, name="done", **after),
+            f"{path}.transaction_state", "==", f"Complete{word}",
+        ),
+        expect=all_of(
+            answer("ask", f"{path}.transaction_state").is_(f"Prepare{word}"),
+            answer("ask", f"{path}.topics").has_length(1),
+            answer("done", f"{path}.topics").has_length(0),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.open-ones-go-on-at-the-next-coordinator",
+    evidence=("MISC-06", "KIP-98"),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    commit=(COMMIT, ABORT),
+    **HARMED,
+)
+def test_open_ones_go_on_at_the_next_coordinator(case):
+    """A transaction that was open when its coordinator died is open at the next one, with its
+    partitions; it takes another one and ends.
+    """
+    topic, transaction, steps = a_case(case)
+    other, after = case.topic("other"), at(transaction, "after")
+    verdict = case.judge(
+        trio.placed(other, {0: ROWS["sent"]}),
+        steps,
+        moved(transaction),
+        Until(add_partitions(transaction, other, name="added", **after), ADDED, "==", 0),
+        send(transaction, other, record(b"later"), name="later", broker=LEADER),
+        stable(topic, "open"),
+        end(transaction, case.commit, name="ask", **after),
+        over(topic),
+        Until(stable(other, "over as well"), END, "==", 2),
+        seen(topic),
+        expect=all_of(
+            answer("open", END).is_(0),
+            answer("ask", CODE).is_(0),
+            answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.who-coordinated-before-writes-no-marker",
+    evidence=("MISC-06", "KIP-98"),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    commit=(COMMIT, ABORT),
+    **HARMED,
+)
+def test_who_coordinated_before_writes_no_marker(case):
+    """A coordinator that was silent while another ended its transaction is none any more when it
+    is back: it refuses requests, and of its markers none is written.
+    """
+    topic, transaction, steps = a_case(case)
+    before, after = at(transaction, "before"), at(transaction, "after")
+    verdict = case.judge(
+        steps,
+        held_back(topic),
+        end(transaction, case.commit, name="decided", **before),
+        moved(transaction, "pause"),
+        let_go(topic),
+        over(topic),
+        resume_broker(FORMER),
+        Until(
+            end(transaction, case.commit, name="ask", broker=FORMER, connection="back"),
+            CODE, "==", NOT_COORDINATOR,
+        ),
+        settled(end(transaction, case.commit, name="done", **after)),
+        last(topic),
+        expect=all_of(answer("done", CODE).is_(0), answer("end", END).is_(2)),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.who-returns-coordinates-no-more",
+    evidence=("MISC-06", "KIP-98"),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    **HARMED,
+)
+def test_who_returns_coordinates_no_more(case):
+    """A coordinator that stops in order hands over; when it is there again it is one that is not
+    asked, and what is open goes on where it went.
+    """
+    topic, transaction, steps = a_case(case)
+    verdict = case.judge(
+        steps,
+        moved(transaction, "stop"),
+        start_broker(FORMER),
+        Until(
+            end(transaction, name="ask", broker=FORMER, connection="back"),
+            CODE, "==", NOT_COORDINATOR,
+        ),
+        Until(end(transaction, name="next", **at(transaction, "after")), CODE, "==", 0),
+        over(topic),
+        seen(topic),
+        expect=answer("read", f"{ROW}.aborted_transactions").has_length(0),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.elections-move-their-coordinator",
+    evidence=("MISC-06", "KIP-98", "KIP-460"),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    commit=(COMMIT, ABORT),
+    **trio.on("2.8,3.9,4.3", WHOLE),
+)
+def test_elections_move_their_coordinator(case):
+    """When another replica of the log is elected, in peace, it is the coordinator at once, and the
+    former one refuses.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    before, after = at(transaction, "before"), at(transaction, "after")
+    verdict = case.judge(
+        trio.placed(topic, {0: ROWS["sent"]}),
+        founded(),
+        preferred(1),
+        opened(topic, transaction),
+        preferred(2),
+        Until(
+            end(transaction, case.commit, name="former", **before), CODE, "==", NOT_COORDINATOR
+        ),
+        Until(end(transaction, case.commit, name="ask", **after), CODE, "==", 0),
+        over(topic),
+        seen(topic),
+        expect=answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.ends-that-raise-the-epoch-wait-for-markers-too",
+    evidence=("KIP-890",),
+    api="EndTxn",
+    versions=range_("EndTxn", 5),
+    commit=(COMMIT, ABORT),
+    decided=(0, 5),
+    **trio.on("4.3", HARMED),
+)
+def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
+    """EndTxn 5 of an id whose markers cannot be written must wait: whichever end it asks for, and
+    also when it asks again for the end that raised the epoch.
+    """
+    topic, transaction, steps = a_case(case)
+    own = at(transaction, "before")
+    verdict = case.judge(
+        steps,
+        held_back(topic),
+        end(transaction, case.commit, version=case.decided, name="decided", **own),
+        end(transaction, COMMIT, version=case.version, name="commit", **own),
+        end(transaction, ABORT, version=case.version, name="abort", **own),
+        let_go(topic),
+        over(topic),
+        expect=all_of(
+            answer("decided", CODE).is_(0),
+            answer("commit", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("abort", CODE).is_(CONCURRENT_TRANSACTIONS),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.half-done-ones-are-not-verified",
+    evidence=("KIP-890",),
+    api="AddPartitionsToTxn",
+    versions=range_("AddPartitionsToTxn", FIRST_BATCHED),
+    commit=(COMMIT, ABORT),
+    **trio.on("3.9,4.3", HARMED),
+)
+def test_half_done_ones_are_not_verified(case):
+    """A broker that asks whether a partition is in a transaction whose markers cannot be written
+    must wait.
+    """
+    topic, transaction, steps = a_case(case)
+    own = at(transaction, "before")
+    asked = add_partitions(
+        transaction, topic, version=case.version, verify=True, name="ask", **own
+    )
+    verdict = case.judge(
+        steps,
+        held_back(topic),
+        end(transaction, case.commit, name="decided", **own),
+        asked,
+        let_go(topic),
+        over(topic),
+        expect=answer("ask", added_code(case.version)).is_(CONCURRENT_TRANSACTIONS),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.only-their-coordinator-takes-requests",
+    evidence=("KIP-98",),
+    api="EndTxn",
+    versions=range_("EndTxn", 0),
+    **WHOLE,
+)
+def test_only_their_coordinator_takes_requests(case):
+    """A broker that does not lead an id's partition answers NOT_COORDINATOR, whatever it is asked,
+    and changes nothing.
+    """
+    topic, transaction, steps = a_case(case)
+    verdict = case.judge(
+        steps,
+        end(transaction, ABORT, version=case.version, name="ask"),
+        add_partitions(transaction, topic, name="partitions"),
+        add_offsets(transaction, case.group(), name="offsets"),
+        init_producer_id(transaction, name="begin"),
+        end(transaction, COMMIT, name="done", **at(transaction, "before")),
+        over(topic),
+        seen(topic),
+        expect=all_of(
+            answer("ask", CODE).is_(NOT_COORDINATOR),
+            answer("partitions", ADDED).is_(NOT_COORDINATOR),
+            answer("offsets", CODE).is_(NOT_COORDINATOR),
+            answer("begin", CODE).is_(NOT_COORDINATOR),
+            answer("done", CODE).is_(0),
+            answer("read", f"{ROW}.aborted_transactions").has_length(0),
+        ),
+    )
+    assert verdict.conforms, verdict
