@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
+from reference_impl.broker import registry
+from reference_impl.broker.forwarding import QUORUM
 from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topology import Change, Everything, Gone
 
@@ -36,9 +39,11 @@ def _act(broker: Broker, change: Change, now: int) -> None:
         replicas.apply(change, now)
     elif type(change) is Gone:
         replicas.stop(change.topic, change.index, delete=True, now=now)
+        broker.soon("topics deleted", partial(registry.topics_deleted, broker))
     elif type(change) is Everything:
         for replica in list(replicas):
             if broker.metadata.partition(replica.topic, replica.index) is None:
                 replicas.stop(replica.topic, replica.index, delete=True, now=now)
         for state in change.partitions:
             replicas.apply(state, now)
+        broker.purgatory.touch(QUORUM)

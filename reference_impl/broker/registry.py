@@ -22,6 +22,8 @@ COORDINATORS = {
     "__consumer_offsets": ("consumer_groups", "share_groups"),
     "__share_group_state": ("share_states",),
 }
+# internal topic -> the module that is told, by `topics_deleted(broker, now)`, that topics are gone
+MOURNERS = {"__share_group_state": "share_states"}
 _FOLDER = Path(__file__).parent / "handlers"
 
 
@@ -43,3 +45,10 @@ def leads_changed(broker: Any, topic: str, now: int) -> None:
     """A partition of this internal topic has another leader, or is no more."""
     for name in COORDINATORS[topic]:
         import_module(f"reference_impl.broker.{name}").leads_changed(broker, now)
+
+
+def topics_deleted(broker: Any, now: int) -> None:
+    """Some topic is no more, of which coordinators may keep something."""
+    for topic, name in MOURNERS.items():
+        if topic in broker.cluster.topics:
+            import_module(f"reference_impl.broker.{name}").topics_deleted(broker, now)

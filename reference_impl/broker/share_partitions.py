@@ -12,7 +12,7 @@ Sources: SharePartitionManager, SharePartition, ShareFetchUtils@4.3.1 (facts); K
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reference_impl.broker import group_settings, share_persister
@@ -54,9 +54,14 @@ class Begun:
     topic: str
     replica: Replica
     leader_epoch: int
+    term: int  # in which this broker leads
     state_epoch: int = 0
     share: SharePartition | None = None
     fault: Fault | None = None  # why it could not be begun; told to those who wait, once
+
+    def stands(self, replica: Replica) -> bool:
+        """Whether this is still the replica, and nobody else has led it in between."""
+        return self.replica is replica and self.term == replica.term
 
 
 def key_of(group: str, place: tuple[bytes, int]) -> tuple[str, str, bytes, int]:
@@ -69,13 +74,13 @@ def begun(broker: Broker, key: Key, topic: str, now: int) -> Begun | Fault:
     replica, error = locate(broker, topic, key[2])
     known = _all(broker)
     found = known.get(key)
-    if replica is None or (found is not None and found.replica is not replica):
+    if replica is None or (found is not None and not found.stands(replica)):
         forget(broker, key)
         found = None
     if replica is None:
         return error, None
     if found is None:
-        found = known[key] = Begun(key, topic, replica, replica.leader_epoch)
+        found = known[key] = Begun(key, topic, replica, replica.leader_epoch, replica.term)
         _begin(broker, found, now)
     return found
 
@@ -138,6 +143,8 @@ def _begin(broker: Broker, one: Begun, now: int) -> None:
             del _all(broker)[one.key]
         else:
             kept = answer.kept
+            if "share-next-leader-begins-anew" in broker.switches:
+                kept = replace(kept, start=NO_OFFSET, batches=())
             start = _start(broker, one, at) if kept.start == NO_OFFSET else kept.start
             one.state_epoch = kept.state_epoch
             one.share = SharePartition(

@@ -141,7 +141,7 @@ class _Asking:
 
     def _told(self, told: Told, now: int) -> None:
         fault = told.fault
-        answer = Answer(E.NONE, None, told.kept) if fault is None else Answer(*fault)
+        answer = Answer(fault.code, fault.message) if fault else Answer(E.NONE, None, told.kept)
         self._settle(answer, now)
 
     def _heard(self, body: dict[str, Any] | None, now: int) -> None:

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
 Ask = Callable[[ShareCoordinator, Key, dict[str, Any]], Told]
 Show = Callable[[Told], dict[str, Any]]
+_STATE = "share group state"
+_WHAT = {  # what each of the five is about to do
+    83: f"initialize {_STATE}",
+    84: f"read {_STATE}",
+    85: f"write {_STATE}",
+    86: f"delete {_STATE}",
+    87: f"read {_STATE} summary",
+}
 
 
 def serve(
@@ -40,7 +48,8 @@ def serve(
 
     def then(place: tuple[bytes, int]) -> share_states.Then:
         def told(answer: Told, at: int) -> None:
-            rows[place] = _row(place[1], answer) | (show(answer) if not answer.fault else {})
+            shown = {} if answer.fault else show(answer)
+            rows[place] = _row(request, place[1], answer) | shown
             if len(rows) == len(set(places)):
                 ticket.give({"results": _grouped(places, rows)})
 
@@ -74,8 +83,10 @@ def _run(
     share_states.run(broker, key, lambda coordinator: ask(coordinator, key, row), now, then)
 
 
-def _row(index: int, told: Told) -> dict[str, Any]:
-    code, message = told.fault or (E.NONE, None)
+def _row(request: Request, index: int, told: Told) -> dict[str, Any]:
+    code, message, early = told.fault or (E.NONE, None, False)
+    if early:
+        message = f"Unable to {_WHAT[request.header.key]}: {message}"
     return {"partition": index, "error_code": code, "error_message": message}
 
 

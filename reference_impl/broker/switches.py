@@ -356,6 +356,26 @@ _ALL = (
         "share.only-acquired-records-are-acknowledged",
     ),
     Switch(
+        "share-next-leader-begins-anew",
+        "Who takes up a share partition does not ask what became of its records before.",
+        "share.the-next-leader-knows-what-was-done",
+    ),
+    Switch(
+        "share-tombstones-missing",
+        "States of share partitions stay in the log when their topic is deleted.",
+        "share.deleted-topics-leave-tombstones",
+    ),
+    Switch(
+        "share-snapshots-missing",
+        "The share coordinator writes down changes of a state only, never all of it.",
+        "share.every-so-often-a-snapshot",
+    ),
+    Switch(
+        "share-log-never-pruned",
+        "What snapshots of share partitions made redundant stays in the log.",
+        "share.what-snapshots-made-redundant-is-deleted",
+    ),
+    Switch(
         "member-epoch-not-fenced",
         "A heartbeat of a consumer group's member is taken whatever its epoch.",
         "rebalance.consumer-of-a-later-epoch-when-stable",

@@ -46,8 +46,11 @@ class Kept:
 
 
 class Fault(NamedTuple):
+    """`early`: nobody looked at the request, so the answer also says what could not be done."""
+
     code: int
     message: str | None
+    early: bool = False
 
 
 class Write(NamedTuple):
@@ -124,6 +127,17 @@ class ShareCoordinator:
         there = key in self.kept
         return Told(None, None, Write(key, None) if there else None)
 
+    def cold(self, keys: Sequence[Key], now: int, idle_ms: int) -> list[Write]:
+        """Snapshots of those that nobody wrote to for so long, unless that is all there are."""
+        known = [(key, self.kept[key]) for key in keys]
+        if all(kept.created != kept.written for _, kept in known):
+            return []
+        return [
+            Write(key, replace(kept, snapshot_epoch=kept.snapshot_epoch + 1, written=now))
+            for key, kept in known
+            if now - kept.written >= idle_ms
+        ]
+
     def take(self, write: Write) -> None:
         """The record counts, or was read from the log."""
         known, new = self.kept.get(write.key), write.kept
@@ -135,7 +149,8 @@ class ShareCoordinator:
         state = max(state, new.state_epoch) if write.whole else state
         self._fences[write.key] = max(leader, new.leader_epoch), state
         if write.whole or known is None:
-            self.kept[write.key] = new
+            counted = known.updates if known and known.updates < self._snapshot_after else 0
+            self.kept[write.key] = replace(new, updates=counted)
         else:
             start = known.start if new.start == NO_OFFSET else new.start
             self.kept[write.key] = replace(
