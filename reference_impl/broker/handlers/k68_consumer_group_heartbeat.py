@@ -7,7 +7,6 @@ Sources: KIP-848; group/consumer_coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +18,9 @@ from reference_impl.broker.consumer_groups import (
     new_id,
 )
 from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.group_answers import beaten, not_beaten
 from reference_impl.broker.groups import coordinates, waiting
-from reference_impl.group.consumer_records import by_topic
 from reference_impl.group.heartbeat import Beat, Refused, Told, check
-from reference_impl.group.modern import Place
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_CLIENT_IDS = 1
@@ -37,7 +35,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     def form(code: int, told: Told | str | None) -> dict[str, Any]:
         if code or not isinstance(told, Told):
             return fail(request, code)
-        return _told(broker, beat.group_id, told)
+        interval = heartbeat_interval(broker, beat.group_id)
+        return beaten(told.member_id, told.epoch, interval, told.assignment)
 
     try:
         check(beat, ASSIGNORS, ids_are_given=given)
@@ -47,36 +46,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             beat = replace(beat, member_id=new_id(broker))
         return waiting(broker, heartbeat(broker, beat, form, now), dict)
     except Refused as refused:
-        return fail(request, refused.code) | {"error_message": refused.message}
-
-
-def _told(broker: Broker, group_id: str, told: Told) -> dict[str, Any]:
-    rows = None
-    if told.assignment is not None:
-        rows = {"topic_partitions": topic_rows(told.assignment)}
-    return {
-        "error_code": ErrorCode.NONE,
-        "error_message": None,
-        "member_id": told.member_id,
-        "member_epoch": told.epoch,
-        "heartbeat_interval_ms": heartbeat_interval(broker, group_id) if told.epoch >= 0 else 0,
-        "assignment": rows,
-    }
+        return not_beaten(refused.code, refused.message)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {
-        "error_code": code,
-        "error_message": None,
-        "member_id": None,
-        "member_epoch": 0,
-        "heartbeat_interval_ms": 0,
-        "assignment": None,
-    }
-
-
-def topic_rows(places: Iterable[Place]) -> list[dict[str, Any]]:
-    return [{"topic_id": topic, "partitions": rows} for topic, rows in by_topic(places)]
+    return not_beaten(code)
 
 
 def _beat(request: Request) -> Beat:

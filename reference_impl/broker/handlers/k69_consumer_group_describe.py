@@ -15,9 +15,9 @@ from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPER
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.consumer_groups import ASSIGNORS
 from reference_impl.broker.effects import Request
+from reference_impl.broker.group_answers import described, topic_rows
 from reference_impl.broker.groups import coordinator_of, refusal
 from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
-from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
 from reference_impl.broker.share_groups import is_shared
 from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.modern import ModernGroup, ModernMember, Place
@@ -39,19 +39,19 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"groups": [_row(group_id, code) for group_id in request.body["group_ids"]]}
+    return {"groups": [described(group_id, code) for group_id in request.body["group_ids"]]}
 
 
 def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
     code = refusal(broker, group_id, member=True)
     if code:
-        return _row(group_id, code)
+        return described(group_id, code)
     group = coordinator_of(broker).groups.get(group_id)
     if group is not None and group.modern is not None:
-        return _row(group_id, code) | _shown(broker, group.modern, rights)
+        return described(group_id, code) | _shown(broker, group.modern, rights)
     missing = group is None and not is_shared(broker, group_id)
     why = "not found" if missing else "is not a consumer group"
-    return _row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
+    return described(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
 
 
 def _rights(request: Request, broker: Broker) -> int:
@@ -101,17 +101,4 @@ def _assignment(broker: Broker, *held: Iterable[Place]) -> dict[str, Any]:
         "topic_partitions": [
             row | {"topic_name": known[row["topic_id"]].name} for row in rows
         ]
-    }
-
-
-def _row(group_id: str, code: int, message: str | None = None) -> dict[str, Any]:
-    return {
-        "error_code": code,
-        "error_message": message,
-        "group_id": group_id,
-        "group_state": "",
-        "group_epoch": 0,
-        "assignment_epoch": 0,
-        "assignor_name": "",
-        "members": [],
     }

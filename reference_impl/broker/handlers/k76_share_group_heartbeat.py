@@ -9,8 +9,8 @@ from typing import Any
 
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request, Wait
+from reference_impl.broker.group_answers import beaten, not_beaten
 from reference_impl.broker.groups import refusal, waiting
-from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
 from reference_impl.broker.share_groups import are_on, heartbeat, heartbeat_interval
 from reference_impl.group.members import Ticket
 from reference_impl.share.membership import Beat, Refused, Told, check
@@ -24,7 +24,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     try:
         check(beat)
     except Refused as refused:
-        return _refused(request, refused)
+        return _refused(refused)
     code = refusal(broker, beat.group_id, member=False)
     if code:
         return fail(request, code)
@@ -32,41 +32,23 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
     def then(told: Told | Refused, at: int) -> None:
         refused = isinstance(told, Refused)
-        ticket.give(_refused(request, told) if refused else _answer(broker, beat, told))
+        ticket.give(_refused(told) if refused else _answer(broker, beat, told))
 
     heartbeat(broker, beat, now, then)
     return waiting(broker, ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {
-        "error_code": code,
-        "error_message": None,
-        "member_id": None,
-        "member_epoch": 0,
-        "heartbeat_interval_ms": 0,
-        "assignment": None,
-    }
+    return not_beaten(code)
 
 
-def _refused(request: Request, refused: Refused) -> dict[str, Any]:
-    return fail(request, refused.code) | {"error_message": refused.message or None}
+def _refused(refused: Refused) -> dict[str, Any]:
+    return not_beaten(refused.code, refused.message or None)
 
 
 def _answer(broker: Broker, beat: Beat, told: Told) -> dict[str, Any]:
-    rows = None
-    if told.assignment is not None:
-        rows = {"topic_partitions": topic_rows(told.assignment)}
-    return {
-        "error_code": ErrorCode.NONE,
-        "error_message": None,
-        "member_id": beat.member_id,
-        "member_epoch": told.epoch,
-        "heartbeat_interval_ms": heartbeat_interval(broker, beat.group_id)
-        if told.epoch >= 0
-        else 0,
-        "assignment": rows,
-    }
+    interval = heartbeat_interval(broker, beat.group_id)
+    return beaten(beat.member_id, told.epoch, interval, told.assignment)
 
 
 def _beat(request: Request) -> Beat:

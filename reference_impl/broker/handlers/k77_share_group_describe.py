@@ -10,15 +10,16 @@ from typing import Any
 from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Request
+from reference_impl.broker.group_answers import described, topic_rows
 from reference_impl.broker.groups import refusal
 from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
-from reference_impl.broker.handlers.k68_consumer_group_heartbeat import topic_rows
 from reference_impl.broker.share_groups import are_on, share_group
 from reference_impl.share.group import Member, ShareGroup
 from reference_impl.share.membership import Refused
 from reference_impl.wire.errors import ErrorCode
 
 ASSIGNOR = "simple"
+WORDS = {ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator."}
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -31,18 +32,18 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"groups": [_row(group_id, code) for group_id in request.body["group_ids"]]}
+    return {"groups": [described(group_id, code) for group_id in request.body["group_ids"]]}
 
 
 def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
     code = refusal(broker, group_id, member=True)
     if code:
-        return _row(group_id, code)
+        return described(group_id, code, WORDS.get(code))
     try:
         group = share_group(broker, group_id)
     except Refused as refused:
-        return _row(group_id, refused.code, refused.message)
-    return _row(group_id, ErrorCode.NONE) | _shown(broker, group, rights)
+        return described(group_id, refused.code, refused.message)
+    return described(group_id, ErrorCode.NONE) | _shown(broker, group, rights)
 
 
 def _shown(broker: Broker, group: ShareGroup, rights: int) -> dict[str, Any]:
@@ -68,17 +69,4 @@ def _member(broker: Broker, member: Member) -> dict[str, Any]:
         "client_host": member.client_host,
         "subscribed_topic_names": sorted(member.names),
         "assignment": {"topic_partitions": named},
-    }
-
-
-def _row(group_id: str, code: int, message: str | None = None) -> dict[str, Any]:
-    return {
-        "error_code": code,
-        "error_message": message,
-        "group_id": group_id,
-        "group_state": "",
-        "group_epoch": 0,
-        "assignment_epoch": 0,
-        "assignor_name": "",
-        "members": [],
     }
