@@ -10,7 +10,7 @@ Sources: OFFS-03, OFFS-05, OFFS-16, OFFS-23; GroupMetadataManager.validateOffset
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.groups import (
@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from reference_impl.group.members import Group
 
 UNSET = -1
+_NO_END = 1 << 62
 
 
-def is_there(broker: Broker, topic: Topic | None, index: int) -> bool:
-    """Whether a commit for this partition is looked at any further."""
-    checked = broker.persona.quirk("offsets.partitions-are-checked")
-    return topic is not None and (not checked or topic.partition(index) is not None)
+def present(broker: Broker, topic: Topic | None, indexes: Iterable[int]) -> Collection[int]:
+    """Those of a topic's partitions a commit for which is looked at any further."""
+    if topic is None:
+        return ()
+    if not broker.persona.quirk("offsets.partitions-are-checked"):
+        return frozenset(indexes)
+    return {index for index in indexes if topic.partition(index) is not None}
 
 
 def named(broker: Broker, indexes: Sequence[int]) -> Sequence[int]:
@@ -57,34 +61,45 @@ def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group
     return group
 
 
-def stored(
-    broker: Broker,
-    row: dict[str, Any],
-    topic: Topic,
-    now: int,
-    *,
-    committed: int = UNSET,
-    retention: int = UNSET,
-) -> Stored | int:
-    """What is kept of a partition's row, or why it is not; times in ms, UNSET for the usual."""
-    metadata = row["committed_metadata"] or ""
-    too_long = chars(metadata) > number(broker, "offset.metadata.max.bytes")
-    if too_long and "commit-metadata-unlimited" not in broker.switches:
-        return ErrorCode.OFFSET_METADATA_TOO_LARGE
-    committed = now if committed == UNSET else committed
-    expires = None
-    if retention != UNSET:
-        expires = committed + retention
-    elif broker.persona.quirk("offsets.live-from-their-commit"):
-        expires = committed + retention_ms(broker)
-    offset, epoch = row["committed_offset"], row["committed_leader_epoch"]
-    if "committed-offset-off-by-one" in broker.switches:
-        offset += 1
-    if "commit-metadata-lost" in broker.switches:
-        metadata = ""
-    if "commit-leader-epoch-lost" in broker.switches:
-        epoch = UNSET
-    return Stored(offset, epoch, metadata, committed, expires, topic, next_age(broker))
+Take = Callable[[dict[str, Any], "Topic", int], Stored | int]
+
+
+def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
+    """Makes of a partition's row, its topic and its own time what is kept, or says why it is not.
+
+    Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common is
+    looked up here, and all of them have one age.
+    """
+    switches, age = broker.switches, next_age(broker)
+    longest = number(broker, "offset.metadata.max.bytes")
+    if "commit-metadata-unlimited" in switches:
+        longest = _NO_END
+    lives = None if retention == UNSET else retention
+    if lives is None and broker.persona.quirk("offsets.live-from-their-commit"):
+        lives = retention_ms(broker)
+    shift = 1 if "committed-offset-off-by-one" in switches else 0
+    no_metadata = "commit-metadata-lost" in switches
+    no_epoch = "commit-leader-epoch-lost" in switches
+
+    def take(row: dict[str, Any], topic: Topic, made: int) -> Stored | int:
+        metadata = row["committed_metadata"] or ""
+        if metadata:
+            if 2 * len(metadata) > longest and chars(metadata) > longest:
+                return ErrorCode.OFFSET_METADATA_TOO_LARGE
+            if no_metadata:
+                metadata = ""
+        at = now if made == UNSET else made
+        return Stored(
+            row["committed_offset"] + shift,
+            UNSET if no_epoch else row["committed_leader_epoch"],
+            metadata,
+            at,
+            None if lives is None else at + lives,
+            topic,
+            age,
+        )
+
+    return take
 
 
 def chars(text: str) -> int:

@@ -90,7 +90,7 @@ class Wait:
     order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: made for every request, and that costs the most
 class Request:
     """A request as a handler sees it: decoded, and with the connection it came by."""
 

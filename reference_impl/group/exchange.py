@@ -47,7 +47,7 @@ class Rules:
     reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Join:
     group_id: str
     member_id: str

@@ -26,6 +26,7 @@ from reference_impl.wire.interpreter import DecodeError
 from reference_impl.wire.records import batch, control, convert, entries
 
 _OFFSET, _GROUP, _WITH_END, _WITH_TOPIC_ID = 1, 2, 1, 4
+_VERSION, _INT, _LONG = 2, 4, 8  # bytes of a value's version, of a partition, of an offset
 Key = tuple[str, int]
 
 
@@ -37,11 +38,27 @@ def offsets_batch(
     now: int,
     producer: tuple[int, int] | None = None,
 ) -> bytes:
-    """One batch of these offsets, None for a tombstone; within the transaction of `producer`."""
-    pairs = [
-        (_offset_key(group_id, *key), _offset_value(stored, version, named=producer is None))
-        for key, stored in offsets.items()
-    ]
+    """One batch of these offsets, None for a tombstone; within the transaction of `producer`.
+
+    Records of one commit differ in little, and in the same place whatever the version: a partition
+    is the last of its key, an offset the first of its value. What is around them is encoded once.
+    """
+    heads: dict[str, bytes] = {}  # by topic
+    around: dict[tuple, tuple[bytes, bytes]] = {}  # by all that is kept but the offset
+    pairs: list[tuple[bytes, bytes | None]] = []
+    for (topic, index), stored in offsets.items():
+        head = heads.get(topic)
+        if head is None:
+            head = heads[topic] = _offset_key(group_id, topic, 0)[:-_INT]
+        value = None
+        if stored is not None:
+            about = (topic, stored.leader_epoch, stored.metadata, stored.committed, stored.expires)
+            ends = around.get(about)
+            if ends is None:
+                whole = _offset_value(stored, version, named=producer is None)
+                ends = around[about] = (whole[:_VERSION], whole[_VERSION + _LONG :])
+            value = stored.offset.to_bytes(_LONG, "big", signed=True).join(ends)
+        pairs.append((head + index.to_bytes(_INT, "big", signed=True), value))
     return batch_of(pairs, now, producer)
 
 
@@ -138,12 +155,13 @@ def batch_of(
     pairs: Iterable[tuple[bytes, bytes | None]], now: int, producer: tuple[int, int] | None = None
 ) -> bytes:
     producer_id, epoch = producer or (-1, -1)
-    return batch.encode_batch(
-        [batch.Record(delta, 0, key, value) for delta, (key, value) in enumerate(pairs)],
+    attributes = 0 if producer is None else batch.TRANSACTIONAL
+    return batch.encode_pairs(
+        pairs,
         base_timestamp=now,
         producer_id=producer_id,
         producer_epoch=epoch,
-        transactional=producer is not None,
+        attributes=attributes,
     )
 
 

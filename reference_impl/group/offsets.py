@@ -12,14 +12,13 @@ Sources: OFFS-16, 21, 23, 24; GroupMetadataManager.scala@1.0.2, 2.8.2 (facts); o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reference_impl.group.members import Group
 from reference_impl.group.states import State
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     offset: int
     leader_epoch: int
     metadata: str

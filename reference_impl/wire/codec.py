@@ -38,7 +38,7 @@ def encode(schema: Message, version: int, value: dict) -> bytes:
 
 def encode_parts(schema: Message, version: int, value: dict) -> list[bytes]:
     """The same before it is joined: large values stand there uncopied, for writers that gather."""
-    compiled = _encoder(schema, version, False)
+    compiled = schema.encoders.get((version, False)) or _encoder(schema, version, False)
     try:
         return compiled(value)
     except KeyError:

@@ -278,7 +278,7 @@ def compile_decoder(schema: Message, version: int, *, fill: bool) -> Callable:
 
 
 class EncoderWriter(Writer):
-    """`lenient` looks keys up with their default, which is slower; for when a key is missing."""
+    """`lenient` looks keys up one by one, which is slower; for when as many are missing as odd."""
 
     head = "def encode(d):"
 
@@ -305,11 +305,17 @@ class EncoderWriter(Writer):
         if self.flexible:
             self.tags(fields, value, tags)
         if extra:
+            self.whole(rows, value)
             self.depth -= 1
         for row in rows:
             self.field(row, self.lookup(row, value))
         if self.flexible:
             self.parts.append(("", tags))
+
+    def whole(self, rows: list[Field], value: str) -> None:
+        """Keys that are missing have their defaults: answers leave out a throttle time of 0."""
+        defaults = {row.name: row.default_value() for row in rows}
+        self.line(f"{value} = {{**{self.constant('usual', defaults)}, **{value}}}")
 
     def lookup(self, row: Field, value: str) -> str:
         if self.lenient:

@@ -43,7 +43,7 @@ RESPONSE_HEADER = Message("ResponseHeader", "0-1", "1+", [
 _TAGS = Message("TaggedFields", "0", "0+", [])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: made for every request, and that costs the most
 class RequestHeader:
     key: int
     version: int
@@ -177,9 +177,12 @@ def encode_response_parts(
     head = _ID.pack(correlation_id)
     if response_header_version(key, version):
         head += b"\0"
+    encoded = encode_parts(API[key].response, version, body)
+    if sum(map(len, encoded)) < _WORTH_GATHERING:
+        return (head + b"".join(encoded),)
     parts: list[bytes] = []
     small = [head]
-    for part in encode_parts(API[key].response, version, body):
+    for part in encoded:
         if len(part) < _WORTH_GATHERING:
             small.append(part)
         else:

@@ -11,6 +11,7 @@ Sources: OFFS-01 to 17; group/coordinator.py, group/offsets.py; observed on all 
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from reference_impl.broker import committed, group_log
@@ -20,13 +21,14 @@ from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.broker.share_groups import is_shared
 from reference_impl.cluster.topology import Topic
 from reference_impl.group.commits import may_commit
-from reference_impl.group.consumer_coordinator import commit_fault
+from reference_impl.group.consumer_requests import commit_fault
 from reference_impl.group.members import Group, Ticket
 from reference_impl.group.modern import Place
 from reference_impl.group.offsets import Stored
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
+_NONE = int(ErrorCode.NONE)
 _WAIVED = {
     "stale-generation-committed": ErrorCode.ILLEGAL_GENERATION,
     "strangers-commit": ErrorCode.UNKNOWN_MEMBER_ID,
@@ -44,10 +46,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         taken = _admitted(request, broker, now)
         if taken is ErrorCode.UNSUPPORTED_VERSION:
             return fail(request, taken)
-        for topic_row, topic, answers in rows:
-            if topic is not None:
-                known = [a for a in answers if not a["error_code"]]
-                offsets |= _offsets(request, broker, topic_row, topic, known, taken, now)
+        if isinstance(taken, Group) or not taken:
+            offsets = _offsets(request, broker, rows, now)
+        else:
+            _refuse(rows, taken)
     whole = Ticket()
     if isinstance(taken, Group) and offsets:
         _append(broker, taken, offsets, rows, whole, now)
@@ -92,16 +94,17 @@ def _located(request: Request, broker: Broker) -> Rows:
             missing = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else None
         else:
             topic, missing = broker.cluster.topics.get(asked["name"]), None
-        answers = []
-        for index in committed.named(broker, [r["partition_index"] for r in asked["partitions"]]):
-            there = committed.is_there(broker, topic, index)
-            code = ErrorCode.NONE if there else missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            answers.append({"partition_index": index, "error_code": code})
-        if failed_first:
+        indexes = committed.named(broker, [row["partition_index"] for row in asked["partitions"]])
+        there = committed.present(broker, topic, indexes)
+        absent = missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        answers = [
+            {"partition_index": index, "error_code": _NONE if index in there else absent}
+            for index in indexes
+        ]
+        if failed_first and len(there) < len(answers):
             answers.sort(key=lambda answer: not answer["error_code"])
-        some = any(not answer["error_code"] for answer in answers)
         if answers:  # a topic without partitions is not answered
-            rows.append((asked, topic if some else None, answers))
+            rows.append((asked, topic if there else None, answers))
     return rows
 
 
@@ -170,12 +173,10 @@ def _append(
     """Into the log, then into the cache, then into the answer (OFFS-17)."""
 
     def kept(code: int, at: int) -> None:
-        if not code:
+        if code:
+            _refuse(rows, code, offsets)
+        else:
             group.offsets.update(offsets)
-        for _, topic, answers in rows:
-            for answer in answers:
-                if code and topic and (topic.name, answer["partition_index"]) in offsets:
-                    answer["error_code"] = code
         whole.give({})
 
     if "commit-not-logged" in broker.switches:
@@ -184,30 +185,34 @@ def _append(
         group_log.keep_offsets(broker, group.id, offsets, now, kept)
 
 
-def _offsets(
-    request: Request,
-    broker: Broker,
-    asked: dict[str, Any],
-    topic: Topic,
-    answers: list[dict[str, Any]],
-    taken: Group | int,
-    now: int,
-) -> Offsets:
+def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = None) -> None:
+    """This code for every partition that is there, or for those whose offsets are `only` these."""
+    for _, topic, answers in rows:
+        for answer in answers if topic is not None else ():
+            if only is None:
+                answer["error_code"] = answer["error_code"] or code
+            elif (topic.name, answer["partition_index"]) in only:
+                answer["error_code"] = code
+
+
+def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> Offsets:
     """What may be stored; each partition that may not has its code in its answer."""
-    by_index = {row["partition_index"]: row for row in asked["partitions"]}
-    retention = request.body["retention_time_ms"]
+    take = committed.taker(broker, now, retention=request.body["retention_time_ms"])
     offsets: Offsets = {}
-    for answer in answers:
-        if not isinstance(taken, Group) and taken:
-            answer["error_code"] = taken
+    for asked, topic, answers in rows:
+        if topic is None:
             continue
-        row = by_index[answer["partition_index"]]
-        made = row["commit_timestamp"]
-        kept = committed.stored(broker, row, topic, now, committed=made, retention=retention)
-        if isinstance(kept, Stored):
-            offsets[topic.name, row["partition_index"]] = kept
-        else:
-            answer["error_code"] = kept
+        name, by_index = topic.name, {row["partition_index"]: row for row in asked["partitions"]}
+        for answer in answers:
+            if answer["error_code"]:
+                continue
+            index = answer["partition_index"]
+            row = by_index[index]
+            kept = take(row, topic, row["commit_timestamp"])
+            if type(kept) is Stored:
+                offsets[name, index] = kept
+            else:
+                answer["error_code"] = kept
     return offsets
 
 

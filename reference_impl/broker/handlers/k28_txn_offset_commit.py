@@ -21,8 +21,9 @@ from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.groups import coordinator_of, refusal, waiting
 from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
+from reference_impl.broker.share_groups import is_shared
 from reference_impl.group.commits import may_commit_in_transaction
-from reference_impl.group.consumer_coordinator import commit_fault
+from reference_impl.group.consumer_requests import commit_fault
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.members import Group, Ticket
 from reference_impl.group.offsets import Stored
@@ -60,7 +61,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _unknown(broker: Broker, key: Key) -> int:
     name, index = key
     topic = broker.cluster.topics.get(name)
-    there = committed.is_there(broker, topic, index)
+    there = committed.present(broker, topic, (index,))
     return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -129,7 +130,9 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
     group_id, generation = body["group_id"], body["generation_id"]
     newer = generation >= 0 and broker.persona.quirk("groups.newer-coordinator")
     missing = ErrorCode.ILLEGAL_GENERATION if newer else ErrorCode.NONE
-    group = committed.group_for(broker, group_id, now, missing=missing)
+    group: Group | int = ErrorCode.GROUP_ID_NOT_FOUND  # a share group keeps no offsets of others
+    if not is_shared(broker, group_id):
+        group = committed.group_for(broker, group_id, now, missing=missing)
     code = group
     if isinstance(group, Group):
         code = _admitted(coordinator_of(broker), group, body, generation, now)
@@ -154,13 +157,13 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
 
 def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:
     """What may be kept; `codes` are told of what may not."""
-    kept = {}
+    kept, take = {}, committed.taker(broker, now)
     for topic in request.body["topics"]:
         for row in topic["partitions"]:
             key = (topic["name"], row["partition_index"])
             if codes[key]:
                 continue
-            found = committed.stored(broker, row, broker.cluster.topics[topic["name"]], now)
+            found = take(row, broker.cluster.topics[topic["name"]], committed.UNSET)
             if isinstance(found, Stored):
                 kept[key] = found
             else:

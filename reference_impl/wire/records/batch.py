@@ -12,7 +12,7 @@ The broker's produce path does not come here: it asks `check.check_records`, whi
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import compression as codecs
 from . import varint
@@ -101,11 +101,15 @@ class BatchHeader(NamedTuple):
 
     def encode(self, payload: bytes, *, crc: int | None = None) -> bytes:
         """The batch of this header and payload; lengths and the CRC are set anew."""
-        fields = self._replace(batch_length=HEADER_SIZE - LOG_OVERHEAD + len(payload))
-        data = HEADER.pack(*fields) + payload
+        base_offset, _, *fields = self
+        length = HEADER_SIZE - LOG_OVERHEAD + len(payload)
+        head = HEADER.pack(base_offset, length, *fields)
         if crc is None:
-            crc = crc32c(data[ATTRIBUTES_AT:])
-        return data[:CRC_AT] + crc.to_bytes(4, "big") + data[ATTRIBUTES_AT:]
+            crc = crc32c(payload, crc32c(head[ATTRIBUTES_AT:]))
+        return b"".join((head[:CRC_AT], crc.to_bytes(4, "big"), head[ATTRIBUTES_AT:], payload))
+
+
+_PLAIN = BatchHeader(0, 0, -1, 2, 0, 0, 0, 0, 0, -1, -1, -1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,37 @@ def encode_record(record: Record) -> bytes:
 
 def encode_records(records: Iterable[Record]) -> bytes:
     return b"".join(map(encode_record, records))
+
+
+def encode_pairs(
+    pairs: Iterable[tuple[bytes | None, bytes | None]], *, base_timestamp: int, **fields: Any
+) -> bytes:
+    """A batch of these keys and values, all of the base timestamp and without headers.
+
+    The same bytes as `encode_batch` gives, at a third of its price: coordinators write such
+    batches for every commit. `fields` are others of the batch's header.
+    """
+    write, parts = varint.encode, []
+    for delta, (key, value) in enumerate(pairs):
+        body = b"".join(
+            (
+                b"\0\0",
+                write(delta),
+                *((b"\x01",) if key is None else (write(len(key)), key)),
+                *((b"\x01",) if value is None else (write(len(value)), value)),
+                b"\0",
+            )
+        )
+        parts += (write(len(body)), body)
+    count = len(parts) // 2
+    header = _PLAIN._replace(
+        last_offset_delta=max(0, count - 1),
+        base_timestamp=base_timestamp,
+        max_timestamp=base_timestamp if count else NO_TIMESTAMP,
+        records_count=count,
+        **fields,
+    )
+    return header.encode(b"".join(parts))
 
 
 def encode_batch(
