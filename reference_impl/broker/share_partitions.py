@@ -86,9 +86,12 @@ def begun(broker: Broker, key: Key, topic: str, now: int) -> Begun | Fault:
 
 
 def there(broker: Broker, key: Key) -> Begun | None:
-    """The share partition, if it was begun and is active."""
+    """The share partition, if it was begun, is active and this broker's to serve."""
     found = _all(broker).get(key)
-    return found if found is not None and found.share is not None else None
+    if found is None or found.share is None:
+        return None
+    replica, _ = locate(broker, found.topic, key[2])
+    return found if replica is not None and found.stands(replica) else None
 
 
 def forget(broker: Broker, key: Key) -> None:

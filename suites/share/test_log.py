@@ -1,0 +1,176 @@
+"""What the share coordinator writes down, when it writes all of it, and what it deletes again.
+
+A case reads its own records of `__share_group_state`, from where the log ended when it began; that
+they are Kafka's is seen by comparing them. Two clusters are asked: one that writes a snapshot after
+two updates, and one that writes nothing but snapshots and deletes what they made redundant every
+half second. On that one nobody may leave a share partition behind: the oldest snapshot that counts
+is where the log begins.
+
+Sources: KIP-932; ShareCoordinatorService, ShareCoordinatorShard, ShareCoordinatorOffsetsManager,
+ShareCoordinatorRecordHelpers@4.3.1; observed on 4.3.1.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
+from harness.steps import fetch as read_log
+from suites.share.acts import (
+    ANNE,
+    CLUSTER,
+    RELEASE,
+    SEEN,
+    a_group,
+    beat,
+    is_,
+)
+from suites.share.test_states import (
+    ACKNOWLEDGED,
+    AVAILABLE,
+    CODE,
+    WRITE,
+    a_state,
+    batch,
+    begin,
+    read,
+    write,
+)
+from suites.share.test_states import ROW as STATE
+
+LOG = "__share_group_state"
+OFFSET = "topics[0].partitions[0].offset"
+READ = "responses[0].partitions[0]"
+FEW = CLUSTER | {"share.coordinator.snapshot.update.records.per.snapshot": 2}
+PRUNED = CLUSTER | {
+    "share.coordinator.snapshot.update.records.per.snapshot": 0,
+    "share.coordinator.state.topic.prune.interval.ms": 500,
+}
+
+
+def logs(name, api, config=FEW, **how):
+    return claim(
+        f"share.{name}", evidence=SEEN, api=api, versions=every(api), releases=RELEASE,
+        config=config, **how,
+    )  # fmt: skip
+
+
+def written(*steps):
+    """These steps, and what they left in the log."""
+    return [log_end(), *steps, read_log(LOG, 0, Ref("log end", OFFSET), name="log")]
+
+
+def log_end(name="log end"):
+    return list_offsets(LOG, 0, name=name)
+
+
+def begins_at(offset, name):
+    """Wait until this is where the log begins."""
+    return Until(list_offsets(LOG, 0, timestamp=EARLIEST, name=name), OFFSET, "==", offset)
+
+
+@logs("every-so-often-a-snapshot", WRITE, switches=("share-snapshots-missing",))
+def test_every_so_often_a_snapshot(case):
+    """After share.coordinator.snapshot.update.records.per.snapshot updates all is written down, in
+    the next snapshot epoch; a state that begins anew does not count its updates anew.
+    """
+    topic, group = case.topic(), case.topic("group")
+    how = {"group": group, "version": case.version}
+    updates = [
+        write(topic, batch(at, at, ACKNOWLEDGED, 1), start=at, **how, name=f"write {at}")
+        for at in range(5)
+    ]
+    anew = [
+        begin(topic, group=group, name="anew"),
+        *(write(topic, batch(at, at, AVAILABLE, 1), **how, name=f"{at} anew") for at in range(2)),
+    ]
+    verdict = case.judge(
+        a_state(case, topic, group=group),
+        written(*updates, *anew),
+        read(topic, group=group, name="read"),
+        expect=all_of(
+            answer("log", f"{READ}.records").is_not(b""),
+            answer("read", f"{STATE}.start_offset").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@logs("newer-leaders-are-written-down", "ReadShareGroupState")
+def test_newer_leaders_are_written_down(case):
+    """A read with a newer leader epoch is an update; one with the same writes nothing."""
+    topic, group = case.topic(), case.topic("group")
+    reads = [
+        read(topic, epoch, group=group, version=case.version, name=f"{word} {epoch}")
+        for word, epoch in (("first", 5), ("again", 5), ("older", 4), ("nobody", -1), ("next", 6))
+    ]
+    verdict = case.judge(
+        a_state(case, topic, group=group),
+        written(*reads),
+        expect=answer("log", f"{READ}.records").is_not(b""),
+    )
+    assert verdict.conforms, verdict
+
+
+@logs("deleted-topics-leave-tombstones", "DeleteTopics", switches=("share-tombstones-missing",))
+def test_deleted_topics_leave_tombstones(case):
+    """When a topic is deleted the states of its share partitions are buried."""
+    topic, group = case.topic(), case.topic("group")
+    buried = read_log(LOG, 0, Ref("log end", OFFSET), name="log")
+    verdict = case.judge(
+        a_state(case, topic, group=group),
+        log_end(),
+        delete_topic(topic, version=case.version, name="delete"),
+        topic_gone(topic),
+        Until(buried, f"{READ}.high_watermark", ">=", Ref("log end", OFFSET, 1)),
+        expect=answer("log", f"{READ}.records").is_not(b""),
+    )
+    assert verdict.conforms, verdict
+
+
+@logs("deleted-share-groups-leave-tombstones", "DeleteGroups")
+def test_deleted_share_groups_leave_tombstones(case):
+    """When a share group is deleted so are the states of what it read."""
+    group, topic = case.topic("group"), case.topic()
+    gone = ask("DeleteGroups", case.version, {"groups_names": [group]}, name="delete")
+    verdict = case.judge(
+        a_group(group, topic),
+        beat(group, ANNE, -1, name="leaves"),
+        written(gone),
+        expect=all_of(
+            is_("delete", 0, "results[0].error_code"),
+            answer("log", f"{READ}.records").is_not(b""),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@logs(
+    "what-snapshots-made-redundant-is-deleted", WRITE, PRUNED, switches=("share-log-never-pruned",)
+)
+def test_what_snapshots_made_redundant_is_deleted(case):
+    """Each share.coordinator.state.topic.prune.interval.ms the log loses what is before the oldest
+    of all last snapshots; a share partition that nobody writes to any more keeps it from that.
+    """
+    topic, group, idle = case.topic(), case.topic("group"), case.topic("idle")
+    how = {"group": group, "version": case.version}
+    first, second = Ref("before the first", OFFSET), Ref("before the idle one", OFFSET)
+    verdict = case.judge(
+        a_state(case, topic, group=group),
+        delete_topic(case.topic("made"), name="nobody else"),
+        topic_gone(case.topic("made")),
+        log_end("before the first"),
+        write(topic, batch(0, 1, ACKNOWLEDGED, 1), **how, name="first"),
+        begins_at(first, "pruned"),
+        write(topic, batch(2, 3, ACKNOWLEDGED, 1), **how, name="second"),
+        log_end("before the idle one"),
+        begin(topic, group=idle, name="idle"),
+        write(topic, batch(4, 5, ACKNOWLEDGED, 1), **how, name="third"),
+        write(topic, batch(6, 7, ACKNOWLEDGED, 1), **how, name="fourth"),
+        begins_at(second, "held back"),
+        read(topic, group=group, name="read"),
+        delete_topic(topic, name="delete"),
+        topic_gone(topic),
+        expect=all_of(is_("third", 0, CODE), is_("read", 0, CODE)),
+    )
+    assert verdict.conforms, verdict

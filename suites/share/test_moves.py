@@ -1,0 +1,316 @@
+"""Share groups on three brokers: a leader or a coordinator that goes, and who is asked in vain.
+
+Both coordinators' logs are made by hand before anybody else makes them, with one partition each on
+brokers 2 and 0, so that broker 2 coordinates groups and states and broker 0 does when that one is
+dead; what is read lives on brokers 1 and 0. A case that comes after a death waits until the
+preferred leaders lead again. What a leader knows of records that are on their way is its own:
+written down is only what became of them, and that is what the next leader begins with.
+
+Sources: KIP-932; SharePartitionManager, SharePartition, ShareCoordinatorShard, KafkaApis@4.3.1;
+observed on 4.3.1.
+"""
+
+from typing import Any
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.placeholders import Coordinator, Ref
+from harness.scenario import Until
+from harness.steps import (
+    ask,
+    at_controller,
+    create_topic,
+    find_coordinator,
+    kill_broker,
+)
+from suites import trio
+from suites.controller.asks import elect, reassign
+from suites.share.acts import (
+    ACCEPT,
+    ACQUIRED,
+    ANNE,
+    BERT,
+    CLUSTER,
+    CODE,
+    INVALID_STATE,
+    NO_SESSION,
+    REJECT,
+    RELEASE,
+    RELEASE_IT,
+    SEEN,
+    acknowledge,
+    beat,
+    configured,
+    described,
+    fetch,
+    has,
+    is_,
+    joins,
+    known,
+    offsets,
+    opened,
+    run,
+    wrong,
+)
+from suites.share.test_states import asked, batch, summary
+
+GROUPS, STATES, EXISTS = "__consumer_offsets", "__share_group_state", 36
+NOT_LEADER, NOT_COORDINATOR, NOT_NEEDED = 6, 16, 84
+COORDINATORS, READERS = (2, 0), (1, 0)  # where logs of coordinators and of records live
+LED, SPARE, COORDINATES = 1, 0, 2
+CONFIG = {name: str(value) for name, value in CLUSTER.items()} | trio.DEATH["config"]
+CARD = {"releases": RELEASE, "config": CONFIG, "evidence": SEEN}
+HARMED: dict[str, Any] = trio.DEATH | CARD
+WHOLE: dict[str, Any] = trio.CALM | CARD
+ELECTED = "replica_election_results[0].partition_result[0].error_code"
+LAG = "groups[0].topics[0].partitions[0].lag"
+
+
+def moves(name, api, shape=HARMED, **how):
+    return claim(f"share.{name}", api=api, versions=every(api), **shape, **how)
+
+
+def founded(group):
+    """The logs of coordinators stand where they should, are led as they should, and serve."""
+    steps = []
+    for log in (GROUPS, STATES):
+        made = create_topic(log, assignments={0: COORDINATORS}, name=log, **at_controller())
+        led = elect(log, name=f"{log} led")
+        steps += [Until(made, "topics[0].error_code", "==", EXISTS),
+                  Until(led, ELECTED, "==", NOT_NEEDED)]  # fmt: skip
+    found = find_coordinator(group, name="coordinator")
+    return [*steps, Until(found, CODE, "==", 0)]
+
+
+def at(group, connection="before"):
+    """Spread into a builder: ask the group's coordinator, looked up for this connection."""
+    return {"broker": Coordinator(group), "connection": connection}
+
+
+def a_group(case, group, topic, **configs):
+    """A group whose member may read a batch of three, which broker 1 leads."""
+    return [
+        founded(group),
+        configured(group, **({"reset": "earliest"} | configs)),
+        trio.placed(topic, {0: READERS}),
+        known(group, topic, **at(group)),
+        joins(group, ANNE, topic, **at(group)),
+        opened(group, topic, broker=LED),
+        trio.write(topic, b"one", b"two", b"three", to=LED, name="written"),
+    ]
+
+
+def acquired(case, group, topic, **configs):
+    """Anne has all of these."""
+    return [
+        a_group(case, group, topic, **configs),
+        fetch(group, 0, topic, broker=LED, name="acquired"),
+    ]
+
+
+def moved(case, topic):
+    """The leader of the records is dead, and the spare one leads."""
+    return [kill_broker(LED), trio.until_led(case, topic, SPARE, [SPARE])]
+
+
+def delivered(group, topic, name="next", *, version, member=BERT):
+    """What the next leader has for a member, once it has read what was written down."""
+    asked = fetch(
+        group, 0, topic, member=member, version=version, wait_ms=500, broker=SPARE, name=name
+    )
+    return Until(asked, ACQUIRED, "len >=", 1)
+
+
+@moves(
+    "the-next-leader-knows-what-was-done",
+    "ShareFetch",
+    switches=("share-next-leader-begins-anew",),
+)
+def test_the_next_leader_knows_what_was_done(case):
+    """When a leader dies the next one has what was acknowledged, and delivers anew what was not."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(case, group, topic),
+        acknowledge(group, 1, topic, run(0, 0, ACCEPT), broker=LED, name="done"),
+        moved(case, topic),
+        delivered(group, topic, version=case.version),
+        expect=all_of(has("acquired", (0, 2, 1)), has("next", (1, 2, 1))),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("the-next-leader-counts-deliveries", "ShareFetch")
+def test_the_next_leader_counts_deliveries(case):
+    """Deliveries that were given back count at the next leader, and what was rejected is gone."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(case, group, topic),
+        acknowledge(
+            group, 1, topic, run(0, 2, RELEASE_IT, REJECT, RELEASE_IT), broker=LED, name="back"
+        ),
+        moved(case, topic),
+        delivered(group, topic, version=case.version),
+        expect=has("next", (0, 0, 2), (2, 2, 2)),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("sessions-end-with-their-leader", "ShareAcknowledge")
+def test_sessions_end_with_their_leader(case):
+    """At the next leader nobody has a session, nor the records that it had: they are acquired by
+    nobody there.
+    """
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version, "broker": SPARE}
+    verdict = case.judge(
+        acquired(case, group, topic),
+        moved(case, topic),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="without a session"),
+        fetch(group, 1, topic, broker=SPARE, name="goes on"),
+        delivered(group, topic, version=2),
+        fetch(group, 0, topic, broker=SPARE, name="begins"),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="late"),
+        expect=all_of(
+            is_("without a session", NO_SESSION),
+            is_("goes on", NO_SESSION),
+            has("next", (0, 2, 1)),
+            has("begins"),
+            wrong("late", INVALID_STATE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("states-survive-their-coordinator", "ShareAcknowledge")
+def test_states_survive_their_coordinator(case):
+    """When the share coordinator dies the next one has the states, and takes what is done since."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version, "broker": LED}
+    verdict = case.judge(
+        acquired(case, group, topic),
+        acknowledge(group, 1, topic, run(0, 0, ACCEPT), **how, name="before"),
+        Until(offsets(group, [(topic, [0])], name="begins", **at(group)), LAG, "==", 2),
+        kill_broker(COORDINATES),
+        trio.until_led(case, topic, LED, [LED, SPARE]),
+        trio.until_led(case, STATES, SPARE, [SPARE], "states led"),
+        acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="after"),
+        Until(offsets(group, [(topic, [0])], name="goes on", **at(group, "after")), LAG, "==", 1),
+        summary(topic, group=group, name="summary", broker=SPARE),
+        expect=all_of(
+            wrong("before", 0),
+            wrong("after", 0),
+            answer("summary", "results[0].partitions[0].start_offset").is_(1),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@moves("members-go-on-at-the-next-coordinator", "ShareGroupHeartbeat")
+def test_members_go_on_at_the_next_coordinator(case):
+    """When the group's coordinator dies the next one has its members, epochs and assignments."""
+    group, topic = case.topic("group"), case.topic()
+    epoch = Ref("anne assigned", "member_epoch")
+    after = at(group, "after")
+    alive = beat(group, ANNE, epoch, topic, version=case.version, name="alive", **after)
+    verdict = case.judge(
+        a_group(case, group, topic),
+        kill_broker(COORDINATES),
+        trio.until_led(case, GROUPS, SPARE, [SPARE], "groups led"),
+        Until(alive, CODE, "==", 0),
+        described(group, name="described", **after),
+        expect=all_of(
+            answer("alive", "member_epoch").is_(3),
+            answer("described", "groups[0].group_state").is_("Stable"),
+            answer("described", "groups[0].members").has_length(1),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("who-led-before-has-nothing", "ShareAcknowledge", WHOLE)
+def test_who_led_before_has_nothing(case):
+    """A leader that lives on but leads no more forgets who has which records, and the next one
+    delivers them anew.
+    """
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        acquired(case, group, topic),
+        reassign(topic, {0: [SPARE, LED]}),
+        Until(elect(topic, name="moved"), ELECTED, "==", NOT_NEEDED),
+        trio.until_led(case, topic, SPARE, [SPARE, LED]),
+        acknowledge(
+            group, 1, topic, run(0, 2, ACCEPT), broker=LED, version=case.version, name="late"
+        ),
+        fetch(group, 2, topic, broker=LED, name="goes on"),
+        delivered(group, topic, version=2),
+        expect=all_of(wrong("goes on", NOT_LEADER), has("next", (0, 2, 1))),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("only-leaders-serve-share-fetches", "ShareFetch", WHOLE)
+def test_only_leaders_serve_share_fetches(case):
+    """Another broker than the leader is NOT_LEADER_OR_FOLLOWER, and says who leads."""
+    group, topic = case.topic("group"), case.topic()
+    verdict = case.judge(
+        a_group(case, group, topic),
+        fetch(group, 0, topic, version=case.version, wait_ms=500, broker=SPARE, name="spare"),
+        fetch(group, 0, topic, version=case.version, broker=LED, name="leader"),
+        expect=all_of(wrong("spare", NOT_LEADER), has("leader", (0, 2, 1))),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("only-leaders-take-acknowledgements", "ShareAcknowledge", WHOLE)
+def test_only_leaders_take_acknowledgements(case):
+    """Where nobody reads a partition nobody can acknowledge its records."""
+    group, topic = case.topic("group"), case.topic()
+    how = {"version": case.version, "broker": SPARE}
+    verdict = case.judge(
+        acquired(case, group, topic),
+        fetch(group, 0, topic, broker=SPARE, name="begins"),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="spare"),
+        acknowledge(group, 1, topic, run(0, 2, ACCEPT), broker=LED, name="leader"),
+        expect=all_of(wrong("begins", NOT_LEADER), wrong("leader", 0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("only-the-share-coordinator-writes-states", "WriteShareGroupState", WHOLE)
+def test_only_the_share_coordinator_writes_states(case):
+    """A broker that does not coordinate a share partition is NOT_COORDINATOR."""
+    group, topic = case.topic("group"), case.topic()
+    fields = {"state_epoch": 1, "leader_epoch": 0, "start_offset": 0}
+    row = {"state_batches": [batch(0, 1, 2, 1)], **fields}
+    if case.version:
+        row["delivery_complete_count"] = 2
+    api = "WriteShareGroupState"
+    verdict = case.judge(
+        a_group(case, group, topic),
+        asked(api, topic, case.version, group=group, broker=SPARE, name="spare", **row),
+        summary(topic, group=group, broker=SPARE, name="summed up by the spare"),
+        summary(topic, group=group, broker=COORDINATES, name="summary"),
+        expect=all_of(
+            is_("spare", NOT_COORDINATOR, "results[0].partitions[0].error_code"),
+            is_("summed up by the spare", NOT_COORDINATOR, "results[0].partitions[0].error_code"),
+            is_("summary", 0, "results[0].partitions[0].error_code"),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@moves("only-the-coordinator-takes-share-heartbeats", "ShareGroupHeartbeat", WHOLE)
+def test_only_the_coordinator_takes_share_heartbeats(case):
+    """A member, and whoever looks at its group, hears NOT_COORDINATOR from another broker."""
+    group, topic = case.topic("group"), case.topic()
+    epoch = Ref("anne assigned", "member_epoch")
+    verdict = case.judge(
+        a_group(case, group, topic),
+        beat(group, ANNE, epoch, topic, version=case.version, broker=SPARE, name="spare"),
+        described(group, broker=SPARE, name="described by the spare"),
+        ask("ConsumerGroupDescribe", 1, {"group_ids": [group]}, broker=SPARE, name="as another"),
+        offsets(group, [(topic, [0])], broker=SPARE, name="offsets by the spare"),
+        beat(group, ANNE, epoch, topic, version=case.version, name="goes on", **at(group)),
+        expect=all_of(is_("spare", NOT_COORDINATOR), is_("goes on", 0)),
+    )
+    assert verdict.conforms, verdict
