@@ -1,13 +1,15 @@
 """The consumer by assignment: positions, resets, full fetches; no fetch sessions yet.
 
-`poll` is a flow that asks each leader once for all of its partitions and returns what came, at most
+`poll` is a flow of rounds: each asks each leader once for all of its partitions, and the first that
+brings something ends the poll, as its timeout does (CONS-14). It returns at most
 `max_poll_records`; the rest waits in `_buffers` for the next poll and is dropped when its partition
 is no longer assigned or somebody sought elsewhere (CONS-24, CONS-27). A position moves only over
 what was handed out or rightly skipped, so an error loses nothing. Who delivered goes to the end of
 the line (CONS-48).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from reference_impl.wire.errors import ErrorCode, is_retriable
@@ -15,7 +17,16 @@ from reference_impl.wire.records import RecordError
 
 from .flow import Answer, Ask, ClientError, Flow, KafkaError, Pause, Unreachable
 from .metadata import STALE, View, know, refresh
-from .offsets import EARLIEST, LATEST, READ_COMMITTED, READ_UNCOMMITTED, Place, offsets_for
+from .offsets import (
+    EARLIEST,
+    LATEST,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    Found,
+    Place,
+    found_for,
+    offsets_for,
+)
 from .reading import Consumed, read_partition
 
 _V_TOPIC_IDS = 13
@@ -53,9 +64,13 @@ class Consumer:
         rack: str = "",
         check_crcs: bool = True,
         max_poll_records: int = 500,
+        metadata_max_age_ms: int = 300_000,
+        auto_commit_ms: int | None = None,
     ):
         if reset not in (*_RESETS, "none") or isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
             raise ClientError(f"reset {reset!r} or isolation {isolation} is none of ours (CONS-04)")
+        if auto_commit_ms is not None:
+            raise ClientError("nothing is committed without a group (CONS-12)")
         self.view = view
         self.isolation = isolation
         self.reset = reset
@@ -67,12 +82,15 @@ class Consumer:
         self.rack = rack
         self.check_crcs = check_crcs
         self.max_poll_records = max_poll_records
+        self.metadata_max_age_ms = metadata_max_age_ms
         self.positions: dict[Place, int | None] = {}
         self.high_watermarks: dict[Place, int] = {}
         self.stable_offsets: dict[Place, int] = {}
         self.paused: set[Place] = set()
         self._buffers: dict[Place, _Buffer] = {}
+        self.disbelieved = 0  # answers to Fetch that named partitions nobody had asked for
         self._failures = 0
+        self._learned_at = view.now
 
     def assign(self, places: Iterable[Place]) -> None:
         """Exactly these partitions from now on; those kept keep their position."""
@@ -103,10 +121,38 @@ class Consumer:
             raise ClientError(f"{place} is not assigned")
         return place
 
-    def poll(self) -> Flow[list[Consumed]]:
+    def offsets_for_times(self, wanted: Mapping[Place, int]) -> Flow[dict[Place, Found]]:
+        """The first record of each partition at or after an instant (ms since the epoch)."""
+        return (yield from found_for(self.view, wanted, isolation=self.isolation))
+
+    def beginning_offsets(self, places: Iterable[Place]) -> Flow[dict[Place, int]]:
+        wanted = dict.fromkeys(places, EARLIEST)
+        return (yield from offsets_for(self.view, wanted, isolation=self.isolation))
+
+    def end_offsets(self, places: Iterable[Place]) -> Flow[dict[Place, int]]:
+        """Where the next record goes, or the end of what a committed reader may see."""
+        wanted = dict.fromkeys(places, LATEST)
+        return (yield from offsets_for(self.view, wanted, isolation=self.isolation))
+
+    def commit(self, *_: Any, **__: Any) -> None:
+        """There is nobody to commit to; `GroupConsumer` can (CONS-12)."""
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID, about="a consumer without a group")
+
+    committed = commit_async = commit
+
+    def poll(self, timeout_ms: int = 0) -> Flow[list[Consumed]]:
+        """Rounds of fetches until one brings records or the time is up; at least one (CONS-14)."""
+        end = self.view.now + timeout_ms
+        while True:
+            out = yield from self._round()
+            if out or self.view.now >= end:
+                return out
+
+    def _round(self) -> Flow[list[Consumed]]:
         """One round of fetches; what it brings may be nothing."""
         if not self.positions:
             raise ClientError("nothing is assigned (CONS-13)")
+        yield from self._relearn()
         yield from know(self.view, sorted({topic for topic, _ in self.positions}))
         yield from self._find_positions()
         if out := self._hand_out():
@@ -132,6 +178,19 @@ class Consumer:
         if stale:
             yield from refresh(self.view, sorted(stale))
         return out
+
+    def _relearn(self) -> Flow[None]:
+        """Metadata grows old; what is read is never forgotten (PROD-18)."""
+        if self.view.now - self._learned_at >= self.metadata_max_age_ms:
+            self._learned_at = self.view.now
+            with suppress(Unreachable):
+                yield from refresh(
+                    self.view, self._interesting(), timeout_ms=self.request_timeout_ms
+                )
+
+    def _interesting(self) -> list[str] | None:
+        """Topics to know about; None is all."""
+        return sorted({topic for topic, _ in self.positions})
 
     def _leaderless(self) -> set[str]:
         return {topic for topic, index in self.positions if self.view.leader(topic, index) is None}
@@ -206,12 +265,28 @@ class Consumer:
                 raise KafkaError(code, about="Fetch")
             stale |= self._topics_of(answer.ask)
             return
-        for topic in answer.body["responses"]:
-            name = topic.get("topic") or self.view.name_of(topic["topic_id"])
-            for part in topic["partitions"]:
-                place = name, part["partition_index"]
-                if self.positions.get(place) is not None:
-                    self._take_partition(place, part, stale)
+        asked = {
+            (row["topic"], part["partition"])
+            for row in answer.ask.body["topics"]
+            for part in row["partitions"]
+        }
+        rows = self._rows(answer)
+        if not rows.keys() <= asked:  # whoever answers what was not asked is not believed (CONS-31)
+            self.disbelieved += 1
+            return
+        for place, part in rows.items():
+            if self.positions.get(place) is not None:
+                self._take_partition(place, part, stale)
+
+    def _rows(self, answer: Answer) -> dict[Place, dict[str, Any]]:
+        return {
+            (
+                topic.get("topic") or self.view.name_of(topic["topic_id"]),
+                part["partition_index"],
+            ): part
+            for topic in answer.body["responses"]
+            for part in topic["partitions"]
+        }
 
     def _take_partition(self, place: Place, part: dict[str, Any], stale: set[str]) -> None:
         code, position = part["error_code"], self.positions[place]

@@ -14,6 +14,7 @@ Sources: ConsumerCoordinator at 4.3.1; clauses CONS-06 to CONS-10, CONS-19, CONS
 CONS-46, CONS-49.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from inspect import isgenerator
@@ -26,16 +27,21 @@ from . import assignors, group_offsets
 from .assignors import ASSIGNORS, Assignor
 from .consumer import Consumer
 from .coordinator import Coordinator
-from .flow import ClientError, Flow, KafkaError, Pause, Unreachable
+from .flow import ClientError, Flow, KafkaError, Pause
 from .group_offsets import CommitFailed, Offset, Place, RebalanceInProgress, Wanted
 from .member import Do, Member
 from .metadata import View, refresh
 
 Callback = Callable[[list[Place]], Any]
+CommitCallback = Callable[[Wanted, ClientError | None], None]
 
 
 def _nothing(places: list[Place]) -> None:
     """Nobody listens."""
+
+
+def _unheard(offsets: Wanted, error: ClientError | None) -> None:
+    """Nobody asked what became of a commit."""
 
 
 class Listener(NamedTuple):
@@ -58,7 +64,6 @@ class GroupConsumer(Consumer):
         assignors: Sequence[str] = ("range", "cooperative-sticky"),
         auto_commit_ms: int | None = 5_000,
         max_poll_interval_ms: int = 300_000,
-        metadata_max_age_ms: int = 300_000,
         instance_id: str | None = None,
         session_timeout_ms: int = 45_000,
         heartbeat_interval_ms: int = 3_000,
@@ -70,7 +75,6 @@ class GroupConsumer(Consumer):
         self.group = group
         self.auto_commit_ms = auto_commit_ms
         self.max_poll_interval_ms = max_poll_interval_ms
-        self.metadata_max_age_ms = metadata_max_age_ms
         self.assignors: list[Assignor] = [ASSIGNORS[name] for name in assignors]
         self.cooperative = all(each.cooperative for each in self.assignors)
         self.coordinator = Coordinator(view, group, request_timeout_ms=self.request_timeout_ms)
@@ -90,7 +94,9 @@ class GroupConsumer(Consumer):
         self._joined_topics: frozenset[str] = frozenset()
         self._polled_at: int | None = None
         self._commit_at = 0
-        self._learned_at = -metadata_max_age_ms
+        self._learned_at = view.now - self.metadata_max_age_ms
+        self._queued: deque[tuple[Wanted, CommitCallback]] = deque()
+        self._committed: dict[Place, Offset] = {}
 
     # --- what is wanted ------------------------------------------------------------------------
 
@@ -133,6 +139,7 @@ class GroupConsumer(Consumer):
 
     def close(self) -> Flow[None]:
         """Commit what was read, if that is automatic, and leave."""
+        yield from self._commit_queued()
         with suppress(ClientError):
             if self.auto_commit_ms is not None and self.positions:
                 yield from self.commit()
@@ -145,10 +152,14 @@ class GroupConsumer(Consumer):
 
     # --- polling -------------------------------------------------------------------------------
 
-    def poll(self) -> Flow[list]:
-        """See to the membership, then one round of fetches; what it brings may be nothing."""
+    def poll(self, timeout_ms: int = 0) -> Flow[list]:
         yield from self._overdue()
+        return (yield from super().poll(timeout_ms))
+
+    def _round(self) -> Flow[list]:
+        """See to the membership, then one round of fetches; what it brings may be nothing."""
         self._polled_at = self.view.now
+        yield from self._commit_queued()
         if self.subscribed:
             yield from self._learn()
             yield from self.member.beat()
@@ -159,11 +170,12 @@ class GroupConsumer(Consumer):
         if self.subscribed and not self.positions:
             yield Pause(self.view.now + self.max_wait_ms)
             return []
-        return (yield from super().poll())
+        return (yield from super()._round())
 
     def beat(self) -> Flow[None]:
         """What a heartbeat thread would do now: beat if it is time, leave if nobody polls."""
         yield from self._overdue()
+        yield from self._commit_queued()
         if self.subscribed:
             yield from self.member.beat()
 
@@ -178,11 +190,7 @@ class GroupConsumer(Consumer):
 
     def _learn(self) -> Flow[None]:
         """Metadata grows old; what it says may be a reason to join again."""
-        if self.view.now - self._learned_at >= self.metadata_max_age_ms:
-            self._learned_at = self.view.now
-            wanted = None if self.pattern else sorted({*self.topics, *(self._watched or ())})
-            with suppress(Unreachable):
-                yield from refresh(self.view, wanted, timeout_ms=self.request_timeout_ms)
+        yield from self._relearn()
         if self.pattern is not None:
             self.topics = frozenset(
                 name
@@ -195,6 +203,11 @@ class GroupConsumer(Consumer):
             self.member.rejoin = "it subscribes to other topics"
         elif self.member.leads and self._watched != self._counts(self._watched or ()):
             self.member.rejoin = "topics have other partitions"
+
+    def _interesting(self) -> list[str] | None:
+        if not self.subscribed:
+            return super()._interesting()
+        return None if self.pattern else sorted({*self.topics, *(self._watched or ())})
 
     def _counts(self, topics: Iterable[str]) -> dict[str, int]:
         """Partitions of the topics that there are."""
@@ -279,6 +292,9 @@ class GroupConsumer(Consumer):
         missing = [place for place, offset in self.positions.items() if offset is None]
         if missing:
             found = yield from self.committed(missing)
+            for place in missing:
+                self._committed.pop(place, None)
+            self._committed |= found
             for place, offset in found.items():
                 self.positions[place] = offset.offset
         yield from super()._find_positions()
@@ -294,17 +310,58 @@ class GroupConsumer(Consumer):
         CommitFailed once the membership is lost, RebalanceInProgress while there is none yet.
         """
         yield from self._overdue()
-        if offsets is None:
-            offsets = {p: o for p, o in self.positions.items() if o is not None}
-        if self.subscribed and self.member.generation < 0:
-            raise CommitFailed(f"no member of {self.group}: {self.member.rejoin} (CONS-41)")
+        yield from self._commit_queued()
+        offsets = self._offsets() if offsets is None else offsets
+        self._must_be_member()
         if not offsets:
             return
         give_up = self.view.now + self.request_timeout_ms
         code = yield from group_offsets.commit(
             self.coordinator, self.member.identity, offsets, give_up=give_up
         )
+        self._settle(offsets, code)
+
+    def commit_async(
+        self, offsets: Wanted | None = None, callback: CommitCallback = _unheard
+    ) -> None:
+        """Have these, or every position as it is now, committed; tried once (CONS-42).
+
+        The next call of this consumer sends it and calls `callback(offsets, error)`, with None for
+        an error when they are committed; callbacks run in the order of their commits.
+        """
+        self._queued.append((self._offsets() if offsets is None else dict(offsets), callback))
+
+    @property
+    def last_committed(self) -> dict[Place, Offset]:
+        """What this consumer knows to be committed of its partitions, without asking (CONS-46)."""
+        return {place: known for place, known in self._committed.items() if place in self.positions}
+
+    def _commit_queued(self) -> Flow[None]:
+        while self._queued:
+            offsets, callback = self._queued.popleft()
+            error: ClientError | None = None
+            try:
+                self._must_be_member()
+                code = yield from group_offsets.commit_once(
+                    self.coordinator, self.member.identity, offsets
+                )
+                self._settle(offsets, code)
+            except ClientError as failed:
+                error = failed
+            callback(offsets, error)
+
+    def _offsets(self) -> dict[Place, int]:
+        return {place: offset for place, offset in self.positions.items() if offset is not None}
+
+    def _must_be_member(self) -> None:
+        if self.subscribed and self.member.generation < 0:
+            raise CommitFailed(f"no member of {self.group}: {self.member.rejoin} (CONS-41)")
+
+    def _settle(self, offsets: Wanted, code: int) -> None:
+        """What a coordinator's answer to a commit comes to."""
         if not code:
+            for place, wanted in offsets.items():
+                self._committed[place] = wanted if isinstance(wanted, Offset) else Offset(wanted)
             return
         does = self.member.react("OffsetCommit", code)
         if does is Do.REJOIN:

@@ -4,16 +4,18 @@ An offset that is committed is the next one to read. Each request takes the newe
 what is asked of it; topics that the view has no id for are named, which ends at version 9.
 
 Sources: OffsetCommitResponseHandler and OffsetFetchResponseHandler of ConsumerCoordinator at 4.3.1;
-KIP-320 (leader epochs), KIP-447 (require_stable), KIP-709, KIP-848; clauses CONS-41, CONS-46.
+KIP-320 (leader epochs), KIP-447 (require_stable), KIP-709, KIP-848; clauses CONS-41, CONS-42,
+CONS-46.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from reference_impl.wire.errors import ErrorCode as E
+from reference_impl.wire.errors import is_retriable
 
 from .coordinator import MOVED, Coordinator
-from .flow import ClientError, Flow, KafkaError
+from .flow import ClientError, Failed, Flow, KafkaError, Unreachable
 
 Place = tuple[str, int]
 _V_NAMES = 9  # the last version that names topics
@@ -31,6 +33,10 @@ class Offset(NamedTuple):
 
 class CommitFailed(ClientError):
     """The group went on without this member; what it read since will be read again by others."""
+
+
+class RetriableCommitFailed(ClientError):
+    """Perhaps not committed, and not tried again; a later commit may well succeed."""
 
 
 class RebalanceInProgress(ClientError):
@@ -69,15 +75,9 @@ def commit(
 
     `identity` names group, generation and member; a simple consumer's generation is -1.
     """
-    body = {
-        **{field: identity[field] for field in ("group_id", "member_id", "group_instance_id")},
-        "generation_id_or_member_epoch": identity["generation_id"],
-        "retention_time_ms": -1,
-        "topics": rows(offsets),
-    }
     answer = yield from coordinator.ask(
         "OffsetCommit",
-        body,
+        _commit_body(identity, offsets),
         give_up=give_up,
         code=first_error,
         again=(E.UNKNOWN_TOPIC_OR_PARTITION,),
@@ -85,6 +85,39 @@ def commit(
         versions=(_V_RETENTION, _V_NAMES),
     )
     return first_error(answer.body)
+
+
+def commit_once(
+    coordinator: Coordinator, identity: Mapping[str, Any], offsets: Wanted
+) -> Flow[int]:
+    """One try, for which a coordinator is looked up if need be (CONS-42); as `commit` otherwise.
+
+    RetriableCommitFailed when nobody coordinates, nobody answers, or the answer is to try again.
+    """
+    about = f"OffsetCommit of group {coordinator.key}"
+    try:
+        outcome = yield from coordinator.once(
+            "OffsetCommit", _commit_body(identity, offsets), versions=(_V_RETENTION, _V_NAMES)
+        )
+    except (KafkaError, Unreachable) as error:
+        raise RetriableCommitFailed(f"{about}: no coordinator: {error}") from error
+    if isinstance(outcome, Failed):
+        raise RetriableCommitFailed(f"{about}: {Unreachable(outcome)}")
+    code = first_error(outcome.body)
+    if code in _ELSEWHERE:
+        coordinator.forget()
+    if is_retriable(code):
+        raise RetriableCommitFailed(f"{KafkaError(code, about=about)}")
+    return code
+
+
+def _commit_body(identity: Mapping[str, Any], offsets: Wanted) -> dict[str, Any]:
+    return {
+        **{field: identity[field] for field in ("group_id", "member_id", "group_instance_id")},
+        "generation_id_or_member_epoch": identity["generation_id"],
+        "retention_time_ms": -1,
+        "topics": rows(offsets),
+    }
 
 
 def committed(

@@ -1,6 +1,11 @@
-"""ListOffsets as a flow: the offset of a timestamp, or of the beginning or end of a partition."""
+"""ListOffsets as a flow: the offset of a timestamp, or of the beginning or end of a partition.
+
+Each leader is asked once for all of its partitions; where there is none, or one that says it is
+not the one, metadata is renewed and the rest asked again after a pause (META-06, META-07).
+"""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from reference_impl.wire.errors import is_retriable
 
@@ -12,6 +17,16 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 Place = tuple[str, int]
 
 
+class Found(NamedTuple):
+    """The first record at or after a timestamp; -1 and -1 where nothing is that new.
+
+    At the beginning or end of a partition there is an offset and no timestamp.
+    """
+
+    offset: int
+    timestamp: int
+
+
 def offsets_for(
     view: View,
     wanted: Mapping[Place, int],
@@ -19,9 +34,21 @@ def offsets_for(
     isolation: int = READ_UNCOMMITTED,
     timeout_ms: int = 30_000,
 ) -> Flow[dict[Place, int]]:
-    """Offset of each partition for its timestamp; -1 where nothing is that new."""
+    """`found_for` without timestamps."""
+    found = yield from found_for(view, wanted, isolation=isolation, timeout_ms=timeout_ms)
+    return {place: each.offset for place, each in found.items()}
+
+
+def found_for(
+    view: View,
+    wanted: Mapping[Place, int],
+    *,
+    isolation: int = READ_UNCOMMITTED,
+    timeout_ms: int = 30_000,
+) -> Flow[dict[Place, Found]]:
+    """What each partition has for its timestamp (ms), EARLIEST or LATEST."""
     give_up, attempt = view.now + timeout_ms, 0
-    found: dict[Place, int] = {}
+    found: dict[Place, Found] = {}
     yield from know(view, sorted({topic for topic, _ in wanted}), timeout_ms=timeout_ms)
     while True:
         left = {place: stamp for place, stamp in wanted.items() if place not in found}
@@ -75,7 +102,7 @@ def _asks(view: View, left: Mapping[Place, int], isolation: int) -> list[Ask]:
     ]
 
 
-def _take(outcome: Outcome, found: dict[Place, int]) -> KafkaError | Unreachable | None:
+def _take(outcome: Outcome, found: dict[Place, Found]) -> KafkaError | Unreachable | None:
     if not isinstance(outcome, Answer):
         return Unreachable(outcome)
     error = None
@@ -85,5 +112,5 @@ def _take(outcome: Outcome, found: dict[Place, int]) -> KafkaError | Unreachable
             if part["error_code"]:
                 error = KafkaError(part["error_code"], about="{}-{}".format(*place))
             else:
-                found[place] = part["offset"]
+                found[place] = Found(part["offset"], part["timestamp"])
     return error

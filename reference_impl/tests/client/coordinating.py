@@ -8,6 +8,7 @@ from reference_impl.client.flow import Ask, Failed
 from .scripted import metadata, topic
 
 _CODE = {"error_code": 0}
+_END = {"offset": 0, "timestamp": -1}
 
 
 class Coordinating:
@@ -85,7 +86,7 @@ class Coordinating:
         return {"groups": [{"group_id": body["group_id"], **_CODE, **self._rows(topics, row)}]}
 
     def _ListOffsets(self, body, code):
-        return self._rows(body["topics"], lambda place: {"error_code": code, "offset": 0})
+        return self._rows(body["topics"], lambda place: _END | {"error_code": code})
 
     def _Fetch(self, body, code):
         rows = [

@@ -97,7 +97,12 @@ class Leaders:
                     {
                         "name": row["name"],
                         "partitions": [
-                            {"partition_index": p["partition_index"], "error_code": 0, "offset": 5}
+                            {
+                                "partition_index": p["partition_index"],
+                                "error_code": 0,
+                                "offset": 5,
+                                "timestamp": -1,
+                            }
                             for p in row["partitions"]
                         ],
                     }
@@ -135,6 +140,40 @@ def test_each_leader_is_asked_once_for_all_it_has():
     assert [row["topic"] for row in fetches[0]] == ["t"]
     assert sorted(row["topic"] for row in fetches[1]) == ["t", "u"]
     assert set(consumer.positions.values()) == {10}
+
+
+@pytest.mark.parametrize(("timeout_ms", "rounds"), [(0, 1), (35, 4), (10_000, 10)])
+def test_a_poll_goes_round_until_records_come_or_its_time_is_up(timeout_ms, rounds):
+    consumer, runner = consuming(reset="earliest")
+    leaders, empty = runner.script, [9]
+
+    def script(ask):
+        if ask.api != "Fetch" or not empty[0]:
+            return leaders(ask)
+        empty[0] -= 1
+        rows = [{"topic": "t", "partitions": [part(b"")]}]
+        return {"error_code": 0, "responses": rows}
+
+    runner.script, runner.trip_ms = script, 10
+    consumer.seek(("t", 0), 5)
+    got = runner.run(consumer.poll(timeout_ms))
+    assert (len(runner.asked("Fetch")), len(got)) == (rounds, 5 if rounds == 10 else 0)
+
+
+@pytest.mark.parametrize("stranger", [("t", 1), ("u", 0)])
+def test_an_answer_about_what_was_not_asked_is_dropped_whole(stranger):
+    consumer, runner = consuming(places=[("t", 0), ("t", 1)])
+    consumer.seek(("t", 0), 5)
+    consumer.seek(("t", 1), 5)
+    consumer.pause([("t", 1)])
+    name, index = stranger
+    more = [part()] if name == "u" else [part(), part(index=index)]
+    rows = [{"topic": "t", "partitions": more}]
+    if name == "u":
+        rows.append({"topic": "u", "partitions": [part(index=index)]})
+    runner.script = lambda ask: {"error_code": 0, "responses": rows}
+    assert runner.run(consumer.poll()) == []
+    assert set(consumer.positions.values()) == {5} and consumer.disbelieved == 1
 
 
 @pytest.mark.parametrize(("reset", "stamp"), [("earliest", -2), ("latest", -1)])
