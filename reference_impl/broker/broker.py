@@ -20,7 +20,7 @@ from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple
 
-from reference_impl.broker import news, registry
+from reference_impl.broker import forwarding, news, registry
 from reference_impl.broker.client_quotas import Again, ClientQuotas
 from reference_impl.broker.controller.channels import Channels
 from reference_impl.broker.effects import (
@@ -253,7 +253,10 @@ class Broker:
                 return
         module = registry.handler(request.header.key)
         try:
-            answer = module.handle(request, self, now)
+            if forwarding.stuck(self, request):
+                answer = forwarding.wait(self, module, request, now)
+            else:
+                answer = module.handle(request, self, now)
         except Exception as fault:
             answer = fault
         yield from self._effects(request, answer, now)

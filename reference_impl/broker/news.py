@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reference_impl.broker import registry
+from reference_impl.broker.forwarding import QUORUM
 from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topology import Change, Everything, Gone
 
@@ -45,3 +46,4 @@ def _act(broker: Broker, change: Change, now: int) -> None:
                 replicas.stop(replica.topic, replica.index, delete=True, now=now)
         for state in change.partitions:
             replicas.apply(state, now)
+        broker.purgatory.touch(QUORUM)

@@ -82,6 +82,7 @@ class Simulation:
             switches=self.switches,
         )
         self.cluster.reach = self._reach
+        self.cluster.reachable = self._reachable
         self.hosts = {node.id: Host(node.id, self.world, self.network) for node in nodes}
         self.clients: list[SimClient] = []
         self._logs = {number: self._new_logs() for number in self.hosts}
@@ -118,6 +119,11 @@ class Simulation:
         ]
         self.cluster.create(name, seats)
         self.cluster.spread()
+
+    def _reachable(self, broker: int) -> bool:
+        """Whether a broker can ask, or write, whoever keeps the registry."""
+        cuts, name = self.network.cuts, f"b{broker}"
+        return not (cuts(name, CONTROLLER) or cuts(CONTROLLER, name))
 
     def leads(self, broker: int) -> bool:
         """Partitions, or the cluster, where one of its brokers is controller."""

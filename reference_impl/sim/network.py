@@ -47,6 +47,10 @@ class Network:
         self._wire(source, target).cut = True
         self._world.tell("net", f"cut {source}>{target}")
 
+    def cuts(self, source: str, target: str) -> bool:
+        wire = self._wires.get((source, target))
+        return wire is not None and wire.cut
+
     def heal(self, source: str, target: str) -> None:
         wire = self._wire(source, target)
         wire.cut = False

@@ -16,6 +16,7 @@ from reference_impl.io.client import Client
 from reference_impl.io.server import serve
 from reference_impl.tests.registry.real_trees import RELEASES, plain, real
 from reference_impl.tests.registry.test_znodes import FEW, MANY
+from reference_impl.wire.records import build
 
 pytestmark = [pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow]
 SECONDS = 30
@@ -283,3 +284,54 @@ def test_a_data_directory_of_another_cluster_is_refused(keeper, tmp_path):
     keeper.create("/cluster/id", b'{"version":"1","id":"another"}', makepath=True)
     with pytest.raises(RegistryError, match="The Cluster ID another doesn't match stored"):
         serve(release="2.8", data=tmp_path, zookeeper=keeper.where, config=SETTINGS)
+
+
+# -------------------------------------------------------------- what brokers leave a controller
+
+def append(bootstrap):
+    """A record that the follower which is paused does not have; the error."""
+    records = build(2, [b"x"], timestamp=int(time.time() * 1000))
+    rows = [{"index": 0, "records": records}]
+    body = {"transactional_id": None, "acks": 1, "timeout_ms": 9000,
+            "topic_data": [{"name": "t", "partition_data": rows}]}  # fmt: skip
+    with Client(bootstrap[1:2]) as client:
+        answer = client.ask("Produce", body, "any")
+    return answer["responses"][0]["partition_responses"][0]["error_code"]
+
+
+LEFT = '{{"version":1,"partitions":[{{"topic":"t","partition":{}}}]}}'
+
+
+@pytest.mark.parametrize("release", ["1.0", "2.2"])
+def test_a_changed_isr_is_announced_and_stays_until_a_controller_reads_it(release, keeper):
+    """The text and the number of three real nodes, whose controller was paused as well."""
+    config = {**SETTINGS, "zookeeper.session.timeout.ms": "30000", "replica.lag.time.max.ms": "500"}
+    with serve(3, release=release, zookeeper=keeper.where, config=config) as running:
+        running.registry.settle(SECONDS)
+        keeper.create("/brokers/topics/t", b'{"version":1,"partitions":{"0":[1,0,2]}}')
+        state = "/brokers/topics/t/partitions/0/state"
+        until(lambda: keeper.exists(state))
+        running.pause(0)
+        assert append(running.bootstrap) == 0
+        until(lambda: keeper.get(state)[0] == STATE.format(1, 1, 0, "1,2").encode())
+        until(lambda: keeper.get_children("/isr_change_notification"))
+        (name,) = keeper.get_children("/isr_change_notification")
+        assert name == "isr_change_0000000000"
+        assert keeper.get(f"/isr_change_notification/{name}")[0].decode() == LEFT.format(0)
+        view = running.brokers[1].metadata
+        assert list(view.partition("t", 0).isr) == [1, 0, 2]
+        running.resume(0)
+        until(lambda: not keeper.exists(f"/isr_change_notification/{name}"))
+        until(lambda: list(view.partition("t", 0).isr) in ([1, 2], [1, 2, 0]))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_others_leave_is_read_and_removed(release, keeper):
+    with serve(release=release, zookeeper=keeper.where, config=SETTINGS) as running:
+        running.registry.settle(SECONDS)
+        text = LEFT.format(0).encode()
+        keeper.create("/isr_change_notification/isr_change_", text, sequence=True)
+        text = b'{"version":1,"broker":0,"event":1}'
+        keeper.create("/log_dir_event_notification/log_dir_event_", text, sequence=True)
+        for parent in ("/isr_change_notification", "/log_dir_event_notification"):
+            until(lambda parent=parent: not keeper.get_children(parent))

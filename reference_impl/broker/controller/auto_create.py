@@ -117,8 +117,12 @@ def internal_topic(broker: Broker, name: str) -> int:
 def _create(
     broker: Broker, name: str, partitions: int, factor: int, configs: dict[str, str]
 ) -> None:
-    """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03)."""
+    """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03). A broker that
+    is cut off asks in vain.
+    """
     cluster = broker.cluster
+    if not cluster.reachable(broker.id):
+        return
     if broker.persona.kraft:
         kraft.check_name(broker, name)
         place = StripedPlacer(seats(cluster), cluster.random).place

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from reference_impl.broker import registry
 from reference_impl.broker.controller import controller_frames
 from reference_impl.broker.effects import Connection, Request
+from reference_impl.broker.forwarding import QUORUM
 from reference_impl.cluster.replica import NO_LEADER, LeaderState
 from reference_impl.cluster.topology import Change, Controlled, Everything, Gone, Node
 from reference_impl.wire.headers import RequestHeader
@@ -70,6 +71,7 @@ class Channels:
         for change in changes:
             if type(change) in (Everything, Controlled):
                 news = self._begin()
+                self._broker.purgatory.touch(QUORUM)
             elif self._controls:
                 news.append(change)
         if news:
