@@ -25,10 +25,11 @@ from reference_impl.broker.topic_view import topic_view
 from reference_impl.group import classic_members, consumer_records, conversion, log_records
 from reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from reference_impl.group.exchange import Join, refusal, synced
-from reference_impl.group.heartbeat import Beat, Refused, Settings, Told
+from reference_impl.group.heartbeat import Beat, Settings, Told
 from reference_impl.group.members import Group, Ticket
 from reference_impl.group.modern import JOIN_EPOCH, ModernGroup, ModernMember
 from reference_impl.group.states import State
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 _STATE = "consumer groups"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import config_values, config_view
 from reference_impl.broker.config_values import ValueRefused
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

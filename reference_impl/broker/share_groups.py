@@ -20,10 +20,11 @@ from reference_impl.broker.share_persister import Answer
 from reference_impl.broker.topic_view import topic_view
 from reference_impl.group.placement import partition_for
 from reference_impl.log.partition_log import LOG_END
+from reference_impl.refused import Refused
 from reference_impl.share import group_records
 from reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
 from reference_impl.share.group_records import Stand
-from reference_impl.share.membership import Beat, Membership, Refused, Settings, Told
+from reference_impl.share.membership import Beat, Membership, Settings, Told
 from reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from reference_impl.broker import share_groups, share_persister
 from reference_impl.broker.partitions import locate
 from reference_impl.broker.share_persister import Answer
+from reference_impl.refused import Refused
 from reference_impl.share import group_records
 from reference_impl.share.coordinator import Kept
 from reference_impl.share.group import Place, ShareGroup, Started, joined
-from reference_impl.share.membership import Refused
 from reference_impl.share.state_batches import NO_OFFSET
 from reference_impl.wire.errors import ErrorCode as E
 

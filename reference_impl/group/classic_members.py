@@ -18,7 +18,7 @@ from reference_impl.group import consumer_records
 from reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from reference_impl.group.consumer_states import stand
 from reference_impl.group.exchange import Answer, Join, refusal
-from reference_impl.group.heartbeat import DISABLED, DOWNGRADES, Refused
+from reference_impl.group.heartbeat import DISABLED, DOWNGRADES
 from reference_impl.group.modern import (
     Classic,
     Ending,
@@ -28,6 +28,7 @@ from reference_impl.group.modern import (
     Place,
     View,
 )
+from reference_impl.refused import Refused
 from reference_impl.wire.embedded.consumer_protocol import decode_subscription, encode_assignment
 from reference_impl.wire.errors import ErrorCode as E
 

@@ -17,12 +17,13 @@ from typing import Any
 from reference_impl.group import consumer_records
 from reference_impl.group.classic_members import assignment_of
 from reference_impl.group.consumer_states import stand
-from reference_impl.group.heartbeat import UPGRADES, Refused, Settings
+from reference_impl.group.heartbeat import UPGRADES, Settings
 from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.members import CONSUMER, Group, Member
 from reference_impl.group.modern import Classic, Ending, ModernGroup, ModernMember, Place, View
 from reference_impl.group.states import State
 from reference_impl.group.xxh3 import group_hash
+from reference_impl.refused import Refused
 from reference_impl.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
 from reference_impl.wire.errors import ErrorCode as E
 

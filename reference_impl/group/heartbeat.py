@@ -8,19 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reference_impl.group.modern import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Place
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 UNSET = -1
 UPGRADES, DOWNGRADES = ("upgrade", "bidirectional"), ("downgrade", "bidirectional")
 DISABLED = "disabled"
-
-
-class Refused(Exception):
-    """A code and Kafka's words, which some refusals go without."""
-
-    def __init__(self, code: int, message: str | None = None) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
 
 
 @dataclass(frozen=True, slots=True)

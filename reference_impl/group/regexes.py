@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from unicodedata import category
 
-from reference_impl.group.heartbeat import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 _LONGEST_REPEAT = 1000

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reference_impl.group.xxh3 import group_hash
+from reference_impl.refused import Refused
 from reference_impl.share.assignor import simple
 from reference_impl.share.group import (
     JOIN_EPOCH,
@@ -35,12 +36,6 @@ from reference_impl.wire.errors import ErrorCode as E
 
 _REJOIN = "The member must abandon all its partitions and rejoin."
 _LONGEST_ID = 36
-
-
-class Refused(Exception):
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
 
 
 @dataclass(frozen=True, slots=True)

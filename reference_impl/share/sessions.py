@@ -14,18 +14,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 FIRST, FINAL = 0, -1
 _LAST_EPOCH = 2**31 - 1
 Place = tuple[bytes, int]  # topic id, partition
 Key = tuple[str, str]  # group, member
-
-
-class Refused(Exception):
-    def __init__(self, code: int) -> None:
-        super().__init__(E(code).name)
-        self.code = code
 
 
 @dataclass(slots=True)

@@ -20,9 +20,9 @@ from reference_impl.broker.controller.outcome import (
     default_replication,
     seats,
 )
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster import racks
 from reference_impl.cluster.racks import PlacementError, StripedPlacer
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

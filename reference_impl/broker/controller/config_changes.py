@@ -18,7 +18,7 @@ from reference_impl.broker import config_view, group_settings, topic_names
 from reference_impl.broker.config_values import ValueRefused
 from reference_impl.broker.control import controller_of
 from reference_impl.broker.controller import broker_settings, topic_settings
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

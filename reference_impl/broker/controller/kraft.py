@@ -25,9 +25,9 @@ from reference_impl.broker.controller.outcome import (
     fenced_seats,
     seats,
 )
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster.racks import PlacementError, StripedPlacer
 from reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

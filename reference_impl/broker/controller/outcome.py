@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster.racks import Seat
 from reference_impl.cluster.topology import NO_TOPIC_ID, Cluster
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

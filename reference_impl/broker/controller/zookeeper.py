@@ -28,10 +28,10 @@ from reference_impl.broker.controller.outcome import (
     default_replication,
     seats,
 )
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster import racks
 from reference_impl.cluster.racks import PlacementError
 from reference_impl.cluster.topology import NO_TOPIC_ID
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from reference_impl.broker.controller import auto_create
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
 from reference_impl.cluster.view import SeenTopic
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

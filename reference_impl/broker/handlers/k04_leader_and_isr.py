@@ -17,9 +17,9 @@ from reference_impl.broker.controller_requests import (
     check_broker_epoch,
     check_controller_epoch,
 )
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topology import NO_TOPIC_ID
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.controller.controller_frames import told_brokers, told_partitions
 from reference_impl.broker.controller_requests import check_broker_epoch, check_controller_epoch
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import config_view, topic_names
 from reference_impl.broker.config_view import Entry
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

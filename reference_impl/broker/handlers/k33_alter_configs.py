@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.controller import config_changes
 from reference_impl.broker.effects import Hangup, Wait
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

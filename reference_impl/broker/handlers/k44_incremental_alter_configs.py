@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from reference_impl.broker import config_view
 from reference_impl.broker.controller import config_changes
 from reference_impl.broker.controller.config_changes import BROKER, LOGGER, TOPIC
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.control import controller_of, is_controller
 from reference_impl.broker.controller import kraft
-from reference_impl.broker.refused import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster.client_settings import ENTITY_TYPES, Entity
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

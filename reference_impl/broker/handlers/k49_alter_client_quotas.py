@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reference_impl.broker.control import is_controller
-from reference_impl.broker.refused import Refused
 from reference_impl.cluster.client_settings import Entity, entity
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

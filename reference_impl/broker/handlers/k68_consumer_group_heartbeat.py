@@ -20,7 +20,8 @@ from reference_impl.broker.consumer_groups import (
 from reference_impl.broker.effects import Request, Wait
 from reference_impl.broker.group_answers import beaten, not_beaten
 from reference_impl.broker.groups import coordinates, waiting
-from reference_impl.group.heartbeat import Beat, Refused, Told, check
+from reference_impl.group.heartbeat import Beat, Told, check
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_CLIENT_IDS = 1

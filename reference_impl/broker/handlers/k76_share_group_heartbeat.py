@@ -13,7 +13,8 @@ from reference_impl.broker.group_answers import beaten, not_beaten
 from reference_impl.broker.groups import refusal, waiting
 from reference_impl.broker.share_groups import are_on, heartbeat, heartbeat_interval
 from reference_impl.group.members import Ticket
-from reference_impl.share.membership import Beat, Refused, Told, check
+from reference_impl.refused import Refused
+from reference_impl.share.membership import Beat, Told, check
 from reference_impl.wire.errors import ErrorCode
 
 

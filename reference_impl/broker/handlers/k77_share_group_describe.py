@@ -14,8 +14,8 @@ from reference_impl.broker.group_answers import described, topic_rows
 from reference_impl.broker.groups import refusal
 from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from reference_impl.broker.share_groups import are_on, share_group
+from reference_impl.refused import Refused
 from reference_impl.share.group import Member, ShareGroup
-from reference_impl.share.membership import Refused
 from reference_impl.wire.errors import ErrorCode
 
 ASSIGNOR = "simple"

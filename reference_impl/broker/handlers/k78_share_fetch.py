@@ -24,8 +24,9 @@ from reference_impl.broker.handlers.k79_share_acknowledge import (
 )
 from reference_impl.broker.share_fetching import Fetching, failed
 from reference_impl.broker.share_groups import are_on
+from reference_impl.refused import Refused
 from reference_impl.share.acquisition import RECORD_LIMIT, Wish
-from reference_impl.share.sessions import FINAL, FIRST, Place, Refused, Session
+from reference_impl.share.sessions import FINAL, FIRST, Place, Session
 from reference_impl.wire.errors import ErrorCode as E
 
 _NOT_WHILE_RENEWING = ("max_bytes", "min_bytes", "max_records", "max_wait_ms")

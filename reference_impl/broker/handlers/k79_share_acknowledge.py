@@ -20,8 +20,9 @@ from reference_impl.broker.partitions import leader_of
 from reference_impl.broker.share_groups import are_on
 from reference_impl.broker.share_partitions import NO_FAULT, UNHOSTED, Fault
 from reference_impl.group.members import Ticket
+from reference_impl.refused import Refused
 from reference_impl.share.checks import Acknowledged, Known, faulty
-from reference_impl.share.sessions import FINAL, Place, Refused
+from reference_impl.share.sessions import FINAL, Place
 from reference_impl.wire.errors import ErrorCode as E
 
 FIRST_RENEWING = 2

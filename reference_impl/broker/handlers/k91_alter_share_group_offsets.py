@@ -15,7 +15,7 @@ from reference_impl.broker.partitions import NO_TOPIC_ID
 from reference_impl.broker.share_groups import are_on
 from reference_impl.broker.share_partitions import UNHOSTED
 from reference_impl.group.members import Ticket
-from reference_impl.share.membership import Refused
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 WORDS = {

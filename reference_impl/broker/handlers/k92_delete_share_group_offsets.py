@@ -16,8 +16,8 @@ from reference_impl.broker.partitions import NO_TOPIC_ID
 from reference_impl.broker.share_groups import are_on, share_group
 from reference_impl.broker.share_partitions import UNHOSTED
 from reference_impl.group.members import Ticket
+from reference_impl.refused import Refused
 from reference_impl.share.group import ShareGroup
-from reference_impl.share.membership import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 NOTHING = "There is no offset information to delete."

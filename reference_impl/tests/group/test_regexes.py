@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.group import regexes
-from reference_impl.group.heartbeat import Refused
+from reference_impl.refused import Refused
 
 NAMES = [
     "a",

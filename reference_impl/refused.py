@@ -1,4 +1,8 @@
-"""A request, or one entry of it, that is answered with an error code: a value that is raised."""
+"""Something that is answered with an error code: a value that is raised.
+
+Coordinators, sessions and controllers refuse in the same words, so that whoever answers need not
+know who did. What an answer makes of a refusal is its handler's.
+"""
 
 from __future__ import annotations
 
