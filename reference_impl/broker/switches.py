@@ -402,8 +402,8 @@ _ALL = (
     ),
     Switch(
         "generations-start-over",
-        "A group that loses a member counts its generations from the first again.",
-        "rebalance.the-one-who-is-left-leads",
+        "After a group's third generation comes its first again.",
+        "rebalance.a-generation-begins-with-every-phase",
     ),
     Switch(
         "joins-not-awaited",

@@ -17,6 +17,7 @@ from reference_impl.group.members import Group, Member, Ticket
 from reference_impl.group.states import State
 from reference_impl.wire.errors import ErrorCode
 
+LAST_GENERATION = 3  # where a count that starts over does so; a real one's would be a power of two
 RULES: dict[str, dict[str, Any]] = {
     "initial-rebalance-delay-ignored": {"initial_delay_ms": 0},
     "group-size-ignored": {"max_size": 2**31 - 1},
@@ -67,11 +68,6 @@ class DefectiveCoordinator(Coordinator):
             return self._update(group, member, ask, now, rebalance=True)
         return super()._rejoin(group, member, ask, now)
 
-    def _remove(self, group: Group, member_id: str, now: int) -> None:
-        if "generations-start-over" in self.switches:
-            group.generation = 0
-        super()._remove(group, member_id, now)
-
     def _rebalance(self, group: Group, now: int) -> None:
         if "pending-syncs-not-told" in self.switches and group.state is State.COMPLETING:
             group.state = State.STABLE
@@ -87,6 +83,8 @@ class DefectiveCoordinator(Coordinator):
     def _complete_join(self, group: Group, now: int) -> None:
         if "generation-not-bumped" in self.switches and group.generation:
             group.generation -= 1
+        if "generations-start-over" in self.switches and group.generation == LAST_GENERATION:
+            group.generation = 0
         super()._complete_join(group, now)
 
     def _assign(self, group: Group, state: State, assignments: dict[str, bytes], now: int) -> None:
