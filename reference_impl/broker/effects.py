@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 
 class Connection:
@@ -70,8 +70,16 @@ class Hangup(NamedTuple):
     reason: str = ""
 
 
+NEVER = 1 << 62  # a deadline that does not come
 Key = Hashable
 Attempt = Callable[[int], Any]
+
+
+class Ticket(Protocol):
+    """An answer that is there now or will be; `watch` is called once when it comes."""
+
+    answer: Any
+    watch: Callable[[], None] | None
 
 
 @dataclass(slots=True)
@@ -87,6 +95,7 @@ class Wait:
     watch: Iterable[Key]
     attempt: Attempt
     expire: Attempt
+    ticket: Ticket | None = None  # its answer is a change as well, and nobody else waits for it
     order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
 
 

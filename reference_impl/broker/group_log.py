@@ -156,7 +156,7 @@ def _append(
     words: Mapping[E, E] = _NOT_KEPT,
 ) -> None:
     def written(code: int, at: int) -> None:
-        then(words.get(E(code), code), at)
+        then(words.get(code, code) if code else code, at)
 
     internal_log.append(broker, OFFSETS, partition_of(broker, group_id), records, now, written)
 

@@ -16,7 +16,7 @@ from reference_impl.broker import group_log
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import broker_definitions
 from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.effects import Wait
+from reference_impl.broker.effects import NEVER, Wait
 from reference_impl.group import defects, offsets
 from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.exchange import Rules
@@ -29,7 +29,6 @@ from reference_impl.wire.errors import ErrorCode
 
 _STATE, _CLEANER = "group coordinator", "offsets cleaner"
 _CHANGED = ("leads changed", OFFSETS)
-_NEVER = 1 << 62
 _MINUTE = 60_000
 _UNLIMITED = 2**31 - 1
 
@@ -55,8 +54,7 @@ def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False)
         return ErrorCode.INVALID_GROUP_ID
     if not coordinates(broker, group_id):
         return ErrorCode.NOT_COORDINATOR
-    loads = group_log.loads(broker, group_id)
-    return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loads else ErrorCode.NONE
+    return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if group_log.loads(broker, group_id) else 0
 
 
 def coordinates(broker: Broker, group_id: str) -> bool:
@@ -70,13 +68,11 @@ def waiting(
     """The ticket's answer in the form of its request, now or when it comes."""
     if ticket.answer is not None:
         return form(ticket.answer)
-    key = ("ticket", id(ticket))
-    ticket.watch = lambda: broker.purgatory.touch(key)
 
     def attempt(now: int) -> dict[str, Any] | None:
         return None if ticket.answer is None else form(ticket.answer)
 
-    return Wait(_NEVER, [key], attempt, attempt)
+    return Wait(NEVER, (), attempt, attempt, ticket)
 
 
 def state_name(broker: Broker, group: Group) -> str:

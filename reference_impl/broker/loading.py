@@ -84,5 +84,7 @@ def stop(broker: Broker, place: tuple[str, int]) -> None:
 
 def goes_on(broker: Broker, topic: str, index: int | None = None) -> bool:
     """Whether this partition of the topic is being read, or any."""
-    standing = broker.state.get(_STATE, {})
+    standing = broker.state.get(_STATE)
+    if not standing:
+        return False
     return any(place[0] == topic and index in (None, place[1]) for place in standing)

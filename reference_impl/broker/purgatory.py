@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from reference_impl.broker.effects import Connection, Key, Wait
-
-_NEVER = 1 << 62
+from reference_impl.broker.effects import NEVER, Connection, Key, Wait
 
 
 class Purgatory:
@@ -39,13 +38,17 @@ class Purgatory:
         """Keep `request` (any value with a `connection`) until `wait` has an answer for it."""
         self._next += 1
         wait.order = order = self._next
-        keys = tuple(wait.watch)
         self._waiting[order] = (wait, request)
-        self._keys[order] = keys
-        for key in keys:
-            self._watched.setdefault(key, set()).add(order)
+        if wait.watch:
+            self._keys[order] = keys = tuple(wait.watch)
+            for key in keys:
+                self._watched.setdefault(key, set()).add(order)
+        if wait.ticket is not None:
+            wait.ticket.watch = partial(self._touched.add, order)
         if request is not None:
             self._by_connection[request.connection] = order
+        if wait.deadline >= NEVER:
+            return
         heapq.heappush(self._deadlines, (wait.deadline, order))
         if len(self._deadlines) > 2 * len(self._waiting) + 64:
             # Answered requests leave their deadline behind; far ones would stay for ever.
@@ -57,7 +60,7 @@ class Purgatory:
         keys: Iterable[Key],
         attempt: Callable[[int], bool],
         *,
-        until: int = _NEVER,
+        until: int = NEVER,
         give_up: Callable[[int], bool] | None = None,
     ) -> None:
         """Call `attempt(now)` whenever something under a key changed, until it says that is all.
@@ -102,7 +105,9 @@ class Purgatory:
                 entry = self._waiting.get(order)
                 if entry is None:
                     continue
-                yield from self._try(order, entry, entry[0].attempt, now)
+                answered = self._try(order, entry, entry[0].attempt, now)
+                if answered is not None:
+                    yield answered
 
     def expire(self, now: int) -> Iterator[tuple[Any, Any]]:
         """(request, answer) of everything whose time is up; alarms go off on the way."""
@@ -113,11 +118,13 @@ class Purgatory:
             _, order = heapq.heappop(self._deadlines)
             entry = self._waiting.get(order)
             if entry is not None:
-                yield from self._try(order, entry, entry[0].expire, now)
+                answered = self._try(order, entry, entry[0].expire, now)
+                if answered is not None:
+                    yield answered
 
     def _try(
         self, order: int, entry: tuple[Wait, Any], ask: Callable[[int], Any], now: int
-    ) -> Iterator[tuple[Any, Any]]:
+    ) -> tuple[Any, Any] | None:
         try:
             answer = ask(now)
         except Exception as fault:  # the broker turns it into the request's error answer
@@ -130,7 +137,8 @@ class Purgatory:
                 self._forget(order)
         elif answer is not None:
             self._forget(order)
-            yield entry[1], answer
+            return entry[1], answer
+        return None
 
     def deadline(self) -> int | None:
         """When there is something to do next; at once (0) where a key was touched from outside."""
@@ -152,7 +160,7 @@ class Purgatory:
         _, request = self._waiting.pop(order)
         if request is not None:
             self._by_connection.pop(request.connection, None)
-        for key in self._keys.pop(order):
+        for key in self._keys.pop(order, ()):
             watching = self._watched.get(key)
             if watching is not None:
                 watching.discard(order)

@@ -55,7 +55,10 @@ class Member:
     fresh: bool = False  # its join is its first and nobody but us knows its id
 
     def metadata(self, protocol: str | None) -> bytes:
-        return next((data for name, data in self.protocols if name == protocol), b"")
+        for name, data in self.protocols:
+            if name == protocol:
+                return data
+        return b""
 
     def names(self) -> set[str]:
         return {name for name, _ in self.protocols}
@@ -120,10 +123,11 @@ class Group:
 
     def change(self, member: Member, protocols: Protocols) -> None:
         """The member supports other protocols from now on."""
-        if member.protocols != protocols:
-            self.support.subtract(member.names())
-            member.protocols = protocols
-            self.support.update(member.names())
+        before, member.protocols = member.names(), protocols
+        names = member.names()
+        if names != before:
+            self.support.subtract(before)
+            self.support.update(names)
 
     def touch(self, member: Member, now: int) -> None:
         """Its session begins anew."""

@@ -23,6 +23,8 @@ from reference_impl.wire.errors import ErrorCode as E
 
 
 class State(StrEnum):
+    __hash__ = str.__hash__  # in C: the table is asked for every request
+
     EMPTY = "Empty"
     PREPARING = "PreparingRebalance"
     COMPLETING = "CompletingRebalance"
@@ -31,6 +33,8 @@ class State(StrEnum):
 
 
 class Input(Enum):
+    __hash__ = object.__hash__
+
     JOIN_NEW = "a join that brings a member"
     JOIN_STATIC = "a join that takes over an instance id"
     JOIN_CHANGED = "a member joins with other protocols"

@@ -25,6 +25,8 @@ from reference_impl.wire.errors import ErrorCode as E
 class State(StrEnum):
     """By the names that DescribeTransactions gives them."""
 
+    __hash__ = str.__hash__  # in C: the table is asked for every request
+
     EMPTY = "Empty"
     ONGOING = "Ongoing"
     PREPARE_COMMIT = "PrepareCommit"
@@ -41,6 +43,8 @@ NAMES = frozenset({*State, "PrepareEpochFence"})  # what ListTransactions may be
 
 
 class Input(Enum):
+    __hash__ = object.__hash__
+
     INIT = "a producer begins with this id"
     ADD = "partitions are to be added"
     ADD_KNOWN = "partitions are to be added that are in it already"
