@@ -4,7 +4,8 @@ They count when the high watermark has passed them, as with acks=-1; then, or wh
 any more or took longer than request.timeout.ms, `then(code, now)` is called, once. That may be
 before `append` returns.
 
-Sources: ReplicaManager.appendRecords with AppendOrigin.COORDINATOR at 2.8.2, 3.9; APPEND-22.
+Sources: ReplicaManager.appendRecords with AppendOrigin.COORDINATOR at 2.8.2, 3.9; APPEND-22;
+CoordinatorOperationExceptionHelper@4.3.1, GroupMetadataManager.storeOffsets@2.8.2 (NOT_KEPT).
 """
 
 from __future__ import annotations
@@ -14,12 +15,20 @@ from typing import TYPE_CHECKING
 
 from reference_impl.broker.partitions import locate, log_key
 from reference_impl.log.rules import COORDINATOR, LogError
-from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 Then = Callable[[int, int], None]
+# What a failed append to a coordinator's own log means to whoever asked the coordinator.
+NOT_KEPT = {
+    E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
+    E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_LEADER_OR_FOLLOWER: E.NOT_COORDINATOR,
+    E.KAFKA_STORAGE_ERROR: E.NOT_COORDINATOR,
+}
 PATIENCE_MS = 30_000  # request.timeout.ms by default
 
 
@@ -31,7 +40,7 @@ def append(
         then(error, now)
         return
     if replica.too_few and "min-isr-ignored" not in broker.switches:
-        then(ErrorCode.NOT_ENOUGH_REPLICAS, now)
+        then(E.NOT_ENOUGH_REPLICAS, now)
         return
     epoch = replica.leader_epoch
     try:
@@ -46,15 +55,15 @@ def append(
     def replicated(at: int) -> bool:
         still, error = locate(broker, topic, index)
         if still is None or still.leader_epoch != epoch:
-            then(error or ErrorCode.NOT_LEADER_OR_FOLLOWER, at)
+            then(error or E.NOT_LEADER_OR_FOLLOWER, at)
             return True
         if still.log.high_watermark < wanted:
             return False
-        then(ErrorCode.NONE, at)
+        then(E.NONE, at)
         return True
 
     def give_up(at: int) -> bool:
-        then(ErrorCode.REQUEST_TIMED_OUT, at)
+        then(E.REQUEST_TIMED_OUT, at)
         return True
 
     if not replicated(now):

@@ -36,13 +36,6 @@ _CHANGED = ("share leads changed", OFFSETS)
 _RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
 _READ_BYTES = 5 << 20  # offsets.load.buffer.size
 SHARE, FEATURE = "share", "share.version"
-NOT_KEPT = {
-    E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
-    E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
-    E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE,
-    E.NOT_LEADER_OR_FOLLOWER: E.NOT_COORDINATOR,
-    E.KAFKA_STORAGE_ERROR: E.NOT_COORDINATOR,
-}
 
 
 def groups_of(broker: Broker) -> dict[str, ShareGroup]:
@@ -116,7 +109,7 @@ def keep(
         return
 
     def written(code: int, at: int) -> None:
-        then(NOT_KEPT.get(E(code), code), at)
+        then(internal_log.NOT_KEPT.get(E(code), code), at)
 
     internal_log.append(broker, OFFSETS, _partition_of(broker, group_id), records, now, written)
 

@@ -40,14 +40,6 @@ _FIVE_MINUTES, _NEVER = 300_000, 1 << 62
 _CHANGED = ("leads changed", SHARES)
 _READ_BYTES = 5 << 20  # share.coordinator.load.buffer.size
 _NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.", early=True)
-# What a failed write to the coordinator's own log means to who asked for it.
-_NOT_KEPT = {
-    E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
-    E.NOT_ENOUGH_REPLICAS: E.COORDINATOR_NOT_AVAILABLE,
-    E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE,
-    E.NOT_LEADER_OR_FOLLOWER: E.NOT_COORDINATOR,
-    E.KAFKA_STORAGE_ERROR: E.NOT_COORDINATOR,
-}
 
 
 def coordinator_of(broker: Broker) -> ShareCoordinator:
@@ -105,7 +97,7 @@ def run(
         return
 
     def written(code: int, at: int) -> None:
-        code = _NOT_KEPT.get(E(code), code)
+        code = internal_log.NOT_KEPT.get(E(code), code)
         then(Told(Fault(code, E(code).name, early=True)) if code else told, at)
 
     _keep(broker, index, [told.write], now, written)

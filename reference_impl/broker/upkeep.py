@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from reference_impl.cluster.replica import Replica
     from reference_impl.log.partition_log import PartitionLog
 
-PRODUCERS_CHECKED_MS = 600_000
 LOG = logging.getLogger("touchstone.upkeep")
 _KEY_BYTES, _FILLED = 24, 0.9  # of an entry in Kafka's offset map, and how full it may get
 
@@ -47,7 +46,6 @@ class Upkeep:
         """There is a log now; harmless when repeated."""
         if not self._begun:
             self._begun = True
-            self._remind_producers(now)
             self._remind_retention(now + self._number("log.initial.task.delay.ms", 30_000))
             self._remind_producers(now)
             if config_view.setting(self._broker, "log.cleaner.enable") != "false":
@@ -69,18 +67,6 @@ class Upkeep:
 
     def _remind_retention(self, at: int) -> None:
         self._broker.purgatory.remind(("retention", self._broker.id), at, self._look)
-
-    def _remind_producers(self, now: int) -> None:
-        at = now + PRODUCERS_CHECKED_MS
-        self._broker.purgatory.remind(("producers", self._broker.id), at, self._forget_producers)
-
-    def _forget_producers(self, now: int) -> None:
-        """Those that wrote nothing for long (LOG-31); before 3.4 as long as a transactional id."""
-        older = self._number("transactional.id.expiration.ms", 604_800_000)
-        most_idle = self._number("producer.id.expiration.ms", older)
-        self._remind_producers(now)
-        for replica in self._broker.replicas:
-            replica.log.producers.forget_idle(now, most_idle)
 
     def _look(self, now: int) -> None:
         interval = self._number("log.retention.check.interval.ms", 300_000)
@@ -104,14 +90,15 @@ class Upkeep:
 
     def _remind_producers(self, now: int) -> None:
         at = now + max(1, self._number("producer.id.expiration.check.interval.ms", 600_000))
-        self._broker.purgatory.remind(("producers", self._broker.id), at, self._forget)
+        self._broker.purgatory.remind(("producers", self._broker.id), at, self._forget_producers)
 
-    def _forget(self, now: int) -> None:
+    def _forget_producers(self, now: int) -> None:
+        """Those that wrote nothing for long (LOG-31); before 3.4 as long as a transactional id."""
         self._remind_producers(now)
         older = self._number("transactional.id.expiration.ms", 604_800_000)
-        patience = self._number("producer.id.expiration.ms", older)
+        most_idle = self._number("producer.id.expiration.ms", older)
         for replica in self._broker.replicas:
-            replica.log.producers.forget_silent(now - patience)
+            replica.log.producers.forget_idle(now, most_idle)
 
     # --- compaction --------------------------------------------------------------------------
 

@@ -226,16 +226,6 @@ class ProducerState:
             if producer.transaction_start is None and idle >= most_idle_ms:
                 del self.producers[pid]
 
-    def forget_silent(self, since: int) -> None:
-        """Drop producers that wrote nothing after `since` (ms) and have nothing open (LOG-31)."""
-        silent = [
-            pid
-            for pid, producer in self.producers.items()
-            if producer.transaction_start is None and producer.last_timestamp <= since
-        ]
-        for pid in silent:
-            del self.producers[pid]
-
     def forget_before(self, offset: int) -> None:
         """Drop producers whose last batch lies below a log start that moved up."""
         for pid, producer in list(self.producers.items()):
