@@ -194,12 +194,29 @@ def topic_defaults(broker: Broker, entity: str | None = None) -> dict[str, str]:
 
 def spread_defaults(broker: Broker) -> None:
     """Tell the cluster what topics have by default: everywhere, and on brokers set apart."""
-    apart = {
-        int(name): topic_defaults(broker, name)
-        for name, settings in broker.cluster.dynamic_configs.items()
-        if name != "" and settings
-    }
-    broker.cluster.set_topic_defaults(topic_defaults(broker, NOBODY), apart)
+    cluster, apart = broker.cluster, {}
+    for number in cluster.brokers:
+        name = str(number)
+        kept = _lingering(broker, name)
+        if kept or cluster.dynamic_configs.get(name):
+            apart[number] = topic_defaults(broker, name) | kept
+    cluster.set_topic_defaults(topic_defaults(broker, NOBODY), apart)
+
+
+def _lingering(broker: Broker, name: str) -> dict[str, str]:
+    """What a broker's topics still have by default although it was taken back: in 2.2 what is gone
+    is no change, and only a change makes a broker look at its settings.
+    """
+    if not broker.persona.quirk("configs.removed-defaults-linger"):
+        return {}
+    given = dynamic_settings(broker, "") | dynamic_settings(broker, name)
+    before = broker.cluster.settings_in_force.get(name, {})
+    definitions = topic_definitions(broker.persona.release).values()
+    topics = {row.synonym: row.name for row in definitions if row.synonym}
+    if any(before.get(key) != text for key, text in given.items() if key in topics):
+        before = given
+    broker.cluster.settings_in_force[name] = before
+    return {topics[key]: before[key] for key in before.keys() & topics.keys() - given.keys()}
 
 
 def _fallback(

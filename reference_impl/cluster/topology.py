@@ -152,6 +152,7 @@ class Cluster:
         self.next_producer_id = 0
         self.retired_ids: dict[bytes, str] = {}  # ids of deleted topics, where somebody asks
         self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
+        self.settings_in_force: dict[str, dict[str, str]] = {}  # by broker id, where they linger
         self.group_configs: dict[str, dict[str, str]] = {}  # by group id
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"

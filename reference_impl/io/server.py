@@ -322,6 +322,8 @@ class _Cores:
             switches=switches,
             faults=self.faults,
         )
+        if self._cluster.settings_in_force.pop(str(number), None):
+            spread_defaults(broker)
         if isinstance(logs, LogDirs) and self.data is not None:
             logs.failed = lambda path, keys: broker.replicas.directory_failed(keys)
             logs.schedule(broker.purgatory, self.data.number, now)

@@ -150,6 +150,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, True, True),
         _SEEN,
     ),
+    "configs.removed-defaults-linger": (
+        "A broker whose dynamic setting is taken back goes on by it until another is set.",
+        (False, True, False, False, False),
+        "DynamicBrokerConfig.updatedConfigs@2.2.1, 2.8.2; observed on 2.2.1, 2.8.2, 3.9.2, 4.3.1",
+    ),
     "configs.wrong-id-prints-as": (
         "What a broker id that is not this broker's is called in a refusal.",
         ("{0}", "ConfigResource(type=BROKER, name='{0}').name", "{0}", "{0}", "{0}"),

@@ -41,3 +41,23 @@ def test_a_format_that_does_not_hold_is_shown_and_not_used():
     wanted = {"message.format.version": "0.9.0"}
     broker.cluster.configure("t", wanted, frozenset(wanted))
     assert (topic.configs, broker.config_of("t").message_format_version) == (wanted, "2.8-IV1")
+
+
+@pytest.mark.parametrize("release", ["2.2", "2.8", "4.3"])
+def test_what_is_taken_back_may_hold_on_until_another_setting_comes(release):
+    made = brokers(release, 2)
+    cluster = made[0].cluster
+    cluster.create("t", [[0, 1]])
+
+    def told(settings):
+        cluster.dynamic_configs = settings
+        spread_defaults(made[0])
+        return limits(made)[1]
+
+    unset = limits(made)[1]
+    assert told({"1": {"message.max.bytes": "100"}}) == 100
+    assert told({"1": {}}) == (100 if release == "2.2" else unset)
+    assert told({"1": {"log.cleaner.threads": "1"}}) == (100 if release == "2.2" else unset)
+    assert told({"1": {"log.segment.bytes": "2000000"}}) == unset
+    assert told({"": {"message.max.bytes": "70"}}) == 70
+    assert limits(made)[0] == 70
