@@ -6,16 +6,17 @@ not polled does not beat, and one that was not polled for `max_poll_interval_ms`
 by the time anybody looks (CONS-43, CONS-44); `beat` is for applications that work longer than a
 session between polls.
 
-An eager consumer gives up all it owns before it joins, a cooperative one only what it is told to
-afterwards (KIP-429). What a member owned when it lost its generation is lost, not revoked: others
-may have it already. A listener's callback that is a flow is run as one, so it may commit.
+How a member comes by its share is its protocol's business: `classic_consumer.py` agrees on
+generations and may have to divide for all, `modern_consumer.py` is told by the coordinator
+(KIP-848). What a member owned when it lost its membership is lost, not revoked: others may have it
+already. A listener's callback that is a flow is run as one, so it may commit.
 
 Sources: ConsumerCoordinator at 4.3.1; clauses CONS-06 to CONS-10, CONS-19, CONS-20, CONS-39 to
 CONS-46, CONS-49.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from inspect import isgenerator
 from re import Pattern
@@ -23,14 +24,14 @@ from typing import Any, NamedTuple
 
 from reference_impl.wire.errors import ErrorCode as E
 
-from . import assignors, group_offsets
-from .assignors import ASSIGNORS, Assignor
+from . import group_offsets
 from .consumer import Consumer
 from .coordinator import Coordinator
 from .flow import ClientError, Flow, KafkaError, Pause
 from .group_offsets import CommitFailed, Offset, Place, RebalanceInProgress, Wanted
 from .member import Do, Member
-from .metadata import View, refresh
+from .metadata import View
+from .modern_member import ModernMember
 
 Callback = Callable[[list[Place]], Any]
 CommitCallback = Callable[[Wanted, ClientError | None], None]
@@ -56,17 +57,17 @@ class Listener(NamedTuple):
 
 
 class GroupConsumer(Consumer):
+    """What members of either protocol have in common; see `ClassicConsumer`, `ModernConsumer`."""
+
+    member: Member | ModernMember
+
     def __init__(
         self,
         view: View,
         group: str,
         *,
-        assignors: Sequence[str] = ("range", "cooperative-sticky"),
         auto_commit_ms: int | None = 5_000,
         max_poll_interval_ms: int = 300_000,
-        instance_id: str | None = None,
-        session_timeout_ms: int = 45_000,
-        heartbeat_interval_ms: int = 3_000,
         **options: Any,
     ):
         super().__init__(view, **options)
@@ -75,23 +76,10 @@ class GroupConsumer(Consumer):
         self.group = group
         self.auto_commit_ms = auto_commit_ms
         self.max_poll_interval_ms = max_poll_interval_ms
-        self.assignors: list[Assignor] = [ASSIGNORS[name] for name in assignors]
-        self.cooperative = all(each.cooperative for each in self.assignors)
         self.coordinator = Coordinator(view, group, request_timeout_ms=self.request_timeout_ms)
-        self.member = Member(
-            self.coordinator,
-            protocols=self._protocols,
-            lead=self._divide,
-            instance_id=instance_id,
-            session_timeout_ms=session_timeout_ms,
-            rebalance_timeout_ms=max_poll_interval_ms,
-            heartbeat_interval_ms=heartbeat_interval_ms,
-        )
         self.topics: frozenset[str] = frozenset()
         self.pattern: Pattern[str] | None = None
         self.listener = Listener()
-        self._watched: dict[str, int] | None = None  # partitions per topic as the leader divided
-        self._joined_topics: frozenset[str] = frozenset()
         self._polled_at: int | None = None
         self._commit_at = 0
         self._learned_at = view.now - self.metadata_max_age_ms
@@ -117,9 +105,7 @@ class GroupConsumer(Consumer):
             raise ClientError("a topic has a name (CONS-06)")
         if not topics and pattern is None:
             raise ClientError("nothing to subscribe to: unsubscribe leaves the group (CONS-06)")
-        another_kind = self.subscribed and (pattern is None) != (self.pattern is None)
-        if another_kind or (self.positions and not self.subscribed):
-            raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
+        self._only_kind(pattern)
         self.topics, self.pattern = topics, pattern
         self.listener = listener or Listener()
         self._learned_at = self.view.now - self.metadata_max_age_ms
@@ -130,12 +116,26 @@ class GroupConsumer(Consumer):
             raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
         super().assign(places)
 
+    def _only_kind(self, pattern: Any) -> None:
+        """Names, a pattern to be matched here, one for the broker, partitions: one of these."""
+        another_kind = self.subscribed and type(pattern) is not type(self._matched_by)
+        if another_kind or (self.positions and not self.subscribed):
+            raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
+
+    @property
+    def _matched_by(self) -> Any:
+        return self.pattern
+
+    def _own(self, places: Iterable[Place]) -> None:
+        """What membership gives, where `assign` is what the application wants."""
+        super().assign(places)
+
     def unsubscribe(self) -> Flow[None]:
         if self.subscribed:
             yield from self._give_up(list(self.positions))
             yield from self.member.leave("unsubscribed")
-        self.topics, self.pattern, self._watched = frozenset(), None, None
-        super().assign(())
+        self.topics, self.pattern = frozenset(), None
+        self._own(())
 
     def close(self) -> Flow[None]:
         """Commit what was read, if that is automatic, and leave."""
@@ -161,10 +161,9 @@ class GroupConsumer(Consumer):
         self._polled_at = self.view.now
         yield from self._commit_queued()
         if self.subscribed:
-            yield from self._learn()
-            yield from self.member.beat()
-            if self.member.rejoin:
-                yield from self._join()
+            yield from self._relearn()
+            self._match()
+            yield from self._see_to_membership()
         if self.auto_commit_ms is not None and self.view.now >= self._commit_at:
             yield from self._auto_commit()
         if self.subscribed and not self.positions:
@@ -188,99 +187,41 @@ class GroupConsumer(Consumer):
                 yield from self.member.leave(why)
             self.member.lose(why)
 
-    def _learn(self) -> Flow[None]:
-        """Metadata grows old; what it says may be a reason to join again."""
-        yield from self._relearn()
+    def _see_to_membership(self) -> Flow[None]:
+        """Beat, join where that is due, take over what this member is to have."""
+        raise NotImplementedError
+
+    def _match(self) -> None:
+        """Subscribe to the topics that the pattern finds among those that are known."""
         if self.pattern is not None:
             self.topics = frozenset(
                 name
                 for name, topic in self.view.topics.items()
                 if self.pattern.search(name) and not topic.internal
             )
-        if self.member.generation < 0:
-            return
-        if self.topics != self._joined_topics:
-            self.member.rejoin = "it subscribes to other topics"
-        elif self.member.leads and self._watched != self._counts(self._watched or ()):
-            self.member.rejoin = "topics have other partitions"
 
     def _interesting(self) -> list[str] | None:
         if not self.subscribed:
             return super()._interesting()
-        return None if self.pattern else sorted({*self.topics, *(self._watched or ())})
+        return None if self.pattern else sorted(self.topics)
 
-    def _counts(self, topics: Iterable[str]) -> dict[str, int]:
-        """Partitions of the topics that there are."""
-        known = {name: self.view.topic(name) for name in topics}
-        return {name: len(topic.partitions) if topic else 0 for name, topic in known.items()}
-
-    # --- joining -------------------------------------------------------------------------------
-
-    def _join(self) -> Flow[None]:
-        while self.member.rejoin:
-            yield from self._prepare()
-            self._joined_topics = self.topics
-            share = yield from self.member.join()
-            if share is not None:
-                yield from self._take_over(assignors.assigned(share))
-
-    def _prepare(self) -> Flow[None]:
-        """Before it joins a member gives up what it may not keep."""
-        owned = list(self.positions)
-        if self.member.generation < 0:
-            yield from self._lose(owned)
-            return
-        if self.auto_commit_ms is not None:
-            yield from self._auto_commit()
-        kept = [p for p in owned if self.cooperative and p[0] in self.topics]
-        if self.member.generation < 0:  # the commit found that out
-            yield from self._lose(owned)
-        else:
-            yield from self._give_up([place for place in owned if place not in kept])
-
-    def _take_over(self, share: list[Place]) -> Flow[None]:
-        gone = [place for place in self.positions if place not in share]
-        new = [place for place in share if place not in self.positions]
-        if gone:
-            yield from self._give_up(gone)
-            self.member.rejoin = "it gave up partitions that others are to have"
-        super().assign(share)
-        if self.auto_commit_ms is not None:
-            self._commit_at = self.view.now + self.auto_commit_ms
-        yield from self._tell(self.listener.assigned, new if self.cooperative else share)
+    # --- what comes and goes -------------------------------------------------------------------
 
     def _give_up(self, places: list[Place]) -> Flow[None]:
         if places:
             yield from self._tell(self.listener.revoked, places)
-            super().assign(place for place in self.positions if place not in places)
+            self._own(place for place in self.positions if place not in places)
 
     def _lose(self, places: list[Place]) -> Flow[None]:
         if places:
             yield from self._tell(self.listener.lost or self.listener.revoked, places)
-            super().assign(())
+            self._own(())
 
     @staticmethod
     def _tell(callback: Callback, places: list[Place]) -> Flow[None]:
         told = callback(places)
         if isgenerator(told):
             yield from told
-
-    def _protocols(self) -> list[tuple[str, bytes]]:
-        data = assignors.subscription(
-            self.topics, self.positions, self.member.generation, self.rack
-        )
-        return [(each.name, data) for each in self.assignors]
-
-    def _divide(self, protocol: str, members: list[dict[str, Any]]) -> Flow[dict[str, bytes]]:
-        """Led by this member: it must know the topics of all (CONS-09)."""
-        takers = [assignors.taker(row) for row in members]
-        topics = sorted(set().union(*(taker.topics for taker in takers)))
-        if topics:
-            yield from refresh(self.view, topics, timeout_ms=self.request_timeout_ms)
-        self._watched = self._counts(topics)
-        chosen = next(each for each in self.assignors if each.name == protocol)
-        shares = chosen.divide(takers, {t: n for t, n in self._watched.items() if n})
-        return {member: assignors.assignment(places) for member, places in shares.items()}
 
     # --- offsets -------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ A `Client` belongs to one thread.
 
 from __future__ import annotations
 
+import base64
 import random
 import selectors
 import socket
@@ -14,11 +15,12 @@ from collections.abc import Generator, Iterable, Sequence
 from typing import Any, TypeVar
 
 from reference_impl.client.admin import Admin
+from reference_impl.client.classic_consumer import ClassicConsumer
 from reference_impl.client.connection import Connection, ProtocolFault, Reply, Unsupported
 from reference_impl.client.consumer import Consumer
 from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
-from reference_impl.client.group_consumer import GroupConsumer
 from reference_impl.client.metadata import View
+from reference_impl.client.modern_consumer import ModernConsumer
 from reference_impl.client.producer import Producer
 from reference_impl.client.transactions import TransactionalProducer
 
@@ -117,14 +119,23 @@ class Client:
         *,
         group: str | None = None,
         topics: Iterable[str] = (),
+        protocol: str = "classic",
         **options: Any,
     ) -> Running:
-        """A consumer of these partitions, or of its share of `topics` as a member of `group`."""
+        """A consumer of these partitions, or of its share of `topics` as a member of `group`.
+
+        `protocol` is how it is a member: "classic", or "consumer" (KIP-848, brokers from 4.0 on).
+        """
         self.view.now = self.now()
         if group is None:
             consumer = Consumer(self.view, **options)
+        elif protocol == "consumer":
+            own = base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
+            consumer = ModernConsumer(self.view, group, member_id=own, **options)
+        elif protocol == "classic":
+            consumer = ClassicConsumer(self.view, group, **options)
         else:
-            consumer = GroupConsumer(self.view, group, **options)
+            raise ValueError(f"group protocol {protocol!r}: there are 'classic' and 'consumer'")
         if topics:
             consumer.subscribe(topics)
         else:

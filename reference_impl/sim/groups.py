@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from reference_impl.client.classic_consumer import ClassicConsumer
 from reference_impl.client.flow import ClientError, Flow
-from reference_impl.client.group_consumer import GroupConsumer, Listener
+from reference_impl.client.group_consumer import Listener
 from reference_impl.client.group_offsets import Place
 from reference_impl.client.offsets import READ_UNCOMMITTED
 from reference_impl.sim.actor import Actor
@@ -77,7 +78,7 @@ class Known:
     committed: dict[Place, int]
 
 
-class ObservedConsumer(GroupConsumer):
+class ObservedConsumer(ClassicConsumer):
     """Says what it learned of the group to a history."""
 
     def __init__(self, client: SimClient, history: GroupHistory, group: str, **options) -> None:

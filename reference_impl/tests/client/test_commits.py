@@ -2,9 +2,9 @@
 
 import pytest
 
+from reference_impl.client.classic_consumer import ClassicConsumer
 from reference_impl.client.consumer import Consumer
 from reference_impl.client.flow import ClientError, KafkaError
-from reference_impl.client.group_consumer import GroupConsumer
 from reference_impl.client.group_offsets import CommitFailed, Offset, RetriableCommitFailed
 from reference_impl.wire.errors import ErrorCode as E
 
@@ -22,7 +22,7 @@ class Heard(list):
         self.append((offsets, type(error) if error else None))
 
 
-def committing(script: Coordinating, **options) -> tuple[GroupConsumer, Runner, Heard]:
+def committing(script: Coordinating, **options) -> tuple[ClassicConsumer, Runner, Heard]:
     consumer, runner = member(script, **options)
     runner.run(consumer.poll())
     return consumer, runner, Heard()
@@ -124,7 +124,7 @@ def test_what_was_read_since_the_last_commit_is_read_again_by_whoever_comes(inte
     for body in script.commits:
         for row in body["topics"][0]["partitions"]:
             script.offsets["t", row["partition_index"]] = row["committed_offset"]
-    heir = GroupConsumer(view(*script.topics), "g", auto_commit_ms=None, reset="earliest")
+    heir = ClassicConsumer(view(*script.topics), "g", auto_commit_ms=None, reset="earliest")
     heir.subscribe(["t"])
     Runner(heir.view, script).run(heir.poll())
     assert 8 - heir.positions[T0] == again

@@ -5,8 +5,9 @@ import re
 import pytest
 
 from reference_impl.client.assignors import assigned, subscription
+from reference_impl.client.classic_consumer import ClassicConsumer
 from reference_impl.client.flow import ClientError, KafkaError
-from reference_impl.client.group_consumer import GroupConsumer, Listener
+from reference_impl.client.group_consumer import Listener
 from reference_impl.client.group_offsets import CommitFailed, Offset, RebalanceInProgress
 from reference_impl.client.member import REACTIONS, Do
 from reference_impl.wire.errors import ErrorCode as E
@@ -17,10 +18,10 @@ from .scripted import Runner, topic, view
 BOTH = [("t", 0), ("t", 1)]
 
 
-def member(script: Coordinating, **options) -> tuple[GroupConsumer, Runner]:
+def member(script: Coordinating, **options) -> tuple[ClassicConsumer, Runner]:
     seen = view(*script.topics)
     options = {"auto_commit_ms": None, "reset": "earliest"} | options
-    consumer = GroupConsumer(seen, "g", **options)
+    consumer = ClassicConsumer(seen, "g", **options)
     consumer.subscribe(["t"])
     return consumer, Runner(seen, script)
 
@@ -312,7 +313,7 @@ def test_a_pattern_takes_what_it_finds_but_nothing_internal():
     internal = topic("t-internal", 0) | {"is_internal": True}
     script = Coordinating(topic("t1", 0), topic("x", 0), internal)
     seen = view()
-    consumer = GroupConsumer(seen, "g", auto_commit_ms=None, metadata_max_age_ms=1_000)
+    consumer = ClassicConsumer(seen, "g", auto_commit_ms=None, metadata_max_age_ms=1_000)
     consumer.subscribe(pattern=re.compile("^t"))
     runner = Runner(seen, script)
     runner.run(consumer.poll())
@@ -341,13 +342,13 @@ def test_ways_to_subscribe_exclude_each_other():
         with pytest.raises(ClientError, match="CONS-06"):
             consumer.subscribe(empty)
     with pytest.raises(KafkaError, match="INVALID_GROUP_ID"):
-        GroupConsumer(view(), "")
+        ClassicConsumer(view(), "")
 
 
 def test_assigned_partitions_are_committed_without_a_membership():
     script = Coordinating()
     script.offsets = {("t", 0): 9}
-    consumer = GroupConsumer(view(*script.topics), "g", auto_commit_ms=None, reset="earliest")
+    consumer = ClassicConsumer(view(*script.topics), "g", auto_commit_ms=None, reset="earliest")
     consumer.assign([("t", 0)])
     runner = Runner(consumer.view, script)
     runner.run(consumer.poll())
