@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness import state_coverage
-from harness.state_coverage import LATE, TABLES, Coverage, report
+from harness.cli import coverage
+from harness.state_coverage import LATE, TABLES, Coverage, Part, report
 from reference_impl.group.states import Input, State
 
 EMPTY_JOIN, STABLE_JOIN = (State.EMPTY, Input.JOIN_NEW), (State.STABLE, Input.JOIN_NEW)
@@ -53,6 +54,31 @@ def test_only_conforming_cases_count(monkeypatch):
     monkeypatch.setattr(state_coverage.detection, "functions", lambda: {"c": (Claims, None)})
     monkeypatch.setattr(state_coverage.detection, "outcomes", outcomes)
     monkeypatch.setattr(state_coverage, "convene", lambda *a, **k: Court())
-    walked = state_coverage.walk(["4.3"])
+    walked = state_coverage.walk_part(Part("4.3", 0))
     assert walked[LATE] == {EMPTY_JOIN: 1}
     assert all(table.walked is None for table in TABLES.values())
+
+
+def test_parts_walk_every_claim_once():
+    numbers = list(range(100))
+    parts = [numbers[number :: state_coverage.PARTS] for number in range(state_coverage.PARTS)]
+    assert sorted(sum(parts, [])) == numbers
+
+
+def test_parts_are_added_up_and_told(monkeypatch):
+    def walked(pool, parts):
+        yield from ((part, {LATE: {EMPTY_JOIN: 2}}) for part in parts)
+
+    told = []
+    monkeypatch.setattr(state_coverage, "_walked", walked)
+    found = state_coverage.walk(["2.8", "4.3"], 1, told.append)
+    parts = 2 * state_coverage.PARTS
+    assert found[LATE] == {EMPTY_JOIN: 2 * parts}
+    assert told[0] == f"1 of {parts} parts walked (release 4.3)" and len(told) == parts
+
+
+def test_too_little_is_told_by_the_exit_code(monkeypatch):
+    half = Coverage("g", {EMPTY_JOIN: 3}, {EMPTY_SYNC: "why"}, CELLS)
+    monkeypatch.setattr(state_coverage, "coverage", lambda *how: [half])
+    assert coverage.walk_states(1, 50.0) == 0
+    assert coverage.walk_states(1, 50.1) == 2

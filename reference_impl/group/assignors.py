@@ -1,8 +1,8 @@
 """The assignors that a broker has: uniform, which moves as little as it can, and range.
 
 Which partition moves depends on the order of Java's hash maps over member and topic ids where
-Kafka's does (`java_maps.py`). Members that do not all subscribe to the same topics are
-`balanced.py`'s.
+Kafka's does (`java_maps.py`). Whether all members subscribe alike is told, not looked at: where
+they are said to, the first one's topics are everybody's.
 
 Sources: KIP-848; UniformHomogeneousAssignmentBuilder, RangeAssignor@4.3.1 (facts); observed there.
 """
@@ -25,28 +25,29 @@ class Taker(NamedTuple):
 
 
 Target = dict[str, frozenset[Place]]
-Assign = Callable[[list[Taker], Mapping[bytes, int], Mapping[str, frozenset[Place]]], Target]
+Before = Mapping[str, frozenset[Place]]
+Assign = Callable[[list[Taker], Mapping[bytes, int], Before, bool], Target]
 
 
 def uniform(
-    takers: list[Taker], topics: Mapping[bytes, int], before: Mapping[str, frozenset[Place]]
+    takers: list[Taker], topics: Mapping[bytes, int], before: Before, alike: bool
 ) -> Target:
     """`topics`: partitions of each that somebody wants; `before`: the target so far."""
     by_id = {taker.id: taker for taker in takers}
     ordered = [by_id[each] for each in java_order(by_id)]
-    if len({taker.topics for taker in takers}) <= 1:
+    if alike:
         return _evenly(ordered, topics, before)
     return frozen(Balance(ordered, topics, before).balanced())
 
 
 def by_range(
-    takers: list[Taker], topics: Mapping[bytes, int], before: Mapping[str, frozenset[Place]]
+    takers: list[Taker], topics: Mapping[bytes, int], before: Before, alike: bool
 ) -> Target:
     """Each topic cut into consecutive pieces; the first members have the larger ones."""
     given: dict[str, set[Place]] = {taker.id: set() for taker in takers}
     ordered = sorted(takers, key=lambda t: (t.instance_id is None, t.instance_id or t.id, t.id))
     for topic, count in topics.items():
-        readers = [taker for taker in ordered if topic in taker.topics]
+        readers = [t for t in ordered if topic in (ordered[0] if alike else t).topics]
         start = 0
         for place, taker in enumerate(readers):
             size = count // len(readers) + (place < count % len(readers))
@@ -55,9 +56,7 @@ def by_range(
     return frozen(given)
 
 
-def _evenly(
-    takers: list[Taker], topics: Mapping[bytes, int], before: Mapping[str, frozenset[Place]]
-) -> Target:
+def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) -> Target:
     """All want the same: everybody keeps what fits in its share, the rest goes round."""
     order = [topic for topic in java_order(topics) if takers and topic in takers[0].topics]
     places = [(topic, index) for topic in order for index in range(topics[topic])]
@@ -96,7 +95,7 @@ class Balance:
         self,
         takers: list[Taker],
         topics: Mapping[bytes, int],
-        before: Mapping[str, frozenset[Place]],
+        before: Before,
     ) -> None:
         self.takers, self.topics = takers, topics
         self.readers = {

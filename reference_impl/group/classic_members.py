@@ -122,17 +122,13 @@ def heartbeat(
 
 def known(group: ModernGroup, member_id: str, instance_id: str | None) -> ModernMember:
     """Raises Refused."""
-    if instance_id is None:
-        member = group.members.get(member_id)
-        if member is None:
-            raise Refused(E.UNKNOWN_MEMBER_ID)
-        return member
-    holder = group.instances.get(instance_id)
-    if holder is None:
+    holder = member_id if instance_id is None else group.instances.get(instance_id)
+    member = group.members.get(holder or "")
+    if member is None:
         raise Refused(E.UNKNOWN_MEMBER_ID)
-    if holder != member_id:
+    if member.id != member_id:
         raise Refused(E.FENCED_INSTANCE_ID)
-    return group.members[holder]
+    return member
 
 
 def assignment_of(places: Any, metadata: bytes, view: View) -> bytes:

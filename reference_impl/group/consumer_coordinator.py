@@ -1,10 +1,10 @@
 """The coordinator of consumer groups (KIP-848): a heartbeat joins, reports, leaves and is told.
 
-Each heartbeat does four things in this order: it is checked, it changes what its member subscribes
-to, the target is worked out anew if the group's epoch is past it, and the member takes one step
-towards it (`reconciliation.py`). The target is not worked out more often than the assignment
-interval allows; until then members walk towards the old one. A regular expression is resolved
-after the answer, as in Kafka, where another thread does it.
+Each heartbeat does four things in this order: it is checked (`consumer_requests.py`), it changes
+what its member subscribes to, the target is worked out anew if the group's epoch is past it, and
+the member takes one step towards it (`reconciliation.py`). The target is not worked out more often
+than the assignment interval allows; until then members walk towards the old one. A regular
+expression is resolved after the answer, as in Kafka, where another thread does it.
 
 Every change is written into the group's journal as Kafka's records. Refusals are `Refused`, a code
 and Kafka's words. Groups are values of `modern.py`; who keeps them under which id, and their
@@ -20,11 +20,21 @@ from dataclasses import replace
 
 from reference_impl.group import consumer_records, regexes
 from reference_impl.group.assignors import ASSIGNORS, Taker
-from reference_impl.group.consumer_states import stand
-from reference_impl.group.heartbeat import DOWNGRADES, Beat, Refused, Settings, Told
+from reference_impl.group.consumer_requests import (
+    JOINS,
+    REQUESTS,
+    Asked,
+    Do,
+    said,
+    sender,
+    standing,
+)
+from reference_impl.group.consumer_states import loaded, stand
+from reference_impl.group.heartbeat import DOWNGRADES, Beat, Settings, Told
 from reference_impl.group.java_maps import java_order, timeline_order
 from reference_impl.group.modern import (
     JOIN_EPOCH,
+    NEVER,
     STATIC_LEAVE_EPOCH,
     Ending,
     MemberState,
@@ -36,6 +46,7 @@ from reference_impl.group.modern import (
 )
 from reference_impl.group.reconciliation import reconcile
 from reference_impl.group.xxh3 import group_hash
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 _REJOIN = "The member must abandon all its partitions and rejoin."
@@ -65,7 +76,7 @@ class ConsumerCoordinator:
         settings = self.settings(beat.group_id)
         self.check_room(group, beat.member_id)
         if beat.epoch != JOIN_EPOCH:
-            self._checked(group, beat)
+            self._sender(group, beat)
         if beat.regex and not group.readers_of(beat.regex):
             regexes.check(beat.regex)
         member = self._member(group, beat)
@@ -89,21 +100,24 @@ class ConsumerCoordinator:
         return Told(member.id, member.epoch, assignment, resolve)
 
     def leave(self, group: ModernGroup, beat: Beat) -> Told:
-        member = self._known(group, beat)
-        if beat.epoch == STATIC_LEAVE_EPOCH:
+        member, do = self._sender(group, beat)
+        if do is Do.KEEP_PLACE:
             member.epoch, member.revoking = STATIC_LEAVE_EPOCH, {}
             member.assigned = dict.fromkeys(member.assigned, 0)
             member.revoke_by = None
             group.journal.append(consumer_records.current(group, member))
+            stand(group)
         else:
             self.fence(group, [member])
-        stand(group)
         return Told(beat.member_id, beat.epoch)
 
     def tick(self, group: ModernGroup, now: int) -> None:
         """Members that said nothing for a session, or kept what they had to give up, are out."""
         for member in sorted(group.members.values(), key=lambda m: min(m.deadlines, default=0)):
-            if group.ending is None and any(at <= now for at in member.deadlines):
+            late = any(at <= now for at in member.deadlines)
+            if group.ending is not None or not late:
+                continue
+            if REQUESTS[standing(group, member), Asked.SILENCE].do is Do.REMOVE:
                 self.fence(group, [member])
 
     def resolve(self, group: ModernGroup, expressions: Collection[str], now: int) -> None:
@@ -131,7 +145,7 @@ class ConsumerCoordinator:
             member.expires = now + session
             if member.state is MemberState.UNREVOKED:
                 member.revoke_by = now + member.rebalance_timeout
-        stand(group)
+        loaded(group)
 
     # --- checks ------------------------------------------------------------------------------
 
@@ -143,7 +157,7 @@ class ConsumerCoordinator:
 
     def _member(self, group: ModernGroup, beat: Beat) -> ModernMember:
         if beat.epoch != JOIN_EPOCH:
-            return self._checked(group, beat)
+            return self._sender(group, beat)[0]
         return self.joining(group, beat.member_id, beat.instance_id, classic=False)
 
     def joining(
@@ -151,18 +165,19 @@ class ConsumerCoordinator:
     ) -> ModernMember:
         """Who joins: a new member, one that is there, or one in the place of a static one."""
         holder = group.instances.get(instance_id) if instance_id else None
-        if holder is not None:
-            old = group.members[holder]
-            if not classic and old.classic is None and old.epoch != STATIC_LEAVE_EPOCH:
-                words = f"cannot join the group because the instance id is owned by {old.id}"
-                words = f"with instance id {instance_id} {words} member."
-                raise Refused(E.UNRELEASED_INSTANCE_ID, f"Static member {member_id} {words}")
-            return self._replace(group, old, member_id)
-        member = group.members.get(member_id)
+        member = group.members.get(member_id if holder is None else holder)
+        do = REQUESTS[standing(group, member, holder), JOINS[classic, holder is not None]].do
+        if do is E.UNKNOWN_MEMBER_ID:
+            raise Refused(do, _nobody(holder, group.id))
+        if isinstance(do, E):
+            words = f"cannot join the group because the instance id is owned by {holder}"
+            words = f"with instance id {instance_id} {words} member."
+            raise Refused(do, f"Static member {member_id} {words}")
         if member is None:
             member = ModernMember(member_id)
             group.members[member_id] = member
-        return member
+            return member
+        return self._replace(group, member, member_id) if do is Do.REPLACE else member
 
     def _replace(self, group: ModernGroup, old: ModernMember, member_id: str) -> ModernMember:
         """A static member is back, perhaps under another id."""
@@ -179,36 +194,18 @@ class ConsumerCoordinator:
         )
         return member
 
-    def _checked(self, group: ModernGroup, beat: Beat) -> ModernMember:
-        """The member, if its epoch may be answered."""
-        member = self._known(group, beat)
-        if "member-epoch-not-fenced" in self.defects:
-            return member
-        if beat.epoch > member.epoch:
-            raise Refused(E.FENCED_MEMBER_EPOCH, _apart("greater", beat.epoch, member.epoch))
-        lost = (  # the answer with the newer epoch never came
-            beat.epoch == member.previous_epoch
-            and beat.owned is not None
-            and beat.owned <= member.assigned.keys()
-        )
-        if beat.epoch < member.epoch and not lost:
-            raise Refused(E.FENCED_MEMBER_EPOCH, _apart("smaller", beat.epoch, member.epoch))
-        return member
-
-    def _known(self, group: ModernGroup, beat: Beat) -> ModernMember:
-        if beat.instance_id is not None:
-            holder = group.instances.get(beat.instance_id)
-            if holder is None:
-                raise Refused(E.UNKNOWN_MEMBER_ID, f"Instance id {beat.instance_id} is unknown.")
-            if holder != beat.member_id:
-                words = f"with instance id {beat.instance_id} was fenced by member {holder}."
-                raise Refused(E.FENCED_INSTANCE_ID, f"Static member {beat.member_id} {words}")
-            return group.members[holder]
-        member = group.members.get(beat.member_id)
+    def _sender(self, group: ModernGroup, beat: Beat) -> tuple[ModernMember, Do]:
+        """Whose heartbeat this is, which is no join, and what is to be done."""
+        where, member = sender(group, beat)
+        given = said(beat, where, member)
+        do = REQUESTS[where, given].do
+        if do is E.FENCED_MEMBER_EPOCH and "member-epoch-not-fenced" in self.defects:
+            do = Do.GO_ON
+        if isinstance(do, E):
+            raise Refused(do, _why(do, group, beat, member))
         if member is None:
-            words = f"Member {beat.member_id} is not a member of group {beat.group_id}."
-            raise Refused(E.UNKNOWN_MEMBER_ID, words)
-        return member
+            raise AssertionError(f"{where} x {given}: nobody is there")
+        return member, do
 
     # --- changes -----------------------------------------------------------------------------
 
@@ -223,9 +220,10 @@ class ConsumerCoordinator:
         """Take over what the member says and move it on; expressions to be resolved."""
         renamed, resolve, known = self.subscribe(group, old, member, now)
         retyped = old.regex != member.regex
-        if renamed or known or group.seen != self.view().version:
+        looks = renamed or known or group.seen != self.view().version
+        if looks:
             self.refresh(group, bump=renamed or known)
-        self.assign(group, now)
+        self._assign(group, old, member, now, counted=looks or old.previous_epoch != NEVER)
         self.reconcile(group, member, owned, now, narrowed=renamed or retyped)
         return resolve
 
@@ -291,7 +289,15 @@ class ConsumerCoordinator:
             {name: topics[name].hash for name in group.subscribed() if name in topics}
         )
 
-    def assign(self, group: ModernGroup, now: int) -> None:
+    def _assign(
+        self, group: ModernGroup, old: ModernMember, member: ModernMember, now: int, *,
+        counted: bool,
+    ) -> None:  # fmt: skip
+        """Work out the target if it is time to.
+
+        `counted`: a newcomer that makes nobody look at subscriptions is not, when it comes to
+        whether all subscribe to the same (seen on 4.3.1).
+        """
         settings = self.settings(group.id)
         if group.epoch <= group.assignment_epoch:
             return
@@ -309,9 +315,12 @@ class ConsumerCoordinator:
         ]
         counts = {topic.id: topic.partitions for topic in topics.values()}
         wanted = frozenset().union(*(taker.topics for taker in takers))
-        assign = ASSIGNORS[group.assignor(settings.assignors[0])]
-        before = group.target
-        group.target = assign(takers, {each: counts[each] for each in wanted}, before)
+        preferred = {m.assignor for m in group.members.values() if m is not member}
+        fresh = member.assignor if member.assignor not in preferred | {old.assignor} else None
+        order = [fresh, *timeline_order(settings.assignors)]  # Java's map puts it in front
+        assign = ASSIGNORS[group.assignor(settings.assignors[0], order.index)]
+        before, alike = group.target, group.alike(None if counted else member)
+        group.target = assign(takers, {each: counts[each] for each in wanted}, before, alike)
         group.assignment_epoch, group.assigned_at = group.epoch, now
         for member_id in java_order(group.members):
             if group.target[member_id] != before.get(member_id):
@@ -373,40 +382,22 @@ class ConsumerCoordinator:
         )
 
 
-def _apart(which: str, received: int, known: int) -> str:
+def _why(code: E, group: ModernGroup, beat: Beat, member: ModernMember | None) -> str:
+    """Kafka's words for this refusal."""
+    if member is None:
+        named = beat.instance_id is not None
+        holder = group.instances.get(beat.instance_id or "") if named else beat.member_id
+        unknown = f"Instance id {beat.instance_id} is unknown."
+        return _nobody(holder, group.id) if holder else unknown
+    if code is E.FENCED_INSTANCE_ID:
+        words = f"with instance id {beat.instance_id} was fenced by member {member.id}."
+        return f"Static member {beat.member_id} {words}"
+    which = "greater" if beat.epoch > member.epoch else "smaller"
     return (
-        f"The consumer group member has a {which} member epoch ({received}) than the one known "
-        f"by the group coordinator ({known}). {_REJOIN}"
+        f"The consumer group member has a {which} member epoch ({beat.epoch}) than the one known "
+        f"by the group coordinator ({member.epoch}). {_REJOIN}"
     )
 
 
-def commit_fault(
-    group: ModernGroup, member_id: str, epoch: int, places: frozenset[Place]
-) -> int:
-    """Why such a commit is not taken.
-
-    An older epoch will do where every partition was the member's in it already (KIP-1251).
-    """
-    if epoch < 0 and not group.members:
-        return E.NONE
-    member = group.members.get(member_id)
-    if member is None:
-        return E.UNKNOWN_MEMBER_ID
-    if epoch == member.epoch:
-        return E.NONE
-    held = member.assigned | member.revoking
-    mine = all(place in held and held[place] <= epoch for place in places)
-    return E.NONE if epoch < member.epoch and mine else _stale(member)
-
-
-def fetch_fault(group: ModernGroup, member_id: str | None, epoch: int) -> int:
-    if member_id is None and epoch < 0:
-        return E.NONE
-    member = group.members.get(member_id or "")
-    if member is None:
-        return E.UNKNOWN_MEMBER_ID
-    return E.NONE if epoch == member.epoch else _stale(member)
-
-
-def _stale(member: ModernMember) -> int:
-    return E.STALE_MEMBER_EPOCH if member.classic is None else E.ILLEGAL_GENERATION
+def _nobody(member_id: str | None, group_id: str) -> str:
+    return f"Member {member_id} is not a member of group {group_id}."

@@ -36,7 +36,6 @@ class Seen(Enum):
     UNASSIGNED = "the group's epoch is past its target's"
     WALKING = "a member is not where its target is"
     ARRIVED = "every member has its target"
-    DELETED = "the group is no more"
 
 
 _M, _S = MemberState, Step
@@ -67,16 +66,11 @@ _BY_SIGHT = {
     Seen.UNASSIGNED: GroupState.ASSIGNING,
     Seen.WALKING: GroupState.RECONCILING,
     Seen.ARRIVED: GroupState.STABLE,
-    Seen.DELETED: GroupState.DEAD,
 }
 GROUPS: Table[GroupState, Seen, GroupState] = Table(
     GroupState,
     Seen,
-    {
-        (state, seen): GroupState.DEAD if state is GroupState.DEAD else _BY_SIGHT[seen]
-        for state in GroupState
-        for seen in Seen
-    },
+    {(state, sight): _BY_SIGHT[sight] for state in GroupState for sight in Seen},
 )
 
 
@@ -89,6 +83,11 @@ def seen(group: ModernGroup) -> Seen:
     return Seen.ARRIVED if arrived else Seen.WALKING
 
 
-def stand(group: ModernGroup, sight: Seen | None = None) -> None:
+def stand(group: ModernGroup) -> None:
     """The state that the group is in after an operation."""
-    group.state = GROUPS[group.state, sight or seen(group)]
+    group.state = GROUPS[group.state, seen(group)]
+
+
+def loaded(group: ModernGroup) -> None:
+    """The state of a group that was read from the log, where no state stands."""
+    group.state = _BY_SIGHT[seen(group)]

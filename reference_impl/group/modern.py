@@ -20,9 +20,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from reference_impl.group.ties import java_spread
-
 JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH = 0, -1, -2
+NEVER = -1  # the epoch before that of somebody who was never told one
 Place = tuple[bytes, int]  # topic id, partition
 Entry = tuple[int, dict[str, Any], dict[str, Any] | None]  # type, key, value or tombstone
 
@@ -38,7 +37,6 @@ class GroupState(StrEnum):
     ASSIGNING = "Assigning"
     RECONCILING = "Reconciling"
     STABLE = "Stable"
-    DEAD = "Dead"
 
 
 class Topic(NamedTuple):
@@ -84,7 +82,7 @@ class ModernMember:
     assignor: str | None = None
     classic: Classic | None = None
     epoch: int = JOIN_EPOCH
-    previous_epoch: int = -1
+    previous_epoch: int = NEVER
     state: MemberState = MemberState.STABLE
     assigned: dict[Place, int] = field(default_factory=dict)  # -> epoch it was assigned in
     revoking: dict[Place, int] = field(default_factory=dict)
@@ -144,7 +142,8 @@ class ModernGroup:
     assignment_epoch: int = 1
     assigned_at: int = 0  # ms; when the target was last worked out
     members: dict[str, ModernMember] = field(default_factory=dict)
-    instances: dict[str, str] = field(default_factory=dict)  # instance id -> member id
+    # instance id -> member id, which outlives a member that went on under another instance id
+    instances: dict[str, str] = field(default_factory=dict)
     target: dict[str, frozenset[Place]] = field(default_factory=dict)
     resolved: dict[str, Resolved] = field(default_factory=dict)  # by regular expression
     hash: int = 0  # of the subscribed topics
@@ -162,14 +161,19 @@ class ModernGroup:
     def subscribed(self) -> set[str]:
         return {name for member in self.members.values() for name in self.names_of(member)}
 
+    def alike(self, besides: ModernMember | None = None) -> bool:
+        """Whether all members but this one subscribe to the same."""
+        wanted = [self.names_of(each) for each in self.members.values() if each is not besides]
+        return all(names == wanted[0] for names in wanted)
+
     def readers_of(self, regex: str) -> int:
         return sum(member.regex == regex for member in self.members.values())
 
     def regexes(self) -> set[str]:
         return {member.regex for member in self.members.values() if member.regex}
 
-    def assignor(self, default: str, order: Callable[[str], Any] = java_spread) -> str:
-        """The one that most members prefer; of equals the first in Java's map."""
+    def assignor(self, default: str, order: Callable[[str], Any]) -> str:
+        """The one that most members prefer; of equals the first in this order."""
         votes = Counter(m.assignor for m in self.members.values() if m.assignor is not None)
         return min(votes, key=lambda name: (-votes[name], order(name)), default=default)
 

@@ -24,6 +24,7 @@ from suites.rebalance.beats import (
     EPOCH,
     INTERVAL,
     LEAVE,
+    MEMBERS,
     SEEN,
     SESSION,
     STATE,
@@ -41,6 +42,7 @@ from suites.rebalance.mixed import SHARED, begun, mixed, rejoins, wants
 CLASSIC_STATIC = {"instance": "i1", "version": 5}
 SLOW = {"consumer.assignment.interval.ms": "15000", INTERVAL: "777"}  # longer than a case
 FETCHED = "groups[0].error_code"
+TARGET_OF_M2 = "groups[0].members[0].target_assignment.topic_partitions[0].partitions"
 
 
 class Cell(NamedTuple):
@@ -68,6 +70,17 @@ def _ousted(group: Any, topic: Any) -> list[Any]:
         *started(group, topic),
         *STATES["away"].steps(group, topic),
         join(group, "m2", topic, name="m2 comes", instance_id="i1"),
+    ]
+
+
+def _stranded(group: Any, topic: Any) -> list[Any]:
+    """m1 took another instance id and left; its first one still stands for it."""
+    return [
+        *begun(group),
+        join(group, "m2", SHARED, name="m2"),
+        join(group, "m1", SHARED, name="m1", instance_id="i1"),
+        join(group, "m1", SHARED, name="m1 again", instance_id="i2"),
+        beat(group, "m1", LEAVE, name="m1 leaves", instance_id="i2"),
     ]
 
 
@@ -110,6 +123,36 @@ CELLS = {
         _ousted,
         lambda g, t: beat(g, "m1", AWAY, name="ask", instance_id="i1"),
         "FENCED_INSTANCE_ID",
+    ),
+    "a-stranded-instance-joins": Cell(
+        _stranded,
+        lambda g, t: join(g, "m3", SHARED, name="ask", instance_id="i1"),
+        "UNKNOWN_MEMBER_ID",
+    ),
+    "a-stranded-instance-joins-the-classic-way": Cell(
+        _stranded,
+        lambda g, t: acts.join("x", g, instance="i1", version=5, protocols=wants(), name="ask"),
+        "UNKNOWN_MEMBER_ID",
+    ),
+    "a-stranded-instance-beats": Cell(
+        _stranded,
+        lambda g, t: beat(g, "m1", 3, name="ask", instance_id="i1"),
+        "UNKNOWN_MEMBER_ID",
+    ),
+    "a-stranded-instance-says-good-bye": Cell(
+        _stranded,
+        lambda g, t: beat(g, "m1", LEAVE, name="ask", instance_id="i1"),
+        "UNKNOWN_MEMBER_ID",
+    ),
+    "a-stranded-instance-goes-away": Cell(
+        _stranded,
+        lambda g, t: beat(g, "m1", AWAY, name="ask", instance_id="i1"),
+        "UNKNOWN_MEMBER_ID",
+    ),
+    "a-stranded-instance-is-put-out": Cell(
+        _stranded,
+        lambda g, t: acts.leave_all("x", g, ("", "i1"), name="ask"),
+        "UNKNOWN_MEMBER_ID", "members[0].error_code",
     ),
     "who-is-away-joins-without-its-instance": Cell(
         _away, lambda g, t: join(g, "m1", SHARED, name="ask")
@@ -257,4 +300,38 @@ def test_who_waits_may_want_something_else(case):
         describe(group, name="then"),
         expect=all_of(answer("other", EPOCH).is_(3), answer("then", STATE).is_("Assigning")),
     )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.of-two-assignors-the-latest-wins", then=("range", "uniform"), **BEATS)
+def test_of_two_assignors_the_latest_wins(case):
+    """Of two assignors that as many prefer the one is used that was named last."""
+    group, topic = case.group(), case.topic()
+    first = "uniform" if case.then == "range" else "range"
+    verdict = case.judge(
+        started(group, topic),
+        join(group, "m2", topic, name="m2", version=case.version, server_assignor=first),
+        join(group, "m1", topic, name="m1", version=case.version, server_assignor=case.then),
+        describe(group, name="then"),
+        expect=answer("then", TARGET_OF_M2).is_([2, 3] if case.then == "range" else [0, 1]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("rebalance.newcomers-without-topics-may-be-given-some", by=("range", "uniform"), **BEATS)
+def test_newcomers_without_topics_may_be_given_some(case):
+    """Who joins for no topic after somebody left is meant to have what the others want."""
+    group, topic = case.group(), case.topic()
+    how = {"version": case.version, "server_assignor": case.by}
+    verdict = case.judge(
+        started(group, topic),
+        join(group, "m1", topic, name="m1"),
+        join(group, "m2", topic, name="m2", **how),
+        beat(group, "m1", LEAVE, name="m1 leaves"),
+        join(group, "m3", name="m3", **how),
+        describe(group, name="then"),
+        beat(group, "m3", 4, name="m3 beats"),
+        describe(group, name="at last"),
+        expect=all_of(answer("m3", CODE).is_(0), answer("then", MEMBERS).has_length(2)),
+    )
     assert verdict.conforms, verdict

@@ -2,8 +2,8 @@
 
 A side has a connection for each member and one for everything else. Joins and syncs may be answered
 much later, so their answers are collected; all other requests are answered at once. Ids that a
-broker made up are called by the slot of the member they were given to, so that two brokers' answers
-can be equal.
+broker made up are called by the slot of the member they were given to, or by the order in which
+they were seen first, so that two brokers' answers can be equal.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from harness.bench.line import Line, frame
 from reference_impl.wire import headers
 from reference_impl.wire.apis import by_name
 
-_IDS = ("member_id", "leader")
-_NOISE = ("throttle_time_ms",)
+_IDS = ("member_id", "leader", "topic_id")
+_PRODUCER = "producer_id"
+_NOISE = ("throttle_time_ms", "transaction_start_time_ms")
 
 
 class Side:
@@ -27,7 +28,8 @@ class Side:
         self.control = Line(bootstrap)
         self.lines = [Line(bootstrap) for _ in range(slots)]
         self.ids = [""] * slots
-        self._names: dict[str, str] = {}  # every id that was ever given out
+        self._names: dict[Any, str] = {}  # every id that was ever given out
+        self._producers: list[int] = [-1]
         self.generation = -1
         self.leader: str | None = None
         self.producer: tuple[int, int] = (-1, -1)
@@ -67,15 +69,24 @@ class Side:
         """Without ids of its own, noise and orders that mean nothing."""
         if isinstance(body, dict):
             return {
-                key: self.word(value) if key in _IDS else self.plain(value)
-                for key, value in body.items()
-                if key not in _NOISE
+                key: self._plain(key, value) for key, value in body.items() if key not in _NOISE
             }
         if isinstance(body, list):
             return sorted((self.plain(each) for each in body), key=repr)
         return body
 
-    def word(self, given: str) -> str:
+    def call(self, given: Any, word: str) -> None:
+        """An id goes by this word from now on."""
+        self._names[given] = word
+
+    def _plain(self, key: str, value: Any) -> Any:
+        if key == _PRODUCER:
+            if value not in self._producers:
+                self._producers.append(value)
+            return self._producers.index(value)
+        return self.word(value) if key in _IDS else self.plain(value)
+
+    def word(self, given: Any) -> str:
         return self._names.get(given, "somebody" if given else "")
 
     def _meet(self, slot: int, member_id: str) -> None:

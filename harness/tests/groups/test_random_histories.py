@@ -6,49 +6,35 @@ each step both brokers must have answered the same requests with the same bodies
 describe the same group. Where Kafka itself draws lots (who leads after a leader left) a history
 ends there. Sessions are longer than any history, so time decides nothing.
 
-Not part of any tier by itself: `live`, one release after another (TOUCHSTONE_ORACLES names
-addresses of brokers that run already, as in 2.8=127.0.0.1:39282).
+Not part of any tier by itself: `live`, one release after another (`lockstep.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import os
-import time
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule
 
-from harness.target import Shape
-from harness.targets import matrix, parse, probe
+from harness.targets import matrix
+from harness.tests.groups.lockstep import QUIET_S, Lockstep, apart, compare, patient
 from harness.tests.groups.sides import Side
-from reference_impl.client.flow import KafkaError
-from reference_impl.io.client import Client
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.errors import ErrorCode
 
 pytestmark = [
     pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow,
     pytest.mark.timeout(1200),
 ]  # fmt: skip
 RELEASES = [release.name for release in matrix.releases()]
-EXAMPLES = int(os.environ.get("TOUCHSTONE_EXAMPLES", "30"))
-STEPS = 25
 SLOTS, PARTITIONS, TOPIC = 4, 3, "random-histories"
-SESSION_MS, AGREE_S, QUIET_S = 60_000, 4.0, 0.02
-LOOKS = 30  # at the least: on a busy machine one may take seconds
+SESSION_MS = 60_000
 HASTE = {"group.initial.rebalance.delay.ms": 0}
+APIS = ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch",
+        "DeleteGroups", "OffsetDelete", "TxnOffsetCommit")  # fmt: skip
 PROTOCOLS = (
     [("range", b"1")], [("range", b"2")], [("range", b"1"), ("sticky", b"3")],
     [("sticky", b"3"), ("range", b"1")], [("other", b"")],
 )  # fmt: skip
-BUSY = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR)  # fmt: skip
-_numbers = itertools.count()
 slots = st.integers(0, SLOTS - 1)
 drifts = st.sampled_from([0, 0, 0, 0, -1, 1])  # of generations
 instances = st.sampled_from([None, None, None, "one", "two"])
@@ -56,34 +42,18 @@ versions = st.integers(0, 11)  # counted round the range of an API
 places = st.integers(0, PARTITIONS)  # the last is not there
 
 
-class Histories(RuleBasedStateMachine):
-    """The same to each of `brokers`: [(name, address)], oracle first."""
-
-    brokers: list[tuple[str, str]]
-    versions: dict[str, tuple[int, int]]
-
-    def __init__(self) -> None:
-        super().__init__()
-        group = f"random-{os.getpid()}-{next(_numbers)}"
-        self.sides = [Side(name, address, group, SLOTS) for name, address in self.brokers]
-        self.over = False
-        for side in self.sides:
-            for kind in (0, 1):
-                _patient(side, "FindCoordinator", 1, {"key": group, "key_type": kind})
-
-    def teardown(self) -> None:
-        for side in self.sides:
-            side.close()
+class Histories(Lockstep):
+    lines = SLOTS
 
     # --- rules -------------------------------------------------------------------------------
 
     @rule(slot=slots, protocols=st.sampled_from(PROTOCOLS), known=st.booleans(), name=instances,
           draw=versions)  # fmt: skip
     def join(self, slot, protocols, known, name, draw) -> None:
-        version = self._version(draw, "JoinGroup")
+        version = self.version(draw, "JoinGroup")
         if slot in self.sides[0].asked:
             return
-        for side in self._going():
+        for side in self.going():
             body = {
                 "group_id": side.group, "session_timeout_ms": SESSION_MS,
                 "rebalance_timeout_ms": SESSION_MS, "member_id": side.ids[slot] if known else "",
@@ -96,10 +66,10 @@ class Histories(RuleBasedStateMachine):
 
     @rule(slot=slots, drift=drifts, draw=versions)
     def sync(self, slot, drift, draw) -> None:
-        version = self._version(draw, "SyncGroup")
+        version = self.version(draw, "SyncGroup")
         if slot in self.sides[0].asked:
             return
-        for side in self._going():
+        for side in self.going():
             shares = [{"member_id": each, "assignment": b"share"} for each in side.ids if each]
             body = {
                 "group_id": side.group, "generation_id": side.generation + drift,
@@ -110,7 +80,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(slot=slots, drift=drifts, name=instances, draw=versions)
     def heartbeat(self, slot, drift, name, draw) -> None:
-        version = self._version(draw, "Heartbeat")
+        version = self.version(draw, "Heartbeat")
         own = {"group_instance_id": name} if version >= 3 else {}
         self._both("Heartbeat", version, lambda side: {
             "group_id": side.group, "generation_id": side.generation + drift,
@@ -119,7 +89,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(slot=slots, draw=versions)
     def leave(self, slot, draw) -> None:
-        version = self._version(draw, "LeaveGroup")
+        version = self.version(draw, "LeaveGroup")
 
         def body(side: Side) -> dict[str, Any]:
             row = {"member_id": side.ids[slot]}
@@ -132,7 +102,7 @@ class Histories(RuleBasedStateMachine):
     @rule(slot=st.one_of(st.none(), slots), drift=drifts, place=places, words=st.booleans(),
           offset=st.integers(0, 99), draw=versions)  # fmt: skip
     def commit(self, slot, drift, place, words, offset, draw) -> None:
-        version = self._version(draw, "OffsetCommit")
+        version = self.version(draw, "OffsetCommit")
         if version == 0:
             return
         epoch = {"committed_leader_epoch": drift} if version >= 6 else {}
@@ -147,14 +117,14 @@ class Histories(RuleBasedStateMachine):
 
     @rule(draw=versions)
     def fetch(self, draw) -> None:
-        version = max(1, min(7, self._version(draw, "OffsetFetch")))
+        version = max(1, min(7, self.version(draw, "OffsetFetch")))
         rows = [{"name": TOPIC, "partition_indexes": list(range(PARTITIONS + 1))}]
         self._both("OffsetFetch", version, lambda side: {"group_id": side.group, "topics": rows})
 
     @precondition(lambda self: "DeleteGroups" in self.versions)
     @rule(draw=versions)
     def delete(self, draw) -> None:
-        version = self._version(draw, "DeleteGroups")
+        version = self.version(draw, "DeleteGroups")
         self._both("DeleteGroups", version, lambda side: {"groups_names": [side.group]})
 
     @precondition(lambda self: "OffsetDelete" in self.versions)
@@ -168,9 +138,9 @@ class Histories(RuleBasedStateMachine):
     def transaction(self, commit, steps, place, slot, drift) -> None:
         """Begun, given offsets, and ended; any of it may be left out."""
         begun = {"transaction_timeout_ms": 60_000}
-        for side in self._going():
+        for side in self.going():
             body = {"transactional_id": side.group, **begun}
-            answer = _patient(side, "InitProducerId", 0, body)
+            answer = patient(side, "InitProducerId", 0, body)
             side.producer = answer["producer_id"], answer["producer_epoch"]
         if "add" in steps:
             self._both("AddOffsetsToTxn", 0, lambda side: {**_own(side), "group_id": side.group})
@@ -190,32 +160,16 @@ class Histories(RuleBasedStateMachine):
 
     # --- agreement ---------------------------------------------------------------------------
 
-    def _going(self) -> list[Side]:
-        return [] if self.over else self.sides
-
-    def _version(self, draw: int, api: str) -> int:
-        low, high = self.versions[api]
-        return low + draw % (high - low + 1)
-
     def _both(self, api: str, version: int, body) -> None:
-        if self.over:
-            return
-        answers = [_patient(side, api, version, body(side)) for side in self.sides]
-        assert answers[1] == answers[0], f"{api} {version}"
-        self._agree()
+        if not self.over:
+            self.both(api, version, body)
+            self._agree()
 
     def _agree(self) -> None:
         """Both have answered the same and describe the same group; AssertionError if not soon."""
         if self.over:
             return
-        until, looks = time.monotonic() + AGREE_S, 0
-        while True:
-            looks += 1
-            for side in self.sides:
-                side.collect(QUIET_S)
-            seen = [(sorted(side.answers), _described(side)) for side in self.sides]
-            if seen[0] == seen[1] or (looks > LOOKS and time.monotonic() > until):
-                break
+        seen = self.alike(_seen, settled=bool)
         taken = [
             {slot: side.plain(body) for slot, body in side.answers.items()} for side in self.sides
         ]
@@ -225,8 +179,13 @@ class Histories(RuleBasedStateMachine):
         if None not in leaders and leaders[0] != leaders[1]:
             self.over = True  # Kafka draws lots among those who are left
             return
-        assert taken[1] == taken[0]
-        assert seen[1] == seen[0]
+        assert taken[1] == taken[0], apart(*taken)
+        assert seen[1] == seen[0], apart(*seen)
+
+
+def _seen(side: Side) -> tuple[list[int], dict[str, Any]]:
+    side.collect(QUIET_S)
+    return sorted(side.answers), _described(side)
 
 
 def _leader(answers: dict[int, dict[str, Any]]) -> str | None:
@@ -239,16 +198,6 @@ def _own(side: Side) -> dict[str, Any]:
             "producer_epoch": side.producer[1]}  # fmt: skip
 
 
-def _patient(side: Side, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
-    """The answer once the coordinator is there and no transaction is being ended."""
-    until = time.monotonic() + 30
-    while True:
-        answer = side.ask(api, version, body)
-        code = answer.get("error_code", 0)
-        if code not in BUSY or time.monotonic() > until:
-            return answer
-
-
 def _described(side: Side) -> dict[str, Any]:
     answer = side.ask("DescribeGroups", 0, {"groups": [side.group]})
     return answer["groups"][0]
@@ -256,44 +205,4 @@ def _described(side: Side) -> dict[str, Any]:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_random_histories_agree(release):
-    addresses = dict(row.split("=") for row in os.environ.get("TOUCHSTONE_ORACLES", "").split())
-    oracle, ours = parse(f"kafka@{release}"), parse(f"reference@{release}")
-    if release not in addresses and (reason := oracle.available()):
-        pytest.skip(f"not run: {reason}")
-    brokers = [("reference", _address(ours))]
-    kafka = addresses.get(release) or _address(oracle)
-    for address in (kafka, brokers[0][1]):
-        with Client([address]) as client, contextlib.suppress(KafkaError):  # it may be there
-            client.admin.create_topic(TOPIC, PARTITIONS, 1)
-    machine = type("Histories", (Histories,), {
-        "brokers": [("kafka", kafka), *brokers], "versions": _versions(kafka),
-    })  # fmt: skip
-    try:
-        run_state_machine_as_test(machine, settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=STEPS, deadline=None, derandomize=True,
-            database=None, suppress_health_check=list(HealthCheck), print_blob=False,
-            phases=[Phase.generate],  # a disagreement is waited for: shrinking would take an hour
-        ))  # fmt: skip
-    finally:
-        ours.stop()
-        oracle.stop()
-
-
-def _address(target) -> str:
-    endpoint = target.start(Shape(1, config=HASTE))
-    host, port = endpoint.bootstrap[0]
-    return f"{host}:{port}"
-
-
-def _versions(kafka: str) -> dict[str, tuple[int, int]]:
-    """Of each API the versions that Kafka serves; a persona serves the same."""
-    host, _, port = kafka.rpartition(":")
-    served = probe.api_versions((host, int(port)))
-    found = {}
-    for api in ("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch",
-                "DeleteGroups", "OffsetDelete", "TxnOffsetCommit"):  # fmt: skip
-        key = by_name(api).key
-        if key in served:
-            low, high = served[key]
-            found[api] = low, min(high, 8)
-    return found
+    compare(Histories, release, APIS, config=HASTE, topics={TOPIC: PARTITIONS})

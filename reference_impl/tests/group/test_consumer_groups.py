@@ -5,19 +5,20 @@ The numbers are those that 4.3.1 answered to the same heartbeats.
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from random import Random
 
 import pytest
 
 from reference_impl.group.assignors import ASSIGNORS, Taker
-from reference_impl.group.consumer_coordinator import (
-    ConsumerCoordinator,
-    commit_fault,
-    fetch_fault,
-)
-from reference_impl.group.heartbeat import Beat, Refused, Settings, check
+from reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from reference_impl.group.consumer_requests import REQUESTS, Do, commit_fault, fetch_fault
+from reference_impl.group.heartbeat import Beat, Settings, check
 from reference_impl.group.java_maps import java_order
 from reference_impl.group.modern import GroupState, ModernGroup, Topic, View
+from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode as E
 
 A, B = b"a" * 16, b"b" * 16
@@ -261,7 +262,7 @@ def test_everything_is_given_once_to_who_wants_it_and_evenly(name, narrow):
             Taker(f"m{i}", None, frozenset({A} if narrow and i % 2 else {A, B}))
             for i in range(size)
         ]
-        target = ASSIGNORS[name](takers, counts, target)
+        target = ASSIGNORS[name](takers, counts, target, not narrow or size == 1)
         given = [place for owned in target.values() for place in owned]
         assert sorted(given) == sorted((t, i) for t, count in counts.items() for i in range(count))
         assert all(place[0] in t.topics for t in takers for place in target[t.id])
@@ -272,7 +273,38 @@ def test_everything_is_given_once_to_who_wants_it_and_evenly(name, narrow):
 
 def test_uniform_leaves_in_place_what_fits():
     takers = [Taker(f"m{i}", None, frozenset({A})) for i in range(3)]
-    two = ASSIGNORS["uniform"](takers[:2], {A: 4}, {})
-    three = ASSIGNORS["uniform"](takers, {A: 4}, two)
+    two = ASSIGNORS["uniform"](takers[:2], {A: 4}, {}, True)
+    three = ASSIGNORS["uniform"](takers, {A: 4}, two, True)
     assert three["m0"] == two["m0"]
     assert three["m1"] < two["m1"]
+
+
+def test_no_heartbeat_meets_a_cell_that_cannot_happen():
+    """Whoever says whatever in whichever epoch: it is refused or it is done."""
+    draw, walked = Random(7), {}
+    for _ in range(30):
+        world = World(assignment_interval_ms=draw.choice((0, 5000)), max_size=9)
+        for _ in range(40):
+            member, instance = draw.choice("abc"), draw.choice((None, None, "i", "j"))
+            epoch = draw.choice((-2, -1, 0, 0, 1, 2, 3, 4, 5, 6, 7))
+            owned = draw.choice((None, frozenset(), places(A, 0, 1), places(A, 0, 1, 2, 3)))
+            say = partial(world.beat, member, epoch, owned, instance_id=instance)
+            if epoch == 0:
+                names = frozenset(draw.sample(sorted(TOPICS), draw.randrange(3)))
+                say = partial(world.join, member, instance_id=instance, names=names)
+            elif epoch < 0:
+                say = partial(world.leave, member, epoch, instance)
+            with watching(REQUESTS, walked), suppress(Refused):
+                say()
+            with watching(REQUESTS, walked):
+                commit_fault(world.group, member, epoch, places(A, draw.randrange(4)))
+                fetch_fault(world.group, draw.choice((None, member)), epoch)
+    cells = {key: REQUESTS.peek(*key).do for key in walked}
+    assert len(cells) > 35 and Do.FAULT not in cells.values()
+
+
+@contextmanager
+def watching(table, walked):
+    table.walked = walked
+    yield
+    table.walked = None

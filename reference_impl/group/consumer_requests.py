@@ -1,0 +1,231 @@
+"""Who may ask what of a consumer group: a total table (standing, request) -> (what to do).
+
+A request is looked at in two ways before it changes anything: how whoever sends it stands to the
+group, and what it asks, measured by that member's epoch. The cell says what is done or with which
+code it is refused. Where nobody is there whose epoch could be compared, every epoch is the plain
+request. Classic members that are told to join again are `classic_members.py`'s, not this table's.
+
+Sources: KIP-848, KIP-1251; GroupMetadataManager, ConsumerGroup.validateOffsetCommit@4.3.1 (facts);
+observed on 4.3.1, cell by cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import NamedTuple
+
+from reference_impl.group.heartbeat import Beat
+from reference_impl.group.modern import (
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    ModernGroup,
+    ModernMember,
+    Place,
+)
+from reference_impl.tables import Table
+from reference_impl.wire.errors import ErrorCode as E
+
+
+class Standing(Enum):
+    NOBODY = "the group has no members"
+    STRANGER = "the group has members, and this is none of them"
+    OUSTED = "its instance id is another member's"
+    STRANDED = "its instance id was last that of a member who is gone"
+    AWAY = "a static member that is away"
+    CONSUMER = "a member that speaks the consumer protocol"
+    CLASSIC = "a member that speaks the classic protocol"
+
+
+class Asked(Enum):
+    JOIN = "a heartbeat of epoch 0"
+    JOIN_IN_PLACE = "a heartbeat of epoch 0 with this member's instance id"
+    JOIN_CLASSIC = "a JoinGroup"
+    JOIN_CLASSIC_IN_PLACE = "a JoinGroup with this member's instance id"
+    BEAT = "a heartbeat of the member's epoch"
+    BEAT_LOST = "a heartbeat of the epoch before, owning no more than the member has"
+    BEAT_BEFORE = "another heartbeat of an earlier epoch"
+    BEAT_LATER = "a heartbeat of a later epoch"
+    LEAVE = "a good-bye"
+    GO_AWAY = "a good-bye for a while"
+    SILENCE = "a deadline of the member has passed"
+    COMMIT = "a commit in the member's epoch"
+    COMMIT_HELD = "a commit in an earlier epoch, of what the member has had since"
+    COMMIT_BEFORE = "another commit in an earlier epoch"
+    COMMIT_LATER = "a commit in a later epoch"
+    COMMIT_SIMPLE = "a commit without an epoch, of no member"
+    FETCH = "offsets are fetched in the member's epoch"
+    FETCH_OTHER = "offsets are fetched in another epoch"
+    FETCH_SIMPLE = "offsets are fetched by nobody"
+
+
+class Do(Enum):
+    ADMIT = "another member"
+    GO_ON = "the member goes on"
+    REPLACE = "the member goes on under the id that asks"
+    KEEP_PLACE = "what it has is kept for its instance id"
+    REMOVE = "the member is out"
+    SERVE = "offsets are taken or told"
+    FAULT = "cannot happen"
+
+
+class Cell(NamedTuple):
+    do: Do | E
+
+
+def _row(standing: Standing, cells: dict[Asked, Do | E]) -> dict[tuple[Standing, Asked], Cell]:
+    """Of this standing; what is not named cannot happen."""
+    return {(standing, asked): Cell(cells.get(asked, Do.FAULT)) for asked in Asked}
+
+
+_A, _D = Asked, Do
+
+
+def _member(stale: E, *, in_place: Do | E) -> dict[Asked, Do | E]:
+    """A member that is there; `stale`: what its commits in wrong epochs are."""
+    return {
+        _A.JOIN: _D.GO_ON,
+        _A.JOIN_IN_PLACE: in_place,
+        _A.JOIN_CLASSIC: _D.GO_ON,
+        _A.JOIN_CLASSIC_IN_PLACE: _D.REPLACE,
+        _A.BEAT: _D.GO_ON,
+        _A.BEAT_LOST: _D.GO_ON,
+        _A.BEAT_BEFORE: E.FENCED_MEMBER_EPOCH,
+        _A.BEAT_LATER: E.FENCED_MEMBER_EPOCH,
+        _A.LEAVE: _D.REMOVE,
+        _A.GO_AWAY: _D.KEEP_PLACE,
+        _A.SILENCE: _D.REMOVE,
+        _A.COMMIT: _D.SERVE,
+        _A.COMMIT_HELD: _D.SERVE,
+        _A.COMMIT_BEFORE: stale,
+        _A.COMMIT_LATER: stale,
+        _A.FETCH: _D.SERVE,
+        _A.FETCH_OTHER: stale,
+    }
+
+
+_UNKNOWN: dict[Asked, Do | E] = dict.fromkeys(
+    (_A.BEAT, _A.LEAVE, _A.GO_AWAY, _A.COMMIT, _A.COMMIT_SIMPLE, _A.FETCH), E.UNKNOWN_MEMBER_ID
+)
+_EPOCHLESS = (_A.BEAT, _A.BEAT_LOST, _A.BEAT_BEFORE)  # an epoch of -2 is no heartbeat's
+REQUESTS: Table[Standing, Asked, Cell] = Table(
+    Standing,
+    Asked,
+    {
+        **_row(
+            Standing.NOBODY,
+            _UNKNOWN
+            | {_A.JOIN: _D.ADMIT, _A.COMMIT_SIMPLE: _D.SERVE, _A.FETCH_SIMPLE: _D.SERVE},
+        ),
+        **_row(
+            Standing.STRANGER,
+            _UNKNOWN
+            | {_A.JOIN: _D.ADMIT, _A.JOIN_CLASSIC: _D.ADMIT, _A.FETCH_SIMPLE: _D.SERVE},
+        ),
+        **_row(
+            Standing.OUSTED,
+            dict.fromkeys((_A.BEAT, _A.LEAVE, _A.GO_AWAY), E.FENCED_INSTANCE_ID),
+        ),
+        **_row(
+            Standing.STRANDED,
+            dict.fromkeys(
+                (_A.JOIN_IN_PLACE, _A.JOIN_CLASSIC_IN_PLACE, _A.BEAT, _A.LEAVE, _A.GO_AWAY),
+                E.UNKNOWN_MEMBER_ID,
+            ),
+        ),
+        **_row(
+            Standing.AWAY,
+            _member(E.STALE_MEMBER_EPOCH, in_place=_D.REPLACE)
+            | dict.fromkeys(_EPOCHLESS, _D.FAULT),
+        ),
+        **_row(
+            Standing.CONSUMER, _member(E.STALE_MEMBER_EPOCH, in_place=E.UNRELEASED_INSTANCE_ID)
+        ),
+        **_row(Standing.CLASSIC, _member(E.ILLEGAL_GENERATION, in_place=_D.REPLACE)),
+    },
+)
+JOINS = {  # by (classic, in a static member's place)
+    (False, False): Asked.JOIN,
+    (False, True): Asked.JOIN_IN_PLACE,
+    (True, False): Asked.JOIN_CLASSIC,
+    (True, True): Asked.JOIN_CLASSIC_IN_PLACE,
+}
+
+
+def standing(
+    group: ModernGroup, member: ModernMember | None, holder: str | None = None
+) -> Standing:
+    """`holder`: the member id that an instance id stands for."""
+    if member is None and holder is not None:
+        return Standing.STRANDED
+    if member is None:
+        return Standing.STRANGER if group.members else Standing.NOBODY
+    if member.classic is not None:
+        return Standing.CLASSIC
+    return Standing.AWAY if member.epoch == STATIC_LEAVE_EPOCH else Standing.CONSUMER
+
+
+def sender(group: ModernGroup, beat: Beat) -> tuple[Standing, ModernMember | None]:
+    """Who sends a heartbeat that is no join: by the instance id where one is said."""
+    if beat.instance_id is None:
+        member = group.members.get(beat.member_id)
+        return standing(group, member), member
+    holder = group.instances.get(beat.instance_id)
+    if holder is None:
+        return standing(group, None), None
+    member = group.members.get(holder)
+    ousted = member is not None and holder != beat.member_id
+    return (Standing.OUSTED if ousted else standing(group, member, holder)), member
+
+
+def said(beat: Beat, where: Standing, member: ModernMember | None) -> Asked:
+    """What a heartbeat that is no join asks."""
+    if beat.epoch == LEAVE_EPOCH:
+        return Asked.LEAVE
+    if beat.epoch == STATIC_LEAVE_EPOCH:
+        return Asked.GO_AWAY
+    if member is None or where is Standing.OUSTED or beat.epoch == member.epoch:
+        return Asked.BEAT
+    if beat.epoch > member.epoch:
+        return Asked.BEAT_LATER
+    lost = (  # the answer with the newer epoch never came
+        beat.epoch == member.previous_epoch
+        and beat.owned is not None
+        and beat.owned <= member.assigned.keys()
+    )
+    return Asked.BEAT_LOST if lost else Asked.BEAT_BEFORE
+
+
+def commit_fault(
+    group: ModernGroup, member_id: str, epoch: int, places: Iterable[Place]
+) -> int:
+    """Why such a commit is not taken, NONE if it is.
+
+    An older epoch will do where every partition was the member's in it already (KIP-1251).
+    """
+    member = group.members.get(member_id)
+    if member is None:
+        given = Asked.COMMIT_SIMPLE if epoch < 0 else Asked.COMMIT
+    elif epoch == member.epoch:
+        given = Asked.COMMIT
+    elif epoch > member.epoch:
+        given = Asked.COMMIT_LATER
+    else:
+        held = member.assigned | member.revoking
+        mine = all(place in held and held[place] <= epoch for place in places)
+        given = Asked.COMMIT_HELD if mine else Asked.COMMIT_BEFORE
+    return _served(group, member, given)
+
+
+def fetch_fault(group: ModernGroup, member_id: str | None, epoch: int) -> int:
+    """Why offsets are not told to whoever asks with this id and epoch, NONE if they are."""
+    if member_id is None and epoch < 0:
+        return _served(group, None, Asked.FETCH_SIMPLE)
+    member = group.members.get(member_id or "")
+    same = member is None or epoch == member.epoch
+    return _served(group, member, Asked.FETCH if same else Asked.FETCH_OTHER)
+
+
+def _served(group: ModernGroup, member: ModernMember | None, given: Asked) -> int:
+    do = REQUESTS[standing(group, member), given].do
+    return do if isinstance(do, E) else E.NONE
