@@ -1,10 +1,11 @@
 """What a Produce in a transaction has to ask first, and how the answer is told to a producer.
 
 Only partitions that this broker leads and where the producer has nothing open yet are asked about:
-once a transaction has begun in a log, its own batches prove it.
+once a transaction has begun in a log, its own batches prove it. Where the question adds them, the
+first batch of a producer that the log knows nothing of has to be its first at all.
 
 Sources: ReplicaManager.handleProduceAppend, maybeStartTransactionVerificationForPartition on trunk
-of 2024-10; KIP-890; observed on 3.9.2 and 4.3.1.
+of 2024-10; KIP-890; ProducerAppendInfo.checkSequence@4.3.1 (facts); observed on 3.9.2 and 4.3.1.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ Key = tuple[str, int]
 class Refusal(NamedTuple):
     code: int
     message: str | None = None
+    by_log: bool = False  # not by the coordinator: where the log begins is told
 
 
 Refusals = dict[Key, Refusal]
+_HEADLESS = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=True)
 
 
 def transactional(records: bytes | None) -> bool:
@@ -54,7 +57,7 @@ def verify(
     name = request.body["transactional_id"]
     if name is None or not broker.persona.quirk("produce.verifies-transactions"):
         return None
-    producer, wanted = None, set()
+    producer, wanted, headless = None, set(), set()
     for topic, row in rows:
         header = _header(row["records"])
         if topic is None or header is None or not transactional(row["records"]):
@@ -67,6 +70,8 @@ def verify(
         if not (begun and known.epoch == header.producer_epoch):
             producer = Producer(header.producer_id, header.producer_epoch)
             wanted.add((topic, row["index"]))
+            if header.base_sequence and not (known and known.batches):
+                headless.add((topic, row["index"]))
     if producer is None:
         return None
     version = request.header.version
@@ -76,6 +81,8 @@ def verify(
 
     def then() -> None:
         found = {key: _refusal(version, code) for key, code in asked.answer["codes"].items()}
+        if adds:
+            found |= {key: _HEADLESS for key in headless if found[key] is None}
         told.give({"refusals": {key: one for key, one in found.items() if one is not None}})
 
     asked.watch = then

@@ -245,7 +245,8 @@ def _append(
     if records is None:
         return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, replica)
     if refusal is not None:
-        return {**_error(index, refusal.code), "error_message": refusal.message}
+        row = _error(index, refusal.code, replica if refusal.by_log else None)
+        return {**row, "error_message": refusal.message}
     return _append_here(broker, replica, records, acks, now)
 
 
