@@ -1,20 +1,24 @@
 """What changed while a broker was away holds when it is back, and where it was meant to hold.
 
 Sources: DynamicConfigManager.startup at 1.0.2 and 2.8.2 (every override is read before the first
-notification is awaited), BrokerMetadataPublisher at 3.9 (the first image has all of them); clause
-DYN-08.
+notification is awaited), BrokerMetadataPublisher at 3.9 (the first image has all of them),
+DynamicBrokerConfig.updatedConfigs at 2.2.1 (what was taken away is no change) and 2.8.2; clauses
+DYN-08, DYN-14.
 """
 
 from harness.claim import claim
-from harness.expect import all_of, answer
+from harness.expect import all_of, answer, by_release
 from harness.scenario import Until
 from harness.steps import BROKER, alter_configs, at_controller, start_broker
 from suites.trio import (
+    CALM,
     DEATH,
     ONE,
+    TWO,
     WRITTEN,
     on,
     placed,
+    read,
     refused,
     stopped,
     stored,
@@ -22,7 +26,7 @@ from suites.trio import (
     write,
 )
 
-NONE, MESSAGE_TOO_LARGE = 0, 10
+NONE, MESSAGE_TOO_LARGE, TOO_FEW = 0, 10, 19
 CODE, OFFSET = f"{WRITTEN}.error_code", f"{WRITTEN}.base_offset"
 
 
@@ -64,5 +68,42 @@ def test_a_brokers_default_is_its_own(case):
         write(other, b"x" * 200, to=2, name="elsewhere"),
         alter_configs("1", {}, name="back", **how),
         expect=all_of(stored("elsewhere", 0), refused("here", MESSAGE_TOO_LARGE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("dynamic.a-default-goes-when-it-is-taken-back", evidence=("DYN-14", "KIP-226"),
+       **on("2.2-2.8", CALM))  # fmt: skip
+def test_a_default_goes_when_it_is_taken_back(case):
+    """A setting of one broker is what its topics have by default while it stands, and nobody
+    else's. In 2.2 it holds on when it is taken back, until another is set: what is gone is not seen
+    as a change.
+    """
+    own, second, other = (case.topic(word) for word in ("own", "second", "other"))
+    how = {"kind": BROKER, "broker": 1}
+    verdict = case.judge(
+        placed(own, {0: (1,)}),
+        placed(second, {0: (1,)}),
+        placed(other, {0: (2,)}),
+        alter_configs("1", {"min.insync.replicas": 2}, name="set", **how),
+        Until(write(own, ONE, name="here"), CODE, "==", TOO_FEW),
+        write(second, ONE, name="there"),
+        write(other, ONE, to=2, name="elsewhere"),
+        alter_configs("1", {}, name="taken back", **how),
+        read(other, 1, at=2, name="meanwhile", max_wait_ms=1500),
+        write(second, ONE, name="after"),
+        alter_configs("1", {"min.insync.replicas": 1}, name="said", **how),
+        Until(write(second, TWO, name="again"), CODE, "==", NONE),
+        alter_configs("1", {}, name="back", **how),
+        expect=all_of(
+            refused("there", TOO_FEW),
+            stored("elsewhere", 0),
+            by_release(
+                {
+                    "2.2": all_of(refused("after", TOO_FEW), stored("again", 0)),
+                    "2.8": all_of(stored("after", 0), stored("again", 1)),
+                }
+            ),
+        ),
     )
     assert verdict.conforms, verdict
