@@ -1,10 +1,11 @@
 """`make conformance`: judge the reference broker's personas, then aggregate and show the result.
 
-Each target is judged by a pytest process of its own, all at once: a claim that kills brokers and
-starts them again waits most of its time. They write into one run, of which `touchstone report`
-makes tables and a dashboard. The judgement does not depend on the dashboard: where Java is missing
-the table is still printed and the missing dashboard is said loudly, but the exit code is the
-judgement's.
+Each target is judged in parts (`--shard`), each part by a pytest process of its own, so many at
+once: a claim that kills brokers and starts them again, or lets a group's member fall silent, waits
+most of its time. The parts write into one run; `touchstone join` makes them one file per target,
+and refuses where a part is missing; `touchstone report` makes tables and a dashboard of those. The
+judgement does not depend on the dashboard: where Java is missing the table is still printed and the
+missing dashboard is said loudly, but the exit code is the judgement's.
 """
 
 from __future__ import annotations
@@ -17,50 +18,69 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from harness.tally import BROKE, INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
 PERSONAS = [f"reference@{release}" for release in ("1.0", "2.2", "2.8", "3.9", "4.3")]
 NOT_RUN = 4  # `touchstone report`: the rows are fine, Spark cannot start here
-WORST_FIRST = (2, 1, 3, 0)  # broken, differs, incomplete, conforms
+# Claims say themselves what went wrong, and rewriting asserts in every module costs each process
+# seconds; plugins of other packages have nothing to do here.
+LEAN = ["--assert=plain"]
+LEAN += [word for name in ("cacheprovider", "hypothesispytest", "allure_pytest")
+         for word in ("-p", f"no:{name}")]  # fmt: skip
 _PROGRESS = re.compile(r"[.sFExX]+( +\[ *\d+%\])?")
 _LOOK_SECONDS, _TELL_SECONDS = 0.2, 10
 
 
-def judge(targets: Iterable[str], results: Path, run: str, jobs: int) -> int:
-    """Run the suites on every target; the worst exit code of all."""
-    waiting, codes = deque(targets), []
-    running: dict[str, tuple[subprocess.Popen, IO[str]]] = {}
+@dataclass(frozen=True)
+class Part:
+    """What one process judges."""
+
+    target: str
+    index: int
+    count: int
+
+    def start(self, results: Path, run: str, output: IO[str]) -> subprocess.Popen:
+        argv = [sys.executable, "-m", "pytest", "-q", "suites/", "--target", self.target]
+        argv += ["--results", str(results), "--run", run, "--shard", f"{self.index}/{self.count}"]
+        argv += LEAN
+        return subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+
+
+def judge(targets: Sequence[str], results: Path, run: str, parts: int, jobs: int) -> int:
+    """Run the suites on every target; the worst exit code of all. What went wrong is printed."""
+    order = [(index, target) for index in range(1, parts + 1) for target in reversed(targets)]
+    waiting = deque(Part(target, index, parts) for index, target in order)
+    running: dict[Part, tuple[subprocess.Popen, IO[str]]] = {}
+    codes = []
     told = time.monotonic()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                target = waiting.popleft()
-                running[target] = _start(target, results, run)
+                part = waiting.popleft()
+                output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (see `_told`)
+                running[part] = part.start(results, run, output), output
             time.sleep(_LOOK_SECONDS)
-            for target, (process, output) in list(running.items()):
+            for part, (process, output) in list(running.items()):
                 if process.poll() is not None:
-                    del running[target]
+                    del running[part]
                     codes.append(process.returncode)
-                    print(_told(output), flush=True)
+                    said = _told(output)
+                    if process.returncode:
+                        print(said, flush=True)
             if running and time.monotonic() - told > _TELL_SECONDS:
                 told = time.monotonic()
-                counts = (f"{name} {_rows(results / run, name)}" for name in running)
+                counts = (f"{target} {_rows(results / run, target)}" for target in targets)
                 print("cases judged: " + ", ".join(counts), file=sys.stderr, flush=True)
     finally:
         for process, _ in running.values():
             process.terminate()
-    return next((code for code in WORST_FIRST if code in codes), 2)
-
-
-def _start(target: str, results: Path, run: str) -> tuple[subprocess.Popen, IO[str]]:
-    output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (read in `_told`)
-    argv = [sys.executable, "-m", "pytest", "-q", "suites/", "--target", target]
-    argv += ["--results", str(results), "--run", run, "-p", "no:cacheprovider"]
-    process = subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-    return process, output
+    return worst(codes)
 
 
 def _told(output: IO[str]) -> str:
@@ -72,32 +92,40 @@ def _told(output: IO[str]) -> str:
 
 def _rows(folder: Path, target: str) -> int:
     """Cases judged so far."""
-    try:
-        with (folder / f"{target}.jsonl").open("rb") as rows:
-            return max(0, sum(1 for _ in rows) - 1)
-    except OSError:
-        return 0
+    found = 0
+    for path in folder.glob(f"{target}.part-*.jsonl"):
+        with path.open("rb") as rows:
+            found += max(0, sum(1 for _ in rows) - 1)
+    return found
 
 
-def main() -> int:
+def touchstone(*argv: str) -> int:
+    command = [sys.executable, "-m", "harness", *argv]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", action="append", help="default: the five personas")
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--jobs", type=int, default=5, help="targets judged at once; default 5")
-    arguments = parser.parse_args()
+    parser.add_argument("--parts", type=int, default=2, help="processes per target; default 2")
+    parser.add_argument("--jobs", type=int, default=10, help="processes at once; default 10")
+    arguments = parser.parse_args(words)
     run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
-    judged = judge(arguments.target or PERSONAS, arguments.results, run, arguments.jobs)
+    targets = arguments.target or PERSONAS
+    judged = judge(targets, arguments.results, run, arguments.parts, arguments.jobs)
+    folder = arguments.results / run
+    if not folder.is_dir():
+        return judged or BROKE
+    judged = worst([judged, touchstone("join", str(folder))])
+    if len(list(folder.glob("*.jsonl"))) < len(targets):  # all parts of one left no file
+        judged = worst([judged, INCOMPLETE])
     # Only this run is shown: an older one that was cut off must not spoil today's dashboard. The
     # trend over many runs is `touchstone report results/ --out DIR`, for whoever keeps them.
-    folder = arguments.results / run
-    if judged in (0, 1, 3) and folder.is_dir():
-        report = ["report", str(folder), "--out", str(arguments.results / "dashboard")]
-        shown = subprocess.run(
-            [sys.executable, "-m", "harness", *report], cwd=ROOT, check=False
-        ).returncode
-        if shown not in (0, NOT_RUN):
-            print(f"touchstone: the report failed with exit code {shown}", file=sys.stderr)
-            return judged or 2
+    shown = touchstone("report", str(folder), "--out", str(arguments.results / "dashboard"))
+    if shown not in (0, NOT_RUN):
+        print(f"touchstone: the report failed with exit code {shown}", file=sys.stderr)
+        return judged or BROKE
     return judged
 
 

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.tally import INCOMPLETE, worst
+
 ROOT = Path(__file__).resolve().parent.parent
-CONFORMS, DIFFERS, BROKEN, INCOMPLETE = 0, 1, 2, 3
-WORST_FIRST = (BROKEN, DIFFERS, INCOMPLETE, CONFORMS)
 REPORT_SHARE = 0.1
 FUZZ_SHARE = 0.3
 
@@ -92,12 +92,6 @@ def play(
     return codes
 
 
-def worst(codes: dict[str, int]) -> int:
-    """The exit code of the night; a code nobody knows is the harness's own fault."""
-    known = {code if code in WORST_FIRST else BROKEN for code in codes.values()}
-    return next((code for code in WORST_FIRST if code in known), INCOMPLETE)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hours", type=float, default=2.0)
@@ -112,7 +106,7 @@ def main() -> int:
     codes["report"] = run(report, given.hours * 3600 * REPORT_SHARE)
     for name, code in codes.items():
         print(f"{code}  {name}")
-    return worst(codes)
+    return worst(codes.values())
 
 
 if __name__ == "__main__":

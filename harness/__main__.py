@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "nemesis": ("harness.cli.nemesis:command", "Harm a cluster under load and judge what it kept."),
     "sim": ("harness.cli.sim:command", "Simulate a cluster under faults, seed by seed."),
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
+    "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),
     "report": ("harness.cli.report:command", "Aggregate result files with Spark into a dashboard."),
     "bench": ("harness.bench.__main__:command", "Measure against peers, side by side, in one run."),
 }

@@ -135,8 +135,11 @@ class Court:
             if scenario.harms and self.target.kind != "recorded" and not self._nodes(scenario):
                 text = f"{self.target.name}: its brokers cannot be harmed from here"
                 return without(Verdict(UNSUPPORTED, reason=text))
+            # A recording first: do not trouble the target when nobody can judge.
+            first = isinstance(self.oracle, Recorded)
+            kafkas = self._asked(case, scenario) if first else None
             seen = self._run(case, scenario)
-            kafkas = self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
+            kafkas = kafkas if first else self._asked(case, scenario)
         except Unavailable as missing:
             return without(inconclusive(f"not run: {self._lost(missing.reason)}"))
         except (StartFailed, probe.NotReady) as failed:
@@ -148,11 +151,12 @@ class Court:
         )
         return Judgement(verdict, scenario, expectation, seen, kafkas)
 
+    def _asked(self, case: CaseId, scenario: Scenario) -> Transcript | None:
+        return self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
+
     def _run(self, case: CaseId, scenario: Scenario) -> Transcript:
         if isinstance(self.target, RecordedTarget):
             return self.target.transcript(case, scenario)
-        if isinstance(self.oracle, Recorded):  # do not trouble the target when nobody can judge
-            self.oracle.transcript(case, scenario, "")
         endpoint = self.target.start(scenario.shape)
         _capable(case.claim, endpoint)
         self._last = case.id

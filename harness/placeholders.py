@@ -9,6 +9,7 @@ of the run and earlier answers, never drawn; and a placeholder that cannot be re
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -227,17 +228,25 @@ _RULES: dict[type, Callable[[Bindings, Any], Any]] = {
 }
 
 
+_AS_IT_IS = frozenset({str, int, float, bool, type(None)})
+
+
+@functools.cache
+def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
+    return tuple((each.name, each.default) for each in fields(kind))
+
+
 def to_json(value: Any, types: Mapping[str, type]) -> Any:
     """A scenario value as JSON. A dataclass becomes {"$Type": {field: value}} without defaults."""
-    if is_dataclass(value):
-        if types.get(type(value).__name__) is not type(value):
-            raise TypeError(f"{type(value).__name__} is not part of a scenario")
-        kept = {
-            f.name: to_json(getattr(value, f.name), types)
-            for f in fields(value)
-            if getattr(value, f.name) != f.default
-        }
-        return {f"${type(value).__name__}": kept}
+    kind = type(value)
+    if kind in _AS_IT_IS:
+        return value
+    if is_dataclass(kind):
+        if types.get(kind.__name__) is not kind:
+            raise TypeError(f"{kind.__name__} is not part of a scenario")
+        given = ((name, getattr(value, name), default) for name, default in _defaults(kind))
+        kept = {name: to_json(inner, types) for name, inner, default in given if inner != default}
+        return {f"${kind.__name__}": kept}
     if isinstance(value, bytes | bytearray | memoryview):
         return {"$bytes": bytes(value).hex()}
     if isinstance(value, Mapping):

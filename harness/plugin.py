@@ -43,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
     add("--newest", action="store_true",
         help="one case of each claim: of its newest version; the others are listed as deselected")
+    add("--shard", metavar="I/N",
+        help="judge only part I of N, each a process of its own; touchstone join makes one of them")
     add("--run", metavar="NAME", help="name of the run, which other processes may add targets to")
     add("--seed", type=int, default=0, metavar="N", help="seed of reference targets (0)")
 
@@ -50,6 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_STATE] = _State()
     config.addinivalue_line("markers", f"{HARM}: a claim whose cases kill or freeze brokers")
+    if config.option.shard:
+        _check_shard(config.option)
     words = [*config.option.target, *([config.option.oracle] if config.option.oracle else [])]
     if words:
         from harness.targets import parse
@@ -61,6 +65,21 @@ def pytest_configure(config: pytest.Config) -> None:
                 raise pytest.UsageError(str(error)) from error
 
 
+def _check_shard(asked: Any) -> None:
+    from harness.shard import parse
+
+    alone = ("record", "update_expectations", "allure")  # of which there is one for all parts
+    clash = next((name for name in alone if getattr(asked, name)), None)
+    if clash:
+        raise pytest.UsageError(f"--shard and --{clash.replace('_', '-')} do not go together")
+    if asked.results and not asked.run:
+        raise pytest.UsageError("--shard with --results needs --run NAME: parts share a run")
+    try:
+        parse(asked.shard)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
 class _State:
     """What the plugin remembers of one pytest run; `session` stays None without claims."""
 
@@ -68,6 +87,7 @@ class _State:
         self.session: Session | None = None
         self.deselected: list[Any] = []
         self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
+        self.others: list[Any] = []  # cases of other parts of this run
         self.trouble = False
 
 
@@ -80,6 +100,7 @@ def _session(config: pytest.Config) -> Session:
     if state.session is None:
         from harness.known import BadPin
         from harness.session import Options, Session
+        from harness.shard import parse
 
         asked = config.option
         if asked.update_expectations and asked.expectations is None:
@@ -94,6 +115,7 @@ def _session(config: pytest.Config) -> Session:
             update_expectations=asked.update_expectations,
             ignore_pins=asked.strict_known,
             allure=asked.allure,
+            shard=parse(asked.shard) if asked.shard else None,
             deadline_s=asked.deadline,
             seed=asked.seed,
         )
@@ -156,6 +178,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=place)
     if config.option.newest:
         _keep_newest(config, items)
+    if session.options.shard is not None:
+        _keep_part(config, items, session.options.shard)
 
 
 def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -174,6 +198,22 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if _case(item) is None or id(item) in kept]
 
 
+def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Any) -> None:
+    """What this part of the run judges; tests that are no cases belong to the first part."""
+    from harness.shard import deal
+
+    courts: dict[int, list[tuple[pytest.Item, Any]]] = {}
+    for item in items:
+        if (case := _case(item)) is not None:
+            courts.setdefault(id(case.court), []).append((item, case.case))
+    others = {id(item) for item in items if shard.index > 1 and _case(item) is None}
+    for pairs in courts.values():
+        dealt = deal([case for _, case in pairs], shard.count)
+        others |= {id(item) for (item, _), n in zip(pairs, dealt, strict=True) if n != shard.index}
+    config.stash[_STATE].others = [item for item in items if id(item) in others]
+    items[:] = [item for item in items if id(item) not in others]
+
+
 def pytest_deselected(items: list[pytest.Item]) -> None:
     if items:
         items[0].config.stash[_STATE].deselected.extend(items)
@@ -187,20 +227,25 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from harness import ledger
 
     chosen = [case for item in session.items if (case := _case(item))]
-    others = [case for item in state.deselected if (case := _case(item))]
+    deselected = [case for item in state.deselected if (case := _case(item))]
+    others = [case for item in state.others if (case := _case(item))]
     claims = {
         claim.where: claim
-        for item in [*session.items, *state.deselected, *state.elsewhere]
+        for item in [*session.items, *state.deselected, *state.elsewhere, *state.others]
         if (claim := getattr(getattr(item, "function", None), CLAIM, None))
     }
-    whole = not others and ledger.is_whole(claim.where for claim in claims.values())
-    mistakes = ledger.mistakes(list(claims.values()), whole=whole)
+    whole = not deselected and ledger.is_whole(claim.where for claim in claims.values())
+    shard = state.session.options.shard
+    first = shard is None or shard.index == 1  # one part asks the ledger for all
+    mistakes = ledger.mistakes(list(claims.values()), whole=whole and first)
     if mistakes:
         text = "\n".join(f"  {mistake}" for mistake in mistakes)
         pytest.exit(f"touchstone: the ledger does not accept these claims:\n{text}", returncode=2)
     if not session.config.option.collectonly:
         suites = ledger.whole_suites(claim.where for claim in claims.values())
-        state.session.plan(chosen, others, whole=whole, suites=suites)
+        state.session.plan(
+            chosen, deselected, whole=whole, suites=suites, elsewhere=others
+        )
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from harness import placeholders
@@ -173,9 +174,12 @@ STEPS = (Ask, Send, Await, Raw, Until, Open, Close, HalfClose, Quiet, Inflict)
 TYPES: dict[str, type] = {kind.__name__: kind for kind in (*STEPS, *PLACEHOLDERS)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scenario:
-    """Steps and the shape of the cluster they want. Nested step lists are flattened."""
+    """Steps and the shape of the cluster they want. Nested step lists are flattened.
+
+    What follows from them is worked out once: a case asks for it many times. No slots, therefore.
+    """
 
     steps: tuple[Step, ...]
     brokers: int = 1
@@ -199,11 +203,16 @@ class Scenario:
         """Whether it can only run where brokers can be killed and paused."""
         return any(isinstance(step, Inflict) for step in self.steps)
 
-    @property
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         return tuple(label(step, index) for index, step in enumerate(self.steps))
 
     def to_json(self) -> dict[str, Any]:
+        """The same object every time: not to be changed."""
+        return self._json
+
+    @cached_property
+    def _json(self) -> dict[str, Any]:
         return {
             "brokers": self.brokers,
             "racks": list(self.racks),
@@ -218,6 +227,10 @@ class Scenario:
 
     def fingerprint(self) -> str:
         """Equal for equal scenarios on every machine; changes when any byte asked for changes."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,9 +1,8 @@
 """One run of the suites: its courts, its files, its exit code. No pytest in here.
 
-The plugin feeds it claims, cases and what became of them; it keeps the books. The exit code is the
-worst thing that is true: 2 we broke, 1 a difference nobody accepted (or a pin that no longer says
-the truth), 3 not everything could be judged, 0 the targets conform. A run that was interrupted
-leaves files without a footer, which every reader refuses.
+The plugin feeds it claims, cases and what became of them; it keeps the books. What they come to is
+said in `tally`. A run that was interrupted leaves files without a footer, and one process of
+several (`--shard`) leaves parts; every reader refuses both.
 
 Wall time is read here and in the driver, nowhere else: a row says when and how long.
 """
@@ -15,24 +14,23 @@ import json
 import platform
 import secrets
 import subprocess
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import bundle, known
+from harness import bundle, known, tally
 from harness.case import Case, Judgement
 from harness.claim import CaseId
 from harness.court import Court, convene
 from harness.known import Pin, Surprise
 from harness.recordings import Store
-from harness.results import allure, junit, rows
+from harness.results import allure, junit, parts, rows
 from harness.results.jsonl import Writer
+from harness.shard import Shard
 from harness.transcript import Transcript
-from harness.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE, Verdict
+from harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
 
-CONFORMED, DIFFERENT, BROKE, INCOMPLETE = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -49,6 +47,7 @@ class Options:
     update_expectations: bool = False
     ignore_pins: bool = False
     allure: bool = False
+    shard: Shard | None = None
     deadline_s: float = 10.0
     seed: int = 0
 
@@ -61,6 +60,7 @@ class Docket:
     pins: list[Pin]
     planned: list[CaseId] = field(default_factory=list)
     deselected: list[CaseId] = field(default_factory=list)
+    elsewhere: int = 0  # cases of other parts
     rows: list[dict[str, Any]] = field(default_factory=list)
     recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
     writer: Writer | None = None
@@ -88,7 +88,7 @@ class Session:
         self.whole = False
         self.suites: frozenset[str] = frozenset()
         self.planned = False
-        self.exit = INCOMPLETE
+        self.exit = tally.INCOMPLETE
 
     @property
     def judged(self) -> int:
@@ -102,15 +102,18 @@ class Session:
 
     def plan(
         self, cases: Iterable[Case], deselected: Iterable[Case], *, whole: bool,
-        suites: Iterable[str] = (),
+        suites: Iterable[str] = (), elsewhere: Iterable[Case] = (),
     ) -> None:  # fmt: skip
-        """What is going to run; opens the files. `suites`: those of which no claim is missing."""
+        """What is going to run; opens the files. `suites`: those of which no claim is missing;
+        `elsewhere`: what other parts judge."""
         self.whole, self.planned, self.suites = whole, True, frozenset(suites)
         by_court = {id(docket.court): docket for docket in self.dockets}
         for case in cases:
             by_court[id(case.court)].planned.append(case.case)
         for case in deselected:
             by_court[id(case.court)].deselected.append(case.case)
+        for case in elsewhere:
+            by_court[id(case.court)].elsewhere += 1
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
@@ -149,11 +152,7 @@ class Session:
                     docket.writer.finish(finished=finished, exit_code=self.exit)
             docket.court.close()
         if self.folder is not None and not interrupted:
-            everything = [(self._header(docket), docket.rows) for docket in self.dockets]
-            for docket, rows_of_one in zip(self.dockets, everything, strict=True):
-                junit.write([rows_of_one], self._file(docket, "junit.xml"))
-            if self.options.allure:
-                allure.write(everything, self.folder / "allure")
+            self._write_reports(self.folder)
         if self.options.record:
             self._keep_recordings()
         if self.options.update_expectations and self.options.expectations is not None:
@@ -161,20 +160,26 @@ class Session:
         return self.exit
 
     def _exit_code(self, interrupted: bool, trouble: bool) -> int:
-        verdicts = Counter(row["verdict"] for docket in self.dockets for row in docket.rows)
-        if verdicts[BROKEN] or trouble:
-            return BROKE
-        if any(docket.surprises for docket in self.dockets):
-            return DIFFERENT
-        missing = any(len(docket.rows) < len(docket.planned) for docket in self.dockets)
-        if interrupted or missing or verdicts[INCONCLUSIVE]:
-            return INCOMPLETE
-        return CONFORMED
+        codes = [tally.INCOMPLETE] if interrupted else [tally.CONFORMED]
+        codes += [tally.BROKE] if trouble else []
+        codes += [
+            tally.exit_code(docket.rows, len(docket.planned), docket.surprises)
+            for docket in self.dockets
+        ]
+        return tally.worst(codes)
 
     def _surprises(self, docket: Docket) -> list[Surprise]:
-        return known.surprises(
-            docket.rows, docket.pins, self.started.date(), whole=self.whole
-        )
+        whole = self.whole and self.options.shard is None
+        return known.surprises(docket.rows, docket.pins, self.started.date(), whole=whole)
+
+    def _write_reports(self, folder: Path) -> None:
+        if self.options.shard is not None:  # of whole targets only: `touchstone join` writes them
+            return
+        everything = [(self._header(docket), docket.rows) for docket in self.dockets]
+        for docket, rows_of_one in zip(self.dockets, everything, strict=True):
+            junit.write([rows_of_one], self._file(docket, "junit.xml"))
+        if self.options.allure:
+            allure.write(everything, folder / "allure")
 
     def _bundle(self, docket: Docket, case: Case, judgement: Judgement) -> str | None:
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
@@ -209,8 +214,13 @@ class Session:
             release=court.release, kind=court.target.kind, oracle=court.oracle.name,
             oracle_kind=court.oracle.kind, commit=commit(), seed=self.options.seed,
             host={"python": platform.python_version(), "platform": platform.platform()},
-            planned=len(docket.planned),
+            planned=len(docket.planned), part=self._part(docket),
         )  # fmt: skip
+
+    def _part(self, docket: Docket) -> dict[str, int] | None:
+        shard = self.options.shard
+        total = len(docket.planned) + docket.elsewhere
+        return None if shard is None else parts.mark(shard.index, shard.count, total)
 
     def _manifest(self, docket: Docket) -> dict[str, Any]:
         return {
@@ -222,7 +232,10 @@ class Session:
         }
 
     def _file(self, docket: Docket, suffix: str) -> Path:
-        return self.folder / f"{file_word(docket.court.name)}.{suffix}"
+        name, shard = file_word(docket.court.name), self.options.shard
+        if shard is not None:
+            name = parts.name(name, shard.index, shard.count)
+        return self.folder / f"{name}.{suffix}"
 
     def heading(self) -> list[str]:
         """The lines before the first case."""
@@ -233,58 +246,23 @@ class Session:
                 f"target {court.name} ({court.target.kind}) against oracle {court.oracle.name} "
                 f"({court.oracle.kind}), cases of Kafka {court.release}: {len(docket.planned)}"
             )
-        lines.append(f"run {self.run}, seed {self.options.seed}, nonce {self.nonce}")
+        shard = f", part {self.options.shard}" if self.options.shard else ""
+        lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
         return lines
 
     def summary(self) -> list[str]:
         """The table after the last case, surprises, and what was not run."""
         return [line for docket in self.dockets for line in _summary(docket)] + [
             *([f"results in {self.folder}"] if self.folder else []),
-            f"exit {self.exit}: {EXITS[self.exit]}",
+            f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]
 
 
-EXITS = {
-    CONFORMED: "conforms",
-    DIFFERENT: "a new difference, or a pin that is no longer true",
-    BROKE: "the harness broke: no verdict of this run can be relied on",
-    INCOMPLETE: "incomplete: not everything could be judged",
-}
-
-
 def _summary(docket: Docket) -> list[str]:
-    suites: dict[str, Counter[str]] = {}
-    for row in docket.rows:
-        word = "known" if row["known"] else row["verdict"]
-        suites.setdefault(row["suite"], Counter())[word] += 1
-    columns = [CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN]
-    lines = ["", f"{docket.court.name:<24}" + "".join(f"{word:>14}" for word in columns)]
-    total: Counter[str] = sum(suites.values(), Counter())
-    for suite, counted in [*sorted(suites.items()), ("total", total)]:
-        cells = "".join(f"{counted[word] or '.':>14}" for word in columns)
-        lines.append(f"{suite:<24}{cells}")
-    reasons = Counter(r["reason"] for r in docket.rows if r["verdict"] == INCONCLUSIVE)
-    lines += [f"{count} {'case' if count == 1 else 'cases'} {r}" for r, count in _grouped(reasons)]
-    left = len(docket.planned) - len(docket.rows)
-    if left:
-        lines.append(f"not run: {left} planned cases were never started")
-    if docket.deselected:
-        lines.append(f"deselected: {len(docket.deselected)} cases (listed in the manifest)")
-    lines += [str(surprise) for surprise in docket.surprises[:20]]
-    if len(docket.surprises) > 20:
-        lines.append(f"... and {len(docket.surprises) - 20} more surprises")
-    return lines
-
-
-def _grouped(reasons: Mapping[str, int]) -> Sequence[tuple[str, int]]:
-    """Reasons that differ only by the case they name are one reason; the commonest first."""
-    merged: Counter[str] = Counter()
-    for reason, count in reasons.items():
-        head, found, _ = reason.partition(" was not recorded for ")
-        _, changed, release = reason.partition(" has changed since ")
-        word = f"not run: changed since {release}" if changed else reason
-        merged[f"{head} was not recorded for them" if found else word] += count
-    return merged.most_common()
+    return tally.table(
+        docket.court.name, docket.rows, planned=len(docket.planned),
+        deselected=len(docket.deselected), surprises=docket.surprises,
+    )  # fmt: skip
 
 
 def file_word(name: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ci import nightly
+from harness import tally
 
 
 class Clock:
@@ -31,24 +32,9 @@ def test_jobs_that_the_budget_does_not_reach_are_incomplete(
 
     def slow(argv: tuple[str, ...], left: float) -> int:
         clock.now += 60
-        return nightly.CONFORMS
+        return tally.CONFORMED
 
     jobs = [nightly.Job(name, ()) for name in ("first", "second", "third")]
     codes = nightly.play(jobs, 100, clock, slow)
-    assert codes == {"first": 0, "second": 0, "third": nightly.INCOMPLETE}
+    assert codes == {"first": 0, "second": 0, "third": tally.INCOMPLETE}
     assert "third: not run: no time left" in capsys.readouterr().out
-    assert nightly.worst(codes) == nightly.INCOMPLETE
-
-
-@pytest.mark.parametrize(
-    ("codes", "expected"),
-    [
-        ({"a": 0, "b": 0}, nightly.CONFORMS),
-        ({"a": 0, "b": 1, "c": 3}, nightly.DIFFERS),
-        ({"a": 1, "b": 2}, nightly.BROKEN),
-        ({"a": 0, "b": 139}, nightly.BROKEN),
-        ({}, nightly.INCOMPLETE),
-    ],
-)
-def test_the_worst_code_is_the_nights(codes: dict[str, int], expected: int) -> None:
-    assert nightly.worst(codes) == expected

@@ -19,7 +19,9 @@ from harness.transcript import Event
 from reference_impl.wire import headers
 from reference_impl.wire.apis import by_name
 
-BACKOFF_S = (0.01, 1.6, 0.25)  # the first pause, its growth, the longest pause
+# The first pause, its growth, the longest pause: one waits a sixth longer than was needed, and less
+# than 25 questions are asked before the longest is reached.
+BACKOFF_S = (0.01, 1.17, 0.25)
 WITHOUT_AUTO_CREATION = 4  # the first Metadata version that can forbid it; all releases serve it
 WITH_TOPIC_IDS = 10
 TELL_IDS = (3, 19)  # Metadata, CreateTopics

@@ -80,8 +80,11 @@ class Writer:
         self.close()
 
 
-def read(path: Path, *, incomplete: bool = False) -> Results:
-    """The whole file, proved against its footer. Raises BadResults."""
+def read(path: Path, *, incomplete: bool = False, part: bool = False) -> Results:
+    """The whole file, proved against its footer. Raises BadResults.
+
+    `part`: the file of one part of a target is wanted (see `parts`), which else is refused.
+    """
     head: dict[str, Any] | None = None
     foot: dict[str, Any] | None = None
     cases: list[dict[str, Any]] = []
@@ -91,7 +94,7 @@ def read(path: Path, *, incomplete: bool = False) -> Results:
         if foot is not None:
             raise BadResults(path, number, "a line behind the footer")
         if head is None:
-            head = _head(path, row)
+            head = _head(path, row, part)
         elif row["row"] == "footer":
             foot = row
         elif row["row"] == "case":
@@ -130,12 +133,14 @@ def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, dict[str, Any]]]
             yield number, row
 
 
-def _head(path: Path, row: dict[str, Any]) -> dict[str, Any]:
+def _head(path: Path, row: dict[str, Any], part: bool) -> dict[str, Any]:
     if row["row"] != "header":
         raise BadResults(path, 1, f"no header: the first line is a {row['row']!r} row")
     if row.get("schema") != rows.SCHEMA:
         text = f"schema {row.get('schema')!r}; this reads schema {rows.SCHEMA}"
         raise BadResults(path, 1, text)
+    if part != ("part" in row):
+        raise BadResults(path, 1, rows.unjoined(row) or "not a part but a whole")
     return row
 
 

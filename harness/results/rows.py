@@ -48,13 +48,23 @@ CASE: dict[str, str] = {
 def header(
     *, run: str, started: str, target: str, release: str | None, kind: str, oracle: str,
     oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
+    part: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The first line of a file: who was judged, by whom, from which commit."""
-    return {
+    """The first line of a file: who was judged, by whom, from which commit; which part of it."""
+    return ({} if part is None else {"part": dict(part)}) | {
         "row": "header", "schema": SCHEMA, "run": run, "started": started, "target": target,
         "release": release, "kind": kind, "oracle": oracle, "oracle_kind": oracle_kind,
         "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
     }  # fmt: skip
+
+
+def unjoined(header: Mapping[str, Any]) -> str | None:
+    """Why a file with this header is no target's results, if it is only a part of them."""
+    part = header.get("part")
+    if not isinstance(part, Mapping):
+        return None if part is None else "a part of nobody knows what"
+    index, count = (part.get(key) for key in ("index", "of"))
+    return f"incomplete: part {index} of {count}, not joined with the others (touchstone join)"
 
 
 def case(

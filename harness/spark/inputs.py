@@ -119,6 +119,7 @@ def edges(path: Path) -> ResultFile:
     first, last = ends(path)
     size = path.stat().st_size
     header, reason = header_of(first)
+    reason = reason or rows.unjoined(header)
     if reason:
         return ResultFile(path, header, None, Defect(path, 1, reason), size)
     footer, reason = footer_of(last)

@@ -9,6 +9,7 @@ import textwrap
 import pytest
 
 from harness import checkers, ledger, recordings, session
+from harness.cli import join
 from harness.results import jsonl
 from harness.targets import external, process, recorded
 from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
@@ -232,6 +233,46 @@ def test_processes_may_share_a_run(suite, kafka, liar):
     assert {header["target"] for header in headers} == {kafka, liar}
     assert {header["run"] for header in headers} == {"night"}
     assert len(list(folder.glob("*.junit.xml"))) == 2
+
+
+def sharded(suite, kafka, *shards, claims=3):
+    suite.write(extra="".join(f'''
+        @claim("demo.more-{index}", evidence=("TOPIC-11",), api="CreateTopics")
+        def test_more_{index}(case):
+            \"""It is refused too.\"""
+            verdict = case.judge(create_topic(case.topic(), partitions=0, version=case.version))
+            assert verdict.conforms, verdict
+    ''' for index in range(claims)))  # fmt: skip
+    for shard in shards:
+        assert suite("--target", kafka, "--oracle", kafka, "--run", "r", "--shard", shard).ret == 0
+    return suite.path / "out" / "r"
+
+
+def test_parts_are_judged_apart_and_joined(suite, kafka):
+    folder = sharded(suite, kafka, "1/3", "2/3", "3/3")
+    found = [jsonl.read(path, part=True) for path in sorted(folder.glob("*.jsonl"))]
+    assert [one.header["part"]["index"] for one in found] == [1, 2, 3]
+    assert {one.header["part"]["total"] for one in found} == {4 * VERSIONS}
+    assert all(one.footer["cases"] == one.header["planned"] >= VERSIONS for one in found)
+    assert not list(folder.glob("*.junit.xml")), "of wholes only"
+    assert join.main(folder) == 0
+    one = results(suite)
+    assert one.footer["cases"] == one.header["planned"] == len(one.cases) == 4 * VERSIONS
+
+
+def test_without_one_part_the_run_is_incomplete(suite, kafka):
+    folder = sharded(suite, kafka, "1/3", "3/3")
+    assert join.main(folder) == 3
+    with pytest.raises(jsonl.BadResults, match="not joined"):
+        results(suite)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--shard", "4/3"], ["--shard", "1/2"], ["--shard", "1/2", "--run", "r", "--allure"]],
+)
+def test_parts_that_cannot_be_joined_are_a_usage_error(suite, kafka, words):
+    assert suite("--target", kafka, *words).ret == pytest.ExitCode.USAGE_ERROR
 
 
 def test_stopping_at_the_first_failure_is_incomplete_in_the_file(suite, kafka, liar):

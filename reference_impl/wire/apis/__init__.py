@@ -43,6 +43,7 @@ class Registry(Mapping[int, Api]):
         modules = (each.name for each in pkgutil.iter_modules(__path__))
         self._stems = {int(module[1:3]): module for module in sorted(modules)}
         self._loaded: dict[int, Api] = {}
+        self._keys: dict[str, int] = {}  # of names that were asked for
 
     def __getitem__(self, key: int) -> Api:
         try:
@@ -64,9 +65,13 @@ class Registry(Mapping[int, Api]):
 
     def named(self, name: str) -> Api:
         """The API of Kafka's name; a stem is that name in snake case, which a test checks."""
+        known = self._keys.get(name)
+        if known is not None:
+            return self[known]
         wanted = name.lower()
         for key, stem in self._stems.items():
             if stem[4:].replace("_", "") == wanted and self[key].name == name:
+                self._keys[name] = key
                 return self[key]
         raise KeyError(name)
 

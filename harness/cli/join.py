@@ -1,0 +1,83 @@
+"""`touchstone join RUN`: the parts that `--shard` made, as if one process had judged each target.
+
+What no part can know is decided here: whether a pin met no case at all, and what the target comes
+to. A part that is missing, unfinished or of another run ends it with exit code 3, and its files
+stay as they are: every reader refuses them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness import known, tally
+from harness.known import Pin
+from harness.results import allure, junit, parts
+from harness.results.jsonl import Writer
+
+
+@click.command()
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--expectations", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="The same file as the parts were given.")  # fmt: skip
+@click.option("--strict-known", is_flag=True, help="Ignore all accepted divergences.")
+@click.option("--allure", "with_allure", is_flag=True, help="Write Allure results too.")
+def command(run: Path, expectations: Path | None, strict_known: bool, with_allure: bool) -> None:
+    """Make one result file of every target in RUN (DIR/<run>) that several processes judged.
+
+    Exit code: the worst of the targets, as of pytest with one process: 0 conforms, 1 a new
+    difference, 2 the harness broke, 3 incomplete, also when a part is missing.
+    """
+    pins = [] if strict_known else known.load()
+    pins += known.load([expectations]) if expectations and not strict_known else []
+    sys.exit(main(run, pins, with_allure))
+
+
+def main(run: Path, pins: Sequence[Pin] = (), with_allure: bool = False) -> int:
+    codes = []
+    for name, paths in parts.find(run).items():
+        try:
+            found = parts.whole(paths)
+        except parts.NotWhole as reason:
+            click.echo(f"touchstone join: incomplete: {reason}", err=True)
+            codes.append(tally.INCOMPLETE)
+            continue
+        codes.append(write(run, name, found, pins))
+        if with_allure:
+            allure.write([(found.header, found.rows)], run / "allure")
+        for path in paths:
+            path.unlink()
+            parts.manifest_of(path).unlink()
+    if not codes:
+        click.echo(f"touchstone join: {run}: no parts in it", err=True)
+    return tally.worst(codes)
+
+
+def write(run: Path, name: str, found: parts.Whole, pins: Sequence[Pin]) -> int:
+    """The files of one target and its table; its exit code."""
+    today = datetime.datetime.fromisoformat(found.header["started"]).date()
+    whole = found.manifest["whole"]
+    surprises = known.surprises(found.rows, list(pins), today, whole=whole)
+    planned = found.header["planned"]
+    code = tally.exit_code(found.rows, planned, surprises)
+    if tally.BROKE in found.exits:  # an error outside every case
+        code = tally.BROKE
+    with Writer(run / f"{name}.jsonl", found.header) as writer:
+        for row in found.rows:
+            writer.case(row)
+        writer.finish(finished=found.finished, exit_code=code)
+    text = json.dumps(found.manifest, indent=1) + "\n"
+    (run / f"{name}.manifest.json").write_text(text, encoding="utf-8")
+    junit.write([(found.header, found.rows)], run / f"{name}.junit.xml")
+    deselected = len(found.manifest["deselected"])
+    lines = tally.table(
+        found.header["target"], found.rows,
+        planned=planned, deselected=deselected, surprises=surprises,
+    )  # fmt: skip
+    click.echo("\n".join([*lines, f"exit {code}: {tally.EXITS[code]}"]))
+    return code
