@@ -15,7 +15,7 @@ Brokers of one process share a `Cluster`, the registry; what one of them knows o
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple
@@ -116,9 +116,7 @@ class Broker:
     def receive(self, connection: Connection, frame: bytes, now: int) -> list[Effect]:
         """One frame (without its size), whole: what to do about it, and what it set free."""
         self._begin(now)
-        effects = [*self._serve(connection, frame, now)]
-        effects += self._settled(now)
-        return effects
+        return [*self._serve(connection, frame, now), *self._settled(now)]
 
     def tick(self, now: int) -> list[Effect]:
         """What is due by now."""
@@ -232,25 +230,21 @@ class Broker:
 
     # --- one request -------------------------------------------------------------------------
 
-    def _serve(self, connection: Connection, frame: bytes, now: int) -> Iterator[Effect]:
+    def _serve(self, connection: Connection, frame: bytes, now: int) -> Iterable[Effect]:
         if self.quotas and self.quotas.hold(connection, frame, now):
-            return
+            return ()
         try:
             request = self._parse(connection, frame)
         except _Refused as refusal:
-            yield Close(connection, str(refusal))
-            return
+            return (Close(connection, str(refusal)),)
         except ValueError as fault:  # DecodeError
-            yield Close(connection, f"cannot read the request: {fault}")
-            return
-        if isinstance(request, Reply):
-            yield request
-            return
+            return (Close(connection, f"cannot read the request: {fault}"),)
+        if type(request) is Reply:
+            return (request,)
         if self.spoiler:
             spoiled = self.spoiler.before(request)
             if spoiled is not None:
-                yield from spoiled
-                return
+                return spoiled
         module = registry.handler(request.header.key)
         try:
             if forwarding.stuck(self, request):
@@ -259,7 +253,7 @@ class Broker:
                 answer = module.handle(request, self, now)
         except Exception as fault:
             answer = fault
-        yield from self._effects(request, answer, now)
+        return self._effects(request, answer, now)
 
     def _parse(self, connection: Connection, frame: bytes) -> Request | Reply:
         if len(frame) < 8:
@@ -335,20 +329,20 @@ class Broker:
         effects = self._outcome(request, answer)
         return self.spoiler.after(list(effects)) if self.spoiler else effects
 
-    def _outcome(self, request: Request, answer: Any) -> Iterator[Effect]:
+    def _outcome(self, request: Request, answer: Any) -> tuple[Effect, ...]:
         connection = request.connection
         if type(answer) is dict:
-            yield self._reply(request, answer)
-        elif isinstance(answer, Wait):
+            return (self._reply(request, answer),)
+        if isinstance(answer, Wait):
             self.purgatory.park(answer, request)
-        elif isinstance(answer, NoReply):
-            yield Unmute(connection)
-        elif isinstance(answer, Hangup):
-            yield Close(connection, answer.reason)
-        elif isinstance(answer, Exception):
-            yield self._failure(request, answer)
-        else:
-            yield self._failure(request, TypeError(f"a handler gave {answer!r}"))
+            return ()
+        if isinstance(answer, NoReply):
+            return (Unmute(connection),)
+        if isinstance(answer, Hangup):
+            return (Close(connection, answer.reason),)
+        if isinstance(answer, Exception):
+            return (self._failure(request, answer),)
+        return (self._failure(request, TypeError(f"a handler gave {answer!r}")),)
 
     def _reply(self, request: Request, body: dict[str, Any]) -> Effect:
         header = request.header

@@ -54,6 +54,7 @@ class Channel(Connection):
         "frames",
         "held",
         "inbox",
+        "open",
         "outbox",
         "sock",
         "working",
@@ -73,10 +74,7 @@ class Channel(Connection):
         self.busy = False  # a request is in work; with bytes in the outbox its answer is not out
         self.closing = False
         self.events = READ
-
-    @property
-    def open(self) -> bool:
-        return self.sock.fileno() >= 0
+        self.open = True
 
 
 class Keeper(Protocol):
@@ -365,7 +363,7 @@ class Server:
     def _send(self, channel: Channel, parts: tuple[bytes, ...]) -> None:
         """Answer and read on. While more frames of a pipeline are at hand, small answers are held
         back and leave together: one write instead of many, in the same order."""
-        size = sum(map(len, parts))
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         pieces = (_SIZE.pack(size), *parts)
         if channel.working and channel.frames and size < _SMALL and len(channel.held) < _MOST_HELD:
             channel.held += pieces
@@ -386,12 +384,13 @@ class Server:
         except OSError as fault:
             self._close(channel, f"cannot write: {fault}")
             return
+        if sent == sum(map(len, pieces)):
+            return
         for piece in pieces:
             if sent < len(piece):
                 channel.outbox.append(memoryview(piece)[sent:])
             sent = max(0, sent - len(piece))
-        if channel.outbox:
-            self._watch(channel, channel.events | WRITE)
+        self._watch(channel, channel.events | WRITE)
 
     def _flush(self, channel: Channel) -> None:
         outbox = channel.outbox
@@ -449,6 +448,7 @@ class Server:
             channel.events = 0
         elif channel.open:
             self._muted.unregister(channel.sock)
+        channel.open = False
         channel.sock.close()
         channel.frames.clear()
         channel.outbox.clear()

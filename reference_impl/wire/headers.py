@@ -118,7 +118,12 @@ def decode_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     if header_version == 0:
         return RequestHeader(key, version, correlation_id, None), _FIXED.size
     client_id, at = _decode_client_id(frame)
-    tags, at = _decode_tags(frame, at) if header_version == 2 else ({}, at)
+    tags: dict[int, bytes] = {}
+    if header_version == 2:
+        if frame[at : at + 1] == b"\0":
+            at += 1
+        else:
+            tags, at = _decode_tags(frame, at)
     return RequestHeader(key, version, correlation_id, client_id, tags), at
 
 
