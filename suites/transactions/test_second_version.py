@@ -30,7 +30,8 @@ from suites.transactions.acts import (
 CODE = "error_code"
 ROW = "responses[0].partitions[0]"
 NEXT = Ref("producer", "producer_epoch", 1)
-INVALID_EPOCH, INVALID_TXN_STATE, FENCED = 47, 48, 90
+OUT_OF_ORDER, INVALID_EPOCH, INVALID_TXN_STATE, FENCED = 45, 47, 48, 90
+ADDS_ITSELF = 12  # the version of Produce
 ENDS = {"api": "EndTxn", "versions": range_("EndTxn", 5), "config": CLUSTER}
 SENDS = {"api": "Produce", "versions": range_("Produce", 12), "config": CLUSTER}
 
@@ -200,4 +201,30 @@ def test_bumped_producers_can_go_on(case):
             answer("old", CODE).is_(FENCED),
         ),
     )  # fmt: skip
+    assert verdict.conforms, verdict
+
+
+@claim("transactions.first-batches-begin-at-zero", evidence=("KIP-890",), begun=(False, True),
+       full=True, **SENDS | {"versions": range_("Produce", 3), "releases": "4.3"})  # fmt: skip
+def test_first_batches_begin_at_zero(case):
+    """A producer that the log does not know begins at sequence 0 if its batch adds the partition;
+    who added the partition itself, or asks by an older version, begins where it likes.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    first = [send(transaction, topic, record(b"one"), version=case.version, name="first")]
+    adds = [add_partitions(transaction, topic, name="added")]
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        adds if case.version < ADDS_ITSELF else [],
+        first if case.begun else [],
+        send(transaction, topic, record(b"on", 1), version=case.version, name="ask"),
+        send(transaction, topic, record(b"far", 9), version=case.version, name="gap"),
+        expect=all_of(
+            answer("ask", PRODUCED).is_(
+                0 if case.begun or case.version < ADDS_ITSELF else OUT_OF_ORDER
+            ),
+            answer("gap", PRODUCED).is_(OUT_OF_ORDER),
+        ),
+    )
     assert verdict.conforms, verdict
