@@ -207,6 +207,8 @@ def test_a_kraft_broker_without_its_controller_tells_what_was():
         assert known("early")
         running.links.cut(KEEPER, 2)
         now(lambda: None)
+        now(lambda: cluster.configure("early", {"max.message.bytes": "7"}))
+        assert now(lambda: broker.config_of("early")).max_message_bytes > 7
         now(lambda: (cluster.create("late", [[0, 1]]), cluster.delete("early")))
         assert (known("late"), known("early")) == (False, True)
         assert now(lambda: broker.replicas.get("early", 0)) is not None

@@ -46,6 +46,27 @@ def test_brokers_hear_of_partitions_that_are_there_come_and_go():
     assert [change.is_new for change in heard[:2]] == [True, True]
 
 
+def test_a_broker_that_is_cut_off_goes_on_by_the_settings_it_has_heard_of():
+    """DYN-08; as brokers of 2.8.2 and 4.3.1 did that were cut off from all others."""
+    made = cluster()
+    made.create("a", [[0, 1]], {"max.message.bytes": "50"})
+
+    def limits():
+        return [made.config_of("a", broker).max_message_bytes for broker in (0, 1)]
+
+    made.subscribe(1, lambda change: None)
+    made.deafen(1)
+    made.configure("a", {"max.message.bytes": "70"})
+    assert limits() == [70, 50]
+    assert [made.overrides_of("a", b)["max.message.bytes"] for b in (0, 1)] == ["70", "50"]
+    made.subscribe(1, lambda change: None)
+    assert limits() == [70, 70]
+    made.deafen(1)
+    made.configure("a", {})
+    made.unsubscribe(1)
+    assert limits()[0] == limits()[1] > 70
+
+
 def test_ids_are_fresh_and_forgotten():
     made = cluster()
     first = made.create("a", [[0]]).id
