@@ -14,19 +14,16 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reference_impl.broker.assembly import Assembly
 from reference_impl.broker.broker import Broker
 from reference_impl.broker.config_view import spread_defaults
 from reference_impl.broker.control import membership_rules, new_controller
 from reference_impl.broker.fault_plan import Plan, Rule
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas import persona as persona_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.broker.replicas import Logs
-from reference_impl.broker.switches import known
 from reference_impl.cluster.membership import Membership
 from reference_impl.cluster.topology import Cluster, Node
 from reference_impl.cluster.znodes import Form, RegistryError
@@ -36,7 +33,6 @@ from reference_impl.io.lifecycle import Lifecycle
 from reference_impl.io.links import Links
 from reference_impl.io.log_dirs import LogDirs
 from reference_impl.io.wall_clock import WallClock
-from reference_impl.log.memory_logs import MemoryLogs, log_paths
 
 if TYPE_CHECKING:
     from reference_impl.io.zookeeper import ZooKeeper
@@ -164,8 +160,8 @@ def build(
     that cannot be used. With `zookeeper`, HOST:PORT[/chroot], its registry stands there too
     (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without.
     """
-    persona, planted = persona_of(release), known(switches)
-    clock, config = WallClock(), dict(config or {})
+    parts = Assembly.of(release, dict(config or {}), switches)
+    clock, persona, config = WallClock(), parts.persona, parts.config
     disk = Data(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
@@ -180,16 +176,11 @@ def build(
             listeners.append(listener)
             rack = racks[at] if at < len(racks) else None
             nodes.append(Node(number, host, listener.getsockname()[1], rack))
-        cluster = Cluster(
-            nodes,
-            random=random.Random(seed),
-            topic_ids=persona.quirk("topics.have-ids"),
-            switches=planted,
-        )
-        cores = _Cores(cluster, persona, config, planted, disk)
+        cluster = parts.cluster(nodes, Cluster, random.Random(seed))
+        cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)
-            disk.restore(cluster, planted)
+            disk.restore(cluster, parts.switches)
         if registry is not None:
             named = persona.quirk("log-dirs.name-their-cluster") and disk is not None
             stored = cluster.cluster_id if named and disk.known else None
@@ -263,9 +254,9 @@ def _assemble(
     clock: WallClock,
 ) -> RunningCluster:
     """Brokers on their listeners under one controller."""
-    persona, config, disk = cores.persona, cores.config, cores.data
+    persona, disk = cores.parts.persona, cores.data
     nodes = list(cluster.brokers.values())
-    rules = membership_rules(persona, config)
+    rules = membership_rules(persona, cores.parts.config)
     membership = Membership(new_controller(cluster, persona), rules)
     life = Lifecycle(server, cluster, membership, cores.make)
     cores.strays = life.strays
@@ -289,39 +280,21 @@ def _assemble(
 class _Cores:
     """Makes the core of a broker, again and again over the same logs."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        persona: Persona,
-        config: Mapping[str, str],
-        switches: frozenset[str],
-        data: Data | None,
-    ) -> None:
+    def __init__(self, cluster: Cluster, parts: Assembly, data: Data | None) -> None:
         self.data = data
+        self.parts = parts
         self._cluster = cluster
-        self.persona = persona
-        self.config = config
-        self._switches = switches
         self.faults = Plan()
         self._logs: dict[int, Logs] = {}
         self.strays: Callable[[int], Iterable[tuple[str, int]]] = lambda broker: ()
 
     def make(self, number: int, now: int) -> Broker:
         """Partitions that are not this broker's any more are dropped from its logs."""
-        cluster, switches = self._cluster, self._switches
         logs = self._logs_of(number, now)
-        cluster.directories_checked(number)
+        self._cluster.directories_checked(number)
         for topic, index in self.strays(number):
             logs.remove(topic, index, now)
-        broker = Broker(
-            number,
-            cluster=cluster,
-            persona=self.persona,
-            config=self.config,
-            logs=logs,
-            switches=switches,
-            faults=self.faults,
-        )
+        broker = self.parts.broker(self._cluster, number, logs, self.faults)
         if self._cluster.settings_in_force.pop(str(number), None):
             spread_defaults(broker)
         if isinstance(logs, LogDirs) and self.data is not None:
@@ -334,12 +307,7 @@ class _Cores:
         if self.data is not None:
             return self.data.logs(number, now)
         if number not in self._logs:
-            self._logs[number] = MemoryLogs(
-                partial(self._cluster.config_of, broker=number),
-                rules=rules_of(self.persona),
-                switches=self._switches,
-                paths=log_paths(self.config),
-            )
+            self._logs[number] = self.parts.memory(self._cluster, number)
         return self._logs[number]
 
 

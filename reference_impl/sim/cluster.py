@@ -15,14 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from reference_impl.broker.assembly import Assembly
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import topic_defaults
+from reference_impl.broker.config_view import spread_defaults
 from reference_impl.broker.control import controller_of
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas import persona as persona_of
-from reference_impl.broker.switches import known
 from reference_impl.cluster.topology import Change, Cluster, Node
-from reference_impl.log.memory_logs import MemoryLogs
 from reference_impl.sim.client import SimClient
 from reference_impl.sim.host import Host
 from reference_impl.sim.network import Network
@@ -66,26 +63,20 @@ class Simulation:
     ) -> None:
         self.world = World(seed)
         self.network = Network(self.world)
-        self.persona = persona_of(release)
-        self.switches = known(switches)
-        self.config = {**SETTINGS, **(config or {})}
+        self._parts = Assembly.of(release, {**SETTINGS, **(config or {})}, switches)
+        self.persona = self._parts.persona
         self._session_ms = session_ms
         self._checkpoint_ms = checkpoint_ms
         nodes = [
             Node(number, "sim", number, racks[number] if number < len(racks) else None)
             for number in range(brokers)
         ]
-        self.cluster = _Registry(
-            nodes,
-            random=self.world.random,
-            topic_ids=self.persona.quirk("topics.have-ids"),
-            switches=self.switches,
-        )
+        self.cluster = self._parts.cluster(nodes, _Registry, self.world.random)
         self.cluster.reach = self._reach
         self.cluster.reachable = self._reachable
         self.hosts = {node.id: Host(node.id, self.world, self.network) for node in nodes}
         self.clients: list[SimClient] = []
-        self._logs = {number: self._new_logs() for number in self.hosts}
+        self._logs = {number: self._parts.memory(self.cluster, number) for number in self.hosts}
         self._checkpoints: dict[int, dict[tuple[str, int], int]] = {n: {} for n in self.hosts}
         self._heard_of: dict[int, int] = dict.fromkeys(self.hosts, self.world.now)
         self._incarnation = dict.fromkeys(self.hosts, 0)
@@ -93,7 +84,7 @@ class Simulation:
             host.hosts = self.hosts
             core = self._new_core(number)
             if not number:
-                self.cluster.set_topic_defaults(topic_defaults(core))
+                spread_defaults(core)
             host.start(core)
             controller_of(core).register(number)
             self._beat(number, self._incarnation[number])
@@ -178,22 +169,8 @@ class Simulation:
 
     # --- brokers -------------------------------------------------------------------------------
 
-    def _new_logs(self) -> MemoryLogs:
-        return MemoryLogs(
-            lambda topic: self.cluster.config_of(topic),
-            rules=rules_of(self.persona),
-            switches=self.switches,
-        )
-
     def _new_core(self, broker: int) -> Broker:
-        return Broker(
-            broker,
-            cluster=self.cluster,
-            persona=self.persona,
-            config=self.config,
-            logs=self._logs[broker],
-            switches=self.switches,
-        )
+        return self._parts.broker(self.cluster, broker, self._logs[broker])
 
     def _reach(self, broker: int, hear: Callable[[], None]) -> None:
         host = self.hosts[broker]

@@ -1,0 +1,72 @@
+"""How the brokers of one cluster are made: the same behind sockets and under virtual time.
+
+What brokers of a cluster have in common (a release, settings, planted defects) is said once here;
+whoever runs them adds what is his own: where nodes are, who reaches the registry, what logs lie on,
+and when a core begins and ends. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.log_rules import rules_of
+from reference_impl.broker.personas import persona as persona_of
+from reference_impl.broker.switches import known
+from reference_impl.cluster.topology import Cluster
+from reference_impl.log.memory_logs import MemoryLogs, log_paths
+
+if TYPE_CHECKING:
+    from reference_impl.broker.fault_plan import Plan
+    from reference_impl.broker.personas.persona import Persona
+    from reference_impl.broker.replicas import Logs
+    from reference_impl.cluster.topology import Chance, Node
+
+Kind = TypeVar("Kind", bound=Cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    persona: Persona
+    config: Mapping[str, str]
+    switches: frozenset[str]
+
+    @classmethod
+    def of(cls, release: str, config: Mapping[str, str], switches: Iterable[str]) -> Assembly:
+        """Raises ValueError for a release or a switch that nobody knows."""
+        return cls(persona_of(release), config, known(switches))
+
+    def cluster(self, nodes: Iterable[Node], kind: type[Kind], random: Chance) -> Kind:
+        """The registry of these nodes; `random` is all that chance may decide."""
+        return kind(
+            nodes,
+            random=random,
+            topic_ids=self.persona.quirk("topics.have-ids"),
+            switches=self.switches,
+        )
+
+    def memory(self, cluster: Cluster, broker: int) -> MemoryLogs:
+        """Logs that outlive a broker's core as disk and page cache outlive a process."""
+        return MemoryLogs(
+            partial(cluster.config_of, broker=broker),
+            rules=rules_of(self.persona),
+            switches=self.switches,
+            paths=log_paths(self.config),
+        )
+
+    def broker(
+        self, cluster: Cluster, number: int, logs: Logs, faults: Plan | None = None
+    ) -> Broker:
+        """A core over these logs, which may have been another's before."""
+        return Broker(
+            number,
+            cluster=cluster,
+            persona=self.persona,
+            config=self.config,
+            logs=logs,
+            switches=self.switches,
+            faults=faults,
+        )
