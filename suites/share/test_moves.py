@@ -22,6 +22,8 @@ from harness.steps import (
     create_topic,
     find_coordinator,
     kill_broker,
+    list_offsets,
+    metadata,
 )
 from suites import trio
 from suites.controller.asks import elect, reassign
@@ -80,6 +82,18 @@ def founded(group):
                   Until(led, ELECTED, "==", NOT_NEEDED)]  # fmt: skip
     found = find_coordinator(group, name="coordinator")
     return [*steps, Until(found, CODE, "==", 0)]
+
+
+def taken_over(log):
+    """The spare one leads this log of a coordinator; version 5 of Metadata does not tell in which
+    epoch, which earlier cases decide about.
+    """
+    seen = metadata(log, version=5, broker=SPARE, name=f"{log} taken over")
+    asked = list_offsets(log, 0, broker=SPARE, name=f"{log} serves")
+    return [
+        Until(seen, trio.LEADER, "==", SPARE, also=((trio.ISR, "len ==", 1),)),
+        Until(asked, trio.OFFSET_CODE, "==", 0),
+    ]
 
 
 def at(group, connection="before"):
@@ -192,7 +206,7 @@ def test_states_survive_their_coordinator(case):
         Until(offsets(group, [(topic, [0])], name="begins", **at(group)), LAG, "==", 2),
         kill_broker(COORDINATES),
         trio.until_led(case, topic, LED, [LED, SPARE]),
-        trio.until_led(case, STATES, SPARE, [SPARE], "states led"),
+        taken_over(STATES),
         acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="after"),
         Until(offsets(group, [(topic, [0])], name="goes on", **at(group, "after")), LAG, "==", 1),
         summary(topic, group=group, name="summary", broker=SPARE),
@@ -215,7 +229,7 @@ def test_members_go_on_at_the_next_coordinator(case):
     verdict = case.judge(
         a_group(case, group, topic),
         kill_broker(COORDINATES),
-        trio.until_led(case, GROUPS, SPARE, [SPARE], "groups led"),
+        taken_over(GROUPS),
         Until(alive, CODE, "==", 0),
         described(group, name="described", **after),
         expect=all_of(
