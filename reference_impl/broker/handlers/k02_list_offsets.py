@@ -94,10 +94,14 @@ def _answer(
 
 
 def _lags(broker: Broker, replica: Replica, timestamp: int, isolation: str) -> bool:
-    """Whether a new leader does not know yet how far its predecessor's readers came (KIP-207)."""
-    limit = replica.log.limit(isolation)
-    if replica.epoch_start <= limit or not broker.persona.quirk("list-offsets.waits-for-epoch"):
+    """Whether a new leader does not know yet how far its predecessor's readers came (KIP-207).
+
+    That is told by the high watermark, also to readers of committed records.
+    """
+    waits = broker.persona.quirk("list-offsets.waits-for-epoch")
+    if not waits or replica.epoch_start <= replica.log.high_watermark:
         return False
+    limit = replica.log.limit(isolation)
     if timestamp < 0:
         return timestamp == LATEST
     found = replica.log.first_offset_at(timestamp).offset
