@@ -1,40 +1,16 @@
 """Whose business a transactional id is: one broker's, and another's when that one is gone.
 
-The log of transactions is made by hand before anybody else does: one partition, on brokers 1 and 2,
-so that each coordinator has one successor. Broker 0 is left alone: it is asked the way, and it
-leads what is sent. Its records are on broker 3 too, and two are to have them: while broker 3 is
-down no marker can be written (`held_back`), on any release, so an end that was decided stays half
-done for as long as a case likes, and another coordinator finds it like that.
-
-A marker says the epoch of its coordinator, which counts what earlier cases did: no case reads one.
-Where it lies is told by the last stable offset and by the end of the log.
-
 Sources: TransactionCoordinator.onElection, TransactionStateManager.loadTransactionMetadata,
-TransactionMarkerChannelManager, ProducerAppendInfo.checkCoordinatorEpoch at 1.0.2, 2.8.2, 4.3;
-KIP-98; all five releases were asked.
+ProducerAppendInfo.checkCoordinatorEpoch at 1.0.2, 2.8.2, 4.3; KIP-98, KIP-460, KIP-664, KIP-890;
+all five releases were asked.
 """
-
-from typing import Any
 
 from harness.claim import claim, range_
 from harness.expect import all_of, answer
-from harness.placeholders import Coordinator, Ref
-from harness.scenario import Inflict, Until
-from harness.steps import (
-    alter_configs,
-    at_controller,
-    create_topic,
-    fetch,
-    find_coordinator,
-    init_producer_id,
-    list_offsets,
-    metadata,
-    resume_broker,
-    start_broker,
-    stop_broker,
-)
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import init_producer_id, resume_broker, start_broker
 from suites import trio
-from suites.controller.asks import elect, reassign
 from suites.transactions.acts import (
     ABORT,
     ADDED,
@@ -42,8 +18,6 @@ from suites.transactions.acts import (
     COMMIT,
     CONCURRENT_TRANSACTIONS,
     FIRST_BATCHED,
-    READ_COMMITTED,
-    TRANSACTION,
     add_offsets,
     add_partitions,
     added_code,
@@ -53,107 +27,29 @@ from suites.transactions.acts import (
     send,
     settled,
 )
+from suites.transactions.four_brokers import (
+    END,
+    FORMER,
+    HARMED,
+    LEADER,
+    ROW,
+    ROWS,
+    WHOLE,
+    a_case,
+    at,
+    founded,
+    held_back,
+    last,
+    let_go,
+    moved,
+    opened,
+    over,
+    preferred,
+    seen,
+    stable,
+)
 
-LOG, EXISTS, NOT_COORDINATOR, INVALID_TXN_STATE = "__transaction_state", 36, 16, 48
-LEADER, WITNESS = 0, 3  # of what is sent
-ROWS = {"log": [1, 2], "sent": [LEADER, WITNESS]}
-WITHOUT_EPOCHS = 5  # of Metadata: how often earlier cases moved the log does not show
-ELECTED, NOT_NEEDED = "replica_election_results[0].partition_result[0].error_code", 84
-END, ISR = "topics[0].partitions[0].offset", trio.ISR
-ROW = "responses[0].partitions[0]"
-CONFIG = trio.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
-HARMED: dict[str, Any] = trio.DEATH | {"config": CONFIG, "brokers": 4}
-WHOLE: dict[str, Any] = trio.CALM | {"config": CONFIG, "brokers": 4}
-FORMER = Ref("coordinator", "node_id")
-
-
-def at(transaction, connection):
-    """Spread into a builder: ask the id's coordinator, looked up for this connection."""
-    return {"broker": Coordinator(transaction, TRANSACTION), "connection": connection}
-
-
-def founded():
-    """The log of transactions stands where it should."""
-    made = create_topic(
-        LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROWS["log"]}, name="the log",
-        **at_controller(),
-    )  # fmt: skip
-    return Until(made, "topics[0].error_code", "==", EXISTS)
-
-
-def opened(topic, transaction):
-    """A transaction with one record, at offset 0."""
-    begun = init_producer_id(transaction, name="producer", **at(transaction, "before"))
-    return [
-        Until(begun, CODE, "==", 0),
-        add_partitions(transaction, topic, 0, name="begun", **at(transaction, "before")),
-        send(transaction, topic, record(b"sent"), name="sent", broker=LEADER),
-    ]
-
-
-def a_case(case):
-    topic, transaction = case.topic(), case.transactional_id()
-    made = trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
-    found = find_coordinator(transaction, key_type=TRANSACTION, name="coordinator")
-    known = Until(found, CODE, "==", 0)
-    return topic, transaction, [made, founded(), known, opened(topic, transaction)]
-
-
-def held_back(topic):
-    """From here on no marker gets into this topic."""
-    alone = metadata(topic, version=WITHOUT_EPOCHS, broker=LEADER, name="held back")
-    return [stop_broker(WITNESS), Until(alone, ISR, "len ==", 1)]
-
-
-def let_go(topic):
-    return alter_configs(topic, {"min.insync.replicas": 1}, name="let go")
-
-
-def moved(transaction, fault="kill"):
-    """The coordinator is gone or silent, and broker 0 knows another."""
-    found = find_coordinator(transaction, key_type=TRANSACTION, name="next coordinator")
-    another = ("node_id", "!=", FORMER)
-    return [
-        Inflict(fault, Coordinator(transaction, TRANSACTION)),
-        Until(found, CODE, "==", 0, also=(another,)),
-    ]
-
-
-def preferred(broker):
-    """From here on this one of its two replicas leads the log of transactions, whoever led it,
-    which no answer may show.
-    """
-    row = [broker, sum(ROWS["log"]) - broker]
-    placed = metadata(LOG, version=WITHOUT_EPOCHS, broker=LEADER, name=f"led by {broker}")
-    found = find_coordinator("any", key_type=TRANSACTION, name=f"coordinator is {broker}")
-    return [
-        reassign(LOG, {0: row}, name=f"row {broker}"),
-        Until(elect(LOG, name=f"elect {broker}"), ELECTED, "==", NOT_NEEDED),
-        Until(placed, trio.LEADER, "==", broker, also=((ISR, "len ==", 2),)),
-        Until(found, "node_id", "==", broker),
-    ]
-
-
-def stable(topic, name="stable"):
-    """The end for readers of committed records."""
-    asked = {"version": 2, "isolation": READ_COMMITTED, "broker": LEADER}
-    return list_offsets(topic, name=name, **asked)
-
-
-def last(topic, name="end"):
-    return list_offsets(topic, version=2, broker=LEADER, name=name)
-
-
-def seen(topic):
-    """Read committed records, no more than the first batch."""
-    return fetch(
-        topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, partition_max_bytes=1,
-        broker=LEADER, name="read",
-    )  # fmt: skip
-
-
-def over(topic):
-    return Until(stable(topic, "over"), END, "==", 2)
+NOT_COORDINATOR, INVALID_TXN_STATE = 16, 48
 
 
 @claim(
@@ -394,6 +290,40 @@ def test_elections_move_their_coordinator(case):
         over(topic),
         seen(topic),
         expect=answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.half-done-ends-are-done-by-who-is-elected",
+    evidence=("MISC-06", "KIP-98", "KIP-460"),
+    switches=("half-done-ends-forgotten",),
+    api="EndTxn",
+    versions=range_("EndTxn", 0, 0),
+    **trio.on("2.8,3.9,4.3", HARMED),
+)
+def test_half_done_ends_are_done_by_who_is_elected(case):
+    """In peace as well the next coordinator goes on with what the last one has decided."""
+    topic, transaction = case.topic(), case.transactional_id()
+    before, after = at(transaction, "before"), at(transaction, "after")
+    verdict = case.judge(
+        trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2}),
+        founded(),
+        preferred(1),
+        opened(topic, transaction),
+        held_back(topic),
+        end(transaction, name="decided", **before),
+        preferred(2),
+        Until(end(transaction, name="pending", **after), CODE, "==", CONCURRENT_TRANSACTIONS),
+        let_go(topic),
+        settled(end(transaction, name="ask", **after)),
+        over(topic),
+        seen(topic),
+        expect=all_of(
+            answer("decided", CODE).is_(0),
+            answer("ask", CODE).is_(0),
+            answer("read", f"{ROW}.last_stable_offset").is_(2),
+        ),
     )
     assert verdict.conforms, verdict
 

@@ -1,0 +1,140 @@
+"""A cluster whose transactions can be held half done while their coordinator moves.
+
+The log of transactions is made by hand before anybody else does: one partition, on brokers 1 and 2,
+so that each coordinator has one successor. Broker 0 is left alone: it is asked the way, and it
+leads what is sent. Its records are on broker 3 too, and two are to have them: while broker 3 is
+down no marker can be written (`held_back`), on any release, so an end that was decided stays half
+done for as long as a case likes, and another coordinator finds it like that.
+
+A marker says the epoch of its coordinator, which counts what earlier cases did: no case reads one.
+Where it lies is told by the last stable offset and by the end of the log.
+
+Nothing here judges.
+
+Sources: TransactionMarkerChannelManager at 1.0.2, 2.8.2, 4.3; KIP-98.
+"""
+
+from typing import Any
+
+from harness.placeholders import Coordinator, Ref
+from harness.scenario import Inflict, Until
+from harness.steps import (
+    alter_configs,
+    at_controller,
+    create_topic,
+    fetch,
+    find_coordinator,
+    init_producer_id,
+    list_offsets,
+    metadata,
+    stop_broker,
+)
+from suites import trio
+from suites.controller.asks import elect, reassign
+from suites.transactions.acts import (
+    CODE,
+    READ_COMMITTED,
+    TRANSACTION,
+    add_partitions,
+    record,
+    send,
+)
+
+LOG, EXISTS = "__transaction_state", 36
+LEADER, WITNESS = 0, 3  # of what is sent
+ROWS = {"log": [1, 2], "sent": [LEADER, WITNESS]}
+WITHOUT_EPOCHS = 5  # of Metadata: how often earlier cases moved the log does not show
+ELECTED, NOT_NEEDED = "replica_election_results[0].partition_result[0].error_code", 84
+END, ISR = "topics[0].partitions[0].offset", trio.ISR
+ROW = "responses[0].partitions[0]"
+CONFIG = trio.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
+HARMED: dict[str, Any] = trio.DEATH | {"config": CONFIG, "brokers": 4}
+WHOLE: dict[str, Any] = trio.CALM | {"config": CONFIG, "brokers": 4}
+FORMER = Ref("coordinator", "node_id")
+
+
+def at(transaction, connection):
+    """Spread into a builder: ask the id's coordinator, looked up for this connection."""
+    return {"broker": Coordinator(transaction, TRANSACTION), "connection": connection}
+
+
+def founded():
+    """The log of transactions stands where it should."""
+    made = create_topic(
+        LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROWS["log"]}, name="the log",
+        **at_controller(),
+    )  # fmt: skip
+    return Until(made, "topics[0].error_code", "==", EXISTS)
+
+
+def opened(topic, transaction):
+    """A transaction with one record, at offset 0."""
+    begun = init_producer_id(transaction, name="producer", **at(transaction, "before"))
+    return [
+        Until(begun, CODE, "==", 0),
+        add_partitions(transaction, topic, 0, name="begun", **at(transaction, "before")),
+        send(transaction, topic, record(b"sent"), name="sent", broker=LEADER),
+    ]
+
+
+def a_case(case):
+    topic, transaction = case.topic(), case.transactional_id()
+    made = trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
+    found = find_coordinator(transaction, key_type=TRANSACTION, name="coordinator")
+    known = Until(found, CODE, "==", 0)
+    return topic, transaction, [made, founded(), known, opened(topic, transaction)]
+
+
+def held_back(topic):
+    """From here on no marker gets into this topic."""
+    alone = metadata(topic, version=WITHOUT_EPOCHS, broker=LEADER, name="held back")
+    return [stop_broker(WITNESS), Until(alone, ISR, "len ==", 1)]
+
+
+def let_go(topic):
+    return alter_configs(topic, {"min.insync.replicas": 1}, name="let go")
+
+
+def moved(transaction, fault="kill"):
+    """The coordinator is gone or silent, and broker 0 knows another."""
+    found = find_coordinator(transaction, key_type=TRANSACTION, name="next coordinator")
+    another = ("node_id", "!=", FORMER)
+    return [
+        Inflict(fault, Coordinator(transaction, TRANSACTION)),
+        Until(found, CODE, "==", 0, also=(another,)),
+    ]
+
+
+def preferred(broker):
+    """From here on this one of its two replicas leads the log of transactions, whoever led it,
+    which no answer may show.
+    """
+    row = [broker, sum(ROWS["log"]) - broker]
+    found = find_coordinator("any", key_type=TRANSACTION, name=f"coordinator is {broker}")
+    return [
+        reassign(LOG, {0: row}, name=f"row {broker}"),
+        Until(elect(LOG, name=f"elect {broker}"), ELECTED, "==", NOT_NEEDED),
+        Until(found, "node_id", "==", broker),
+    ]
+
+
+def stable(topic, name="stable"):
+    """The end for readers of committed records."""
+    asked = {"version": 2, "isolation": READ_COMMITTED, "broker": LEADER}
+    return list_offsets(topic, name=name, **asked)
+
+
+def last(topic, name="end"):
+    return list_offsets(topic, version=2, broker=LEADER, name=name)
+
+
+def seen(topic):
+    """Read committed records, no more than the first batch."""
+    return fetch(
+        topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, partition_max_bytes=1,
+        broker=LEADER, name="read",
+    )  # fmt: skip
+
+
+def over(topic):
+    return Until(stable(topic, "over"), END, "==", 2)
