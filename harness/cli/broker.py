@@ -7,6 +7,7 @@ listeners accept, nothing else there ever; logs on stderr; SIGTERM and SIGINT en
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import logging
 import sys
@@ -71,6 +72,8 @@ def command(
             except OSError as fault:
                 raise click.ClickException(f"--faults-http {door}: {fault.strerror}") from None
             click.echo(f"faults {faults.url}", err=True)
+        gc.freeze()  # what was loaded stays: a collection need not look at it again, and with many
+        gc.set_threshold(10_000, 20, 50)  # requests waiting it would look often
         click.echo("ready " + ",".join(cluster.bootstrap))
         sys.stdout.flush()
         cluster.run_forever()

@@ -52,12 +52,13 @@ def offsets_batch(
             head = heads[topic] = _offset_key(group_id, topic, 0)[:-_INT]
         value = None
         if stored is not None:
-            about = (topic, stored.leader_epoch, stored.metadata, stored.committed, stored.expires)
+            offset, epoch, metadata, committed, expires, *_ = stored
+            about = (topic, epoch, metadata, committed, expires)
             ends = around.get(about)
             if ends is None:
                 whole = _offset_value(stored, version, named=producer is None)
                 ends = around[about] = (whole[:_VERSION], whole[_VERSION + _LONG :])
-            value = stored.offset.to_bytes(_LONG, "big", signed=True).join(ends)
+            value = offset.to_bytes(_LONG, "big", signed=True).join(ends)
         pairs.append((head + index.to_bytes(_INT, "big", signed=True), value))
     return batch_of(pairs, now, producer)
 

@@ -159,19 +159,17 @@ def encode_pairs(
     The same bytes as `encode_batch` gives, at a third of its price: coordinators write such
     batches for every commit. `fields` are others of the batch's header.
     """
-    write, parts = varint.encode, []
-    for delta, (key, value) in enumerate(pairs):
-        body = b"".join(
-            (
-                b"\0\0",
-                write(delta),
-                *((b"\x01",) if key is None else (write(len(key)), key)),
-                *((b"\x01",) if value is None else (write(len(value)), value)),
-                b"\0",
+    small, count = varint.SMALL, 0
+    parts: list[bytes] = []
+    for key, value in pairs:
+        try:  # a None has no length, and a long varint is not in the table
+            body = b"".join(
+                (b"\0\0", small[count], small[len(key)], key, small[len(value)], value, b"\0")
             )
-        )
-        parts += (write(len(body)), body)
-    count = len(parts) // 2
+            parts += (small[len(body)], body)
+        except (TypeError, IndexError):
+            parts.append(encode_record(Record(count, 0, key, value)))
+        count += 1
     header = _PLAIN._replace(
         last_offset_delta=max(0, count - 1),
         base_timestamp=base_timestamp,

@@ -12,7 +12,7 @@ _WIDTH = {32: (28, 0xFFFFFFFF), 64: (63, 0xFFFFFFFFFFFFFFFF)}
 def encode(value: int) -> bytes:
     """Zig-zag varint of any signed 64-bit number; the same bytes serve 32-bit fields."""
     if 0 <= value < _READY:
-        return _SMALL[value]
+        return SMALL[value]
     return _encode(value)
 
 
@@ -54,4 +54,4 @@ def size(value: int) -> int:
 
 
 _READY = 8192  # lengths and deltas of ordinary records, two bytes at most
-_SMALL = [_encode(value) for value in range(_READY)]
+SMALL = [_encode(value) for value in range(_READY)]
