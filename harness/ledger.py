@@ -9,7 +9,7 @@ and never written down: a file can only say why something is not, or not yet, co
     untestable     not visible in bytes on a socket
     out-of-scope   another program's business (a command line tool, the JVM)
     deprecated     no release of the matrix does it
-    planned        will be covered; `issue` says where
+    planned        not yet; the reason names what it waits for
 
 Collection fails on an id that is used twice, on evidence that nobody knows, and, when all suites
 are collected, on a clause or a cell that nobody classified.
@@ -47,7 +47,6 @@ class Entry:
     id: str
     status: str | None
     reason: str = ""
-    issue: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +92,7 @@ def _entry(path: Path, id: str, fields: Mapping[str, object]) -> Entry:
         raise BadLedger(f"{path}: {id}: {error}") from error
     if entry.status is not None and entry.status not in STATUSES:
         raise BadLedger(f"{path}: {id}: status is one of {', '.join(STATUSES)}")
-    if entry.status == "planned" and entry.issue is None:
-        raise BadLedger(f"{path}: {id}: planned, but in no issue")
-    if entry.status not in (None, "planned") and not entry.reason:
+    if entry.status is not None and not entry.reason:
         raise BadLedger(f"{path}: {id}: {entry.status} without a reason")
     return entry
 
@@ -166,8 +163,7 @@ def _standing(id: str, area: str, entry: Entry | None, claims: Sequence[str]) ->
         return Standing(id, area, COVERED, tuple(claims))
     if entry is None or entry.status is None:
         return Standing(id, area, None, ())
-    reason = f"issue {entry.issue}" if entry.status == "planned" else entry.reason
-    return Standing(id, area, entry.status, (), reason)
+    return Standing(id, area, entry.status, (), entry.reason)
 
 
 def mistakes(claims: Sequence[Claim], *, whole: bool, ledger: Ledger | None = None) -> list[str]:

@@ -65,6 +65,9 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("DescribeTransactions", "transaction_states.topics"): ("topic",),
     ("DescribeTransactions", "transaction_states.topics.partitions"): (),
     ("ListTransactions", "transaction_states"): ("transactional_id",),
+    ("DescribeUserScramCredentials", "results"): ("user",),
+    ("DescribeUserScramCredentials", "results.credential_infos"): ("mechanism",),  # by identity
+    ("AlterUserScramCredentials", "results"): ("user",),
     ("JoinGroup", "members"): ("member_id",),
     ("DescribeGroups", "groups.members"): ("member_id",),
     ("ConsumerGroupHeartbeat", "assignment.topic_partitions"): ("topic_id",),

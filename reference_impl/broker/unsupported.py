@@ -5,7 +5,7 @@ what a persona lists and is MISSING here.
 
 Either closes its connection, as Kafka does with a key it does not know: a lie that is told
 in ApiVersions (the real release lists the key) is better met by a hang-up than by an invented
-answer. Each row says which keys, why not, and which issue brings them. An API that gains a handler
+answer. Each row says which keys and why not. An API that gains a handler
 must leave this list, and the list may name nothing that no release has.
 """
 
@@ -33,14 +33,11 @@ NOT_FOR_CLIENTS: dict[int, str] = {
 class Missing(NamedTuple):
     keys: tuple[int, ...]
     reason: str
-    issue: int
 
-
-LOG_AND_CLUSTER, GROUPS = 4, 5
 
 MISSING: tuple[Missing, ...] = (
-    Missing((71, 72), "Client telemetry is not received; no release lists it.", LOG_AND_CLUSTER),
-    Missing((88, 89), "Streams groups come with their coordinator (KIP-1071).", GROUPS),
+    Missing((71, 72), "Client telemetry is not received; no release lists it."),
+    Missing((88, 89), "Streams groups come with their coordinator (KIP-1071)."),
 )
 
 

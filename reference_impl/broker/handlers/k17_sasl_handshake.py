@@ -16,4 +16,6 @@ if TYPE_CHECKING:
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     mechanisms = broker.persona.quirk("sasl.mechanisms-of-a-plain-listener")
+    if "any-handshake-welcome" in broker.switches:
+        return {"error_code": ErrorCode.NONE, "mechanisms": [request.body["mechanism"]]}
     return {"error_code": ErrorCode.ILLEGAL_SASL_STATE, "mechanisms": list(mechanisms)}

@@ -1,0 +1,205 @@
+"""What a broker without authentication and without an authorizer says to questions about either.
+
+Every client is User:ANONYMOUS there. It cannot begin to authenticate, because that was over before
+its first request; there is nobody who could keep ACLs; and delegation tokens are only for those who
+proved who they are.
+
+Sources: SaslHandshakeRequest in KafkaApis.scala (1.0.2 to 4.3.1), AclApis, DelegationTokenManager;
+KIP-43, KIP-48, KIP-140, KIP-152; clauses SEC-04, SEC-05.
+"""
+
+from typing import Any
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.scenario import Ask
+from harness.steps import metadata
+
+ILLEGAL_SASL_STATE, SECURITY_DISABLED, TOKEN_REQUEST_NOT_ALLOWED = 34, 54, 64
+ANY, TOPIC, LITERAL = 1, 2, 3
+READ, ALLOW = 3, 3
+
+
+@claim(
+    "security.no-handshake-on-a-plain-listener",
+    evidence=("SEC-04", "KIP-43"),
+    api="SaslHandshake",
+    versions=every("SaslHandshake"),
+    switches=("any-handshake-welcome",),
+    mechanism=("PLAIN", "SCRAM-SHA-256", "GSSAPI", ""),
+)
+def test_no_handshake_on_a_plain_listener(case):
+    """A SASL handshake on a listener without SASL is refused with ILLEGAL_SASL_STATE."""
+    verdict = case.judge(
+        Ask("SaslHandshake", case.version, {"mechanism": case.mechanism}, "handshake"),
+        metadata(name="after"),
+        expect=answer("handshake", "error_code").is_(ILLEGAL_SASL_STATE),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.no-authentication-on-a-plain-listener",
+    evidence=("SEC-04", "KIP-152"),
+    api="SaslAuthenticate",
+    versions=every("SaslAuthenticate"),
+    token=(b"", b"\0user\0password"),
+)
+def test_no_authentication_on_a_plain_listener(case):
+    """A SASL token on a listener without SASL is refused, and the connection goes on."""
+    verdict = case.judge(
+        Ask("SaslAuthenticate", case.version, {"auth_bytes": case.token}, "authenticate"),
+        metadata(name="after"),
+        expect=answer("authenticate", "error_code").is_(ILLEGAL_SASL_STATE),
+    )
+    assert verdict.conforms, verdict
+
+
+def _filter(kind: int, name: Any) -> dict[str, Any]:
+    return {
+        "resource_type_filter": kind,
+        "resource_name_filter": name,
+        "pattern_type_filter": LITERAL,
+        "principal_filter": None,
+        "host_filter": None,
+        "operation": ANY,
+        "permission_type": ANY,
+    }
+
+
+@claim(
+    "security.acls-are-not-told-without-an-authorizer",
+    evidence=("SEC-05", "KIP-140"),
+    api="DescribeAcls",
+    versions=every("DescribeAcls"),
+    switches=("no-authorizer-no-acls",),
+    kind=(ANY, TOPIC),
+)
+def test_acls_are_not_told_without_an_authorizer(case):
+    """DescribeAcls without an authorizer answers SECURITY_DISABLED, whatever it asks for."""
+    name = None if case.kind == ANY else case.topic()
+    verdict = case.judge(
+        Ask("DescribeAcls", case.version, _filter(case.kind, name), "acls"),
+        expect=all_of(
+            answer("acls", "error_code").is_(SECURITY_DISABLED),
+            answer("acls", "resources").is_([]),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.acls-are-not-made-without-an-authorizer",
+    evidence=("SEC-05", "KIP-140"),
+    api="CreateAcls",
+    versions=every("CreateAcls"),
+    rows=(0, 1, 2),
+)
+def test_acls_are_not_made_without_an_authorizer(case):
+    """CreateAcls without an authorizer refuses each of its entries with SECURITY_DISABLED."""
+    entry = {
+        "resource_type": TOPIC,
+        "resource_name": case.topic(),
+        "resource_pattern_type": LITERAL,
+        "principal": "User:ANONYMOUS",
+        "host": "*",
+        "operation": READ,
+        "permission_type": ALLOW,
+    }
+    verdict = case.judge(
+        Ask("CreateAcls", case.version, {"creations": [entry] * case.rows}, "create"),
+        expect=answer("create", "results[*].error_code").is_([SECURITY_DISABLED] * case.rows),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.acls-are-not-deleted-without-an-authorizer",
+    evidence=("SEC-05", "KIP-140"),
+    api="DeleteAcls",
+    versions=every("DeleteAcls"),
+    rows=(0, 1, 2),
+)
+def test_acls_are_not_deleted_without_an_authorizer(case):
+    """DeleteAcls without an authorizer refuses each of its filters with SECURITY_DISABLED."""
+    filters = [_filter(TOPIC, case.topic())] * case.rows
+    verdict = case.judge(
+        Ask("DeleteAcls", case.version, {"filters": filters}, "delete"),
+        expect=answer("delete", "filter_results[*].error_code").is_(
+            [SECURITY_DISABLED] * case.rows
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.tokens-are-not-made-for-strangers",
+    evidence=("KIP-48", "KIP-373"),
+    api="CreateDelegationToken",
+    versions=every("CreateDelegationToken"),
+    renewers=(0, 1),
+)
+def test_tokens_are_not_made_for_strangers(case):
+    """Who did not authenticate gets no delegation token: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
+    renewer = {"principal_type": "User", "principal_name": "somebody"}
+    body = {
+        "owner_principal_type": None,
+        "owner_principal_name": None,
+        "renewers": [renewer] * case.renewers,
+        "max_lifetime_ms": -1,
+    }
+    verdict = case.judge(
+        Ask("CreateDelegationToken", case.version, body, "create"),
+        expect=answer("create", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.tokens-are-not-renewed-for-strangers",
+    evidence=("KIP-48",),
+    api="RenewDelegationToken",
+    versions=every("RenewDelegationToken"),
+)
+def test_tokens_are_not_renewed_for_strangers(case):
+    """Who did not authenticate renews no delegation token."""
+    body = {"hmac": b"no such token", "renew_period_ms": 1000}
+    verdict = case.judge(
+        Ask("RenewDelegationToken", case.version, body, "renew"),
+        expect=answer("renew", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.tokens-are-not-expired-by-strangers",
+    evidence=("KIP-48",),
+    api="ExpireDelegationToken",
+    versions=every("ExpireDelegationToken"),
+)
+def test_tokens_are_not_expired_by_strangers(case):
+    """Who did not authenticate ends no delegation token."""
+    body = {"hmac": b"no such token", "expiry_time_period_ms": -1}
+    verdict = case.judge(
+        Ask("ExpireDelegationToken", case.version, body, "expire"),
+        expect=answer("expire", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "security.tokens-are-not-told-to-strangers",
+    evidence=("KIP-48",),
+    api="DescribeDelegationToken",
+    versions=every("DescribeDelegationToken"),
+    owners=("all", "none", "one"),
+)
+def test_tokens_are_not_told_to_strangers(case):
+    """Who did not authenticate is told of no delegation token."""
+    one = {"principal_type": "User", "principal_name": "ANONYMOUS"}
+    owners = {"all": None, "none": [], "one": [one]}[case.owners]
+    verdict = case.judge(
+        Ask("DescribeDelegationToken", case.version, {"owners": owners}, "tokens"),
+        expect=answer("tokens", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+    )
+    assert verdict.conforms, verdict
