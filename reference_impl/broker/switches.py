@@ -446,6 +446,16 @@ _ALL = (
         "rebalance.a-full-group-takes-nobody",
     ),
     Switch(
+        "no-authorizer-no-acls",
+        "Without an authorizer there are no ACLs, instead of nobody who could know.",
+        "security.acls-are-not-told-without-an-authorizer",
+    ),
+    Switch(
+        "any-handshake-welcome",
+        "A SASL handshake succeeds on a listener without SASL.",
+        "security.no-handshake-on-a-plain-listener",
+    ),
+    Switch(
         "initial-rebalance-delay-ignored",
         "The first join phase waits for nobody.",
         "rebalance.the-first-phase-waits-for-others",
