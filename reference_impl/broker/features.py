@@ -18,6 +18,12 @@ def finalized(broker: Broker) -> Mapping[str, int]:
     return {name: level for name, level in levels.items() if level}
 
 
+def level(broker: Broker, name: str) -> int:
+    """Of one feature; 0 where it is off, or not known."""
+    changed = broker.cluster.features.get(name)
+    return broker.persona.finalized.get(name, 0) if changed is None else changed
+
+
 def finalize(broker: Broker, levels: Mapping[str, int]) -> None:
     if levels:
         broker.cluster.features |= levels

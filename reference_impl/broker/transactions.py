@@ -59,7 +59,7 @@ def coordinator_of(broker: Broker, now: int) -> Coordinator:
 
 def version_of(broker: Broker) -> int:
     """transaction.version, as it is finalized by now (KIP-890, UpdateFeatures)."""
-    return features.finalized(broker).get(_FEATURE, 0)
+    return features.level(broker, _FEATURE)
 
 
 def partition_of(broker: Broker, transactional_id: str) -> int:

@@ -53,8 +53,7 @@ def batch_of(
 ) -> bytes:
     """The batch that says so; None forgets the id."""
     value = None if transaction is None else value_of(transaction, version)
-    record = batch.Record(0, 0, key_of(transactional_id), value)
-    return batch.encode_batch([record], base_timestamp=now)
+    return batch.encode_pairs([(key_of(transactional_id), value)], base_timestamp=now)
 
 
 def read(records: bytes, known: dict[str, Transaction]) -> int | None:

@@ -104,9 +104,10 @@ class Transaction:
 
     def ending(self, state: State, now: int, *, bumps: bool, fresh_id: int) -> Transaction:
         """Towards this outcome; `bumps` raises the epoch, `fresh_id` is for the last one."""
-        bumped = replace(self, epoch=self.epoch + 1, last_epoch=self.epoch) if bumps else self
         return replace(
-            bumped,
+            self,
+            epoch=self.epoch + bumps,
+            last_epoch=self.epoch if bumps else self.last_epoch,
             state=state,
             started=now if self.state is not State.ONGOING else self.started,
             next_id=fresh_id,

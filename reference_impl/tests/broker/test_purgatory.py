@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from reference_impl.broker.effects import Connection, Wait
+from reference_impl.broker.effects import NEVER, Connection, Wait
 from reference_impl.broker.purgatory import Purgatory
+from reference_impl.group.members import Ticket
 
 
 def parked(purgatory: Purgatory, name: str, deadline: int, *keys: str, ready: list | None = None):
@@ -64,6 +65,19 @@ def test_a_peer_that_left_gets_nothing():
     purgatory.drop(request.connection)
     purgatory.touch("x")
     assert names(purgatory.settle(1)) == names(purgatory.expire(99)) == []
+
+
+def test_a_ticket_wakes_its_own_request_and_no_other():
+    purgatory, tickets = Purgatory(), [Ticket(), Ticket()]
+    for name, ticket in zip("ab", tickets, strict=True):
+        request = SimpleNamespace(name=name, connection=Connection(0))
+        answer = lambda now, ticket=ticket: ticket.answer  # noqa: E731
+        purgatory.park(Wait(NEVER, (), answer, answer, ticket), request)
+    assert names(purgatory.settle(1)) == [] and purgatory.deadline() is None
+    tickets[1].give({"error_code": 0})
+    assert purgatory.deadline() == 0
+    assert names(purgatory.settle(1)) == [("b", {"error_code": 0})]
+    assert names(purgatory.expire(NEVER - 1)) == [] and len(purgatory) == 1
 
 
 def test_far_deadlines_of_answered_requests_do_not_pile_up():

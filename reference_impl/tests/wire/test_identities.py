@@ -138,6 +138,12 @@ def test_missing_keys_take_defaults_and_other_versions_are_ignored():
     }  # fmt: skip
 
 
+def test_a_missing_key_needs_no_second_try():
+    compiled = compile_encoder(FLAGS, 0, lenient=False)
+    assert b"".join(compiled({"old": 1})) == b"\x00\x00\x00\x00\x00\x01"
+    assert b"".join(compiled({"name": "a", "old": 7, "mark": 9})) == b"\x00\x01a\x00\x00\x00\x07"
+
+
 @pytest.mark.parametrize(
     ("value", "path", "reason"),
     [
