@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.placeholders import Ref, TopicId
-from harness.scenario import Ask, Send, Until
+from harness.scenario import Ask, Await, Send, Until
 from harness.steps import ask, coordinator_ready
 from reference_impl.wire.embedded.consumer_protocol import encode_subscription
 from reference_impl.wire.errors import ErrorCode
@@ -106,6 +106,21 @@ def sent(asked: Ask) -> Send:
         asked.api, asked.version, asked.body, str(asked.name), asked.connection, asked.broker,
         asked.client_id,
     )  # fmt: skip
+
+
+def meet(group: Any, first: Ask, second: Ask, back: Ask) -> list[Any]:
+    """Both are in, in generation 2: the second ("b comes") waits until the first is back."""
+    return [first, sent(second), until(group, PREPARING, "b has come"), back, Await("b comes")]
+
+
+def two(
+    group: Any, a: Mapping[str, Any] | None = None, b: Mapping[str, Any] | None = None
+) -> list[Any]:
+    """Members a and b, who join with these fields, in generation 2."""
+    own_a, own_b = a or {}, b or {}
+    return meet(
+        group, comes("a", group, **own_a), comes("b", group, **own_b), again("a", group, **own_a)
+    )
 
 
 def sync(

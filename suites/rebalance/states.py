@@ -18,6 +18,7 @@ from suites.rebalance.acts import (
     leave,
     sent,
     sync,
+    two,
     until,
 )
 
@@ -38,13 +39,7 @@ class State(NamedTuple):
 
 def together(group: Any) -> list[Any]:
     """Both have joined, in generation 2; nobody has an assignment."""
-    return [
-        comes("a", group),
-        sent(comes("b", group)),
-        until(group, PREPARING, "b has come"),
-        again("a", group),
-        Await("b comes"),
-    ]
+    return two(group)
 
 
 def assigned(group: Any) -> list[Any]:

@@ -23,6 +23,7 @@ from suites.rebalance.acts import (
     id_of,
     join,
     leave,
+    meet,
     sent,
     subscription,
     sync,
@@ -193,11 +194,12 @@ def test_the_first_to_come_leads(case):
     group = case.group()
     verdict = case.judge(
         coordinated(group),
-        comes("a", group),
-        sent(comes("b", group)),
-        until(group, PREPARING, "b has come"),
-        again("a", group, version=case.version),
-        Await("b comes"),
+        meet(
+            group,
+            comes("a", group),
+            comes("b", group),
+            again("a", group, version=case.version),
+        ),
         expect=all_of(
             answer("a again", "leader").is_(id_of("a")),
             answer("a again", "members").has_length(2),

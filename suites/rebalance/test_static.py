@@ -24,6 +24,7 @@ from suites.rebalance.acts import (
     id_of,
     join,
     leave_all,
+    meet,
     sent,
     sync,
     until,
@@ -42,15 +43,21 @@ def static(who, group, name, *, member="", version=STATIC, **how):
     )
 
 
+def both(group, **how):
+    """a and b, both static, in generation 2."""
+    return meet(
+        group,
+        static("a", group, "a comes", **how),
+        static("b", group, "b comes", **how),
+        static("a", group, "a again", member=id_of("a"), **how),
+    )
+
+
 def pair(group, **how):
     """a and b, both static, with assignments, in generation 2."""
     return [
         coordinated(group),
-        static("a", group, "a comes", **how),
-        sent(static("b", group, "b comes", **how)),
-        until(group, PREPARING, "b has come"),
-        static("a", group, "a again", member=id_of("a"), **how),
-        Await("b comes"),
+        both(group, **how),
         sent(sync("b", group, 2, name="b synced")),
         sync("a", group, 2, PLAN, name="a synced"),
         Await("b synced"),
@@ -231,11 +238,7 @@ def test_waiting_syncs_are_fenced(case):
     group = case.group()
     verdict = case.judge(
         coordinated(group),
-        static("a", group, "a comes"),
-        sent(static("b", group, "b comes")),
-        until(group, PREPARING, "b has come"),
-        static("a", group, "a again", member=id_of("a")),
-        Await("b comes"),
+        both(group),
         sent(sync("b", group, 2, instance=B, version=case.version, name="ask")),
         describe(group, name="meanwhile"),
         sent(join("c", group, instance=B, version=STATIC, name="b back")),
@@ -309,20 +312,21 @@ def test_other_protocols_come_back_to_a_rebalance(case):
     """A static member that comes back and changes the group's protocol begins a rebalance."""
     group = case.group()
     data = b"\0\0\0\0\0\0\xff\xff\xff\xff"
-    both, turned = (("range", data), ("sticky", data)), (("sticky", data), ("range", data))
+    usual, turned = (("range", data), ("sticky", data)), (("sticky", data), ("range", data))
     verdict = case.judge(
         coordinated(group),
-        static("a", group, "a comes", protocols=turned),
-        sent(static("b", group, "b comes", protocols=both)),
-        until(group, PREPARING, "b has come"),
-        static("a", group, "a again", member=id_of("a"), protocols=both),
-        Await("b comes"),
+        meet(
+            group,
+            static("a", group, "a comes", protocols=turned),
+            static("b", group, "b comes", protocols=usual),
+            static("a", group, "a again", member=id_of("a"), protocols=usual),
+        ),
         sent(sync("b", group, 2, name="b synced")),
         sync("a", group, 2, PLAN, name="a synced"),
         Await("b synced"),
         sent(static("b", group, "ask", version=case.version, protocols=turned[:1])),
         until(group, PREPARING, "after"),
-        static("a", group, "a returns", member=id_of("a"), protocols=both),
+        static("a", group, "a returns", member=id_of("a"), protocols=usual),
         Await("ask"),
         expect=answer("ask", "protocol_name").is_("sticky"),
     )

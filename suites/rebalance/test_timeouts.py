@@ -29,6 +29,7 @@ from suites.rebalance.acts import (
     leave,
     sent,
     sync,
+    two,
     until,
 )
 from suites.rebalance.states import PLAN, scene
@@ -40,11 +41,7 @@ def _settled(group, session_ms):
     """Members a and b with assignments; b has a session of its own."""
     return [
         coordinated(group),
-        comes("a", group),
-        sent(comes("b", group, session_ms=session_ms)),
-        until(group, PREPARING, "b has come"),
-        again("a", group),
-        Await("b comes"),
+        *two(group, b={"session_ms": session_ms}),
     ]
 
 
@@ -162,11 +159,7 @@ def test_who_does_not_come_back_is_removed(case):
         asked["session_ms"] = SHORT_MS
     verdict = case.judge(
         coordinated(group),
-        comes("a", group, **short),
-        sent(comes("b", group, **short)),
-        until(group, PREPARING, "b has come"),
-        again("a", group, **short),
-        Await("b comes"),
+        two(group, short, short),
         again("a", group, "ask", **asked, protocols=(("range", b"\0\0\0\0\0\0\xff\xff\xff\xff"),)),
         expect=all_of(
             answer("ask", "generation_id").is_(3),
@@ -189,11 +182,7 @@ def test_nobody_comes_back(case):
     short = {"rebalance_ms": SHORT_MS}
     verdict = case.judge(
         coordinated(group),
-        comes("a", group, **short),
-        sent(comes("b", group, **short)),
-        until(group, PREPARING, "b has come"),
-        again("a", group, **short),
-        Await("b comes"),
+        two(group, short, short),
         leave("a", group, name="ask", version=case.version),
         until(group, EMPTY, "after"),
         comes("n", group),
@@ -216,11 +205,7 @@ def test_who_does_not_sync_is_removed(case):
     short = {"rebalance_ms": SHORT_MS}
     verdict = case.judge(
         coordinated(group),
-        comes("a", group, **short),
-        sent(comes("b", group, **short)),
-        until(group, PREPARING, "b has come"),
-        again("a", group, **short),
-        Await("b comes"),
+        two(group, short, short),
         sync("a", group, 2, PLAN, version=case.version, name="ask"),
         until(group, PREPARING, "after", 1),
         expect=answer("ask", CODE).is_(0),
