@@ -186,6 +186,11 @@ _ALL = (
         "transactions.markers-are-control-batches",
     ),
     Switch(
+        "half-done-ends-forgotten",
+        "A transaction coordinator does not go on with ends that another one decided.",
+        "transactions.half-done-ends-are-done-by-who-is-elected",
+    ),
+    Switch(
         "torn-transaction",
         "Of a transaction's partitions only the first gets its marker.",
         "transactions.all-partitions-become-visible-together",
