@@ -8,6 +8,7 @@ from harness.expect import all_of, answer
 from harness.placeholders import Ref
 from harness.scenario import Until
 from harness.steps import ask, coordinator_ready
+from suites.rebalance import beats
 from suites.share.acts import (
     ANNE,
     BERT,
@@ -32,6 +33,12 @@ FIRST_WITH_TYPES = 5
 
 def describes(name, api=API, versions=None, **how):
     return claim(f"share.{name}", **card(api, versions), **how)
+
+
+def a_consumer(group, topic):
+    """A member of a consumer group joins."""
+    first = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": [topic]}
+    return beats.beat(group, "m1", 0, owned=(), version=1, name="consumer", **first)
 
 
 @describes("groups-are-described")
@@ -121,18 +128,6 @@ def test_share_groups_are_deleted(case):
 def test_share_groups_are_no_consumer_groups(case):
     """A share group's id is nothing to requests about other groups."""
     group, topic = case.topic("group"), case.topic()
-    consumer = {
-        "group_id": group,
-        "member_id": "m1",
-        "member_epoch": 0,
-        "instance_id": None,
-        "rack_id": None,
-        "rebalance_timeout_ms": 10_000,
-        "subscribed_topic_names": [topic],
-        "subscribed_topic_regex": None,
-        "server_assignor": None,
-        "topic_partitions": [],
-    }
     described_as = {"group_ids": [group], "include_authorized_operations": False}
     classic = {"groups": [group], "include_authorized_operations": False}
     row = {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}
@@ -145,7 +140,7 @@ def test_share_groups_are_no_consumer_groups(case):
     }
     verdict = case.judge(
         a_group(group, topic),
-        ask("ConsumerGroupHeartbeat", 1, consumer, name="consumer"),
+        a_consumer(group, topic),
         ask("ConsumerGroupDescribe", 1, described_as, name="as a consumer group"),
         ask("DescribeGroups", 6, classic, name="as a classic group"),
         ask("OffsetCommit", 9, commit, name="commit"),
@@ -165,22 +160,9 @@ def test_share_groups_are_no_consumer_groups(case):
 def test_other_groups_are_no_share_groups(case):
     """A consumer group's id is nothing to members of share groups."""
     group, topic = case.topic("group"), case.topic()
-    consumer = {
-        "group_id": group,
-        "member_id": "m1",
-        "member_epoch": 0,
-        "instance_id": None,
-        "rack_id": None,
-        "rebalance_timeout_ms": 10_000,
-        "subscribed_topic_names": [topic],
-        "subscribed_topic_regex": None,
-        "server_assignor": None,
-        "topic_partitions": [],
-    }
-    joined = ask("ConsumerGroupHeartbeat", 1, consumer, name="consumer")
     verdict = case.judge(
         coordinator_ready(group),
-        Until(joined, "error_code", "==", 0),
+        Until(a_consumer(group, topic), "error_code", "==", 0),
         beat(group, ANNE, 0, topic, name="joins"),
         beat(group, ANNE, Ref("consumer", "member_epoch"), name="beats"),
         described(group, version=case.version, name="described"),
