@@ -23,6 +23,7 @@ from reference_impl.broker.controller.outcome import (
     default_partitions,
     default_replication,
     fenced_seats,
+    grow,
     seats,
 )
 from reference_impl.cluster.racks import PlacementError, StripedPlacer
@@ -237,24 +238,10 @@ def create_partitions(
     """Repeated names are refused first, then the others in the order of the request."""
     if timeout <= 0:
         return [Outcome(name).timed_out() for name, _, _ in rows]
-    times = Counter(name for name, _, _ in rows)
-    outcomes = [
-        Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        for name in times
-        if times[name] > 1
-    ]
-    for name, count, assignments in rows:
-        if times[name] > 1:
-            continue
-        try:
-            added = _grown(broker, name, count, assignments)
-        except Refused as refused:
-            outcomes.append(Outcome.refused(name, refused))
-            continue
-        if not validate_only:
-            broker.cluster.grow(name, added)
-        outcomes.append(Outcome(name))
-    return outcomes
+    outcomes, twice = grow(broker, rows, _grown, validate_only=validate_only)
+    return [
+        Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name in twice
+    ] + outcomes
 
 
 def _grown(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
+Rows = list[list[int]]  # of replicas, one for each partition
+Growth = tuple[str, int, Rows | None]  # a topic, how many partitions, where new ones are to be
+Grown = Callable[["Broker", str, int, "Rows | None"], Rows]
 UNSET = -1  # partitions or replication factor: use the broker's default (KIP-464)
 
 
@@ -55,6 +59,26 @@ class Outcome:
     def timed_out(self) -> Outcome:
         """It is being done, but nobody waited for it (TOPIC-34)."""
         return Outcome(self.name, ErrorCode.REQUEST_TIMED_OUT, None, self.topic_id)
+
+
+def grow(
+    broker: Broker, asked: Sequence[Growth], grown: Grown, *, validate_only: bool
+) -> tuple[list[Outcome], list[str]]:
+    """Topics that are named once get their partitions where `grown` says; names that came twice."""
+    times = Counter(name for name, _, _ in asked)
+    outcomes = []
+    for name, count, assignments in asked:
+        if times[name] > 1:
+            continue
+        try:
+            added = grown(broker, name, count, assignments)
+        except Refused as refused:
+            outcomes.append(Outcome.refused(name, refused))
+            continue
+        if not validate_only:
+            broker.cluster.grow(name, added)
+        outcomes.append(Outcome(name))
+    return outcomes, [name for name in times if times[name] > 1]
 
 
 def seats(cluster: Cluster) -> list[Seat]:

@@ -26,6 +26,7 @@ from reference_impl.broker.controller.outcome import (
     Outcome,
     default_partitions,
     default_replication,
+    grow,
     seats,
 )
 from reference_impl.cluster import racks
@@ -261,23 +262,11 @@ def create_partitions(
     if len({seat.rack is None for seat in seats(broker.cluster)}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
-    outcomes, times = [], Counter(names)
-    for name, count, assignments in rows:
-        if times[name] > 1:
-            continue
-        try:
-            added = _grown(broker, name, count, assignments)
-        except Refused as refused:
-            outcomes.append(Outcome.refused(name, refused))
-            continue
-        if not validate_only:
-            broker.cluster.grow(name, added)
-        made = Outcome(name)
-        outcomes.append(made.timed_out() if timeout <= 0 and not validate_only else made)
+    outcomes, twice = grow(broker, rows, _grown, validate_only=validate_only)
+    if timeout <= 0 and not validate_only:
+        outcomes = [each if each.code else each.timed_out() for each in outcomes]
     return outcomes + [
-        Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic in request.")
-        for name in times
-        if times[name] > 1
+        Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic in request.") for name in twice
     ]
 
 
