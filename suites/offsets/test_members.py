@@ -90,6 +90,18 @@ def rejoined(group):
     return [leave(group, "left", member=MEMBER), Await("second")]
 
 
+def tried(case, who, code):
+    """A commit of this one into a group with a member: its code, and what is kept of it."""
+    topic, group, steps = a_group(case)
+    return case.judge(
+        steps,
+        a_member(group),
+        committed(case, group, topic, who=who),
+        fetch(group, topic, name="after"),
+        expect=all_of(is_("ask", code), answer("after", OFFSET).is_(NOTHING if code else 7)),
+    )
+
+
 @claim(
     "offsets.members-commit-in-their-generation",
     evidence=("OFFS-11",),
@@ -97,14 +109,7 @@ def rejoined(group):
 )
 def test_members_commit_in_their_generation(case):
     """A member of a stable group commits with its id and generation."""
-    topic, group, steps = a_group(case)
-    verdict = case.judge(
-        steps,
-        a_member(group),
-        committed(case, group, topic),
-        fetch(group, topic, name="after"),
-        expect=all_of(is_("ask", NONE), answer("after", OFFSET).is_(7)),
-    )
+    verdict = tried(case, "own", NONE)
     assert verdict.conforms, verdict
 
 
@@ -118,14 +123,7 @@ def test_members_commit_in_their_generation(case):
 )
 def test_other_generations_commit_nothing(case):
     """A member with another generation than the group's is ILLEGAL_GENERATION."""
-    topic, group, steps = a_group(case)
-    verdict = case.judge(
-        steps,
-        a_member(group),
-        committed(case, group, topic, who=case.who),
-        fetch(group, topic, name="after"),
-        expect=all_of(is_("ask", ILLEGAL_GENERATION), answer("after", OFFSET).is_(NOTHING)),
-    )
+    verdict = tried(case, case.who, ILLEGAL_GENERATION)
     assert verdict.conforms, verdict
 
 
@@ -145,14 +143,7 @@ def test_other_generations_commit_nothing(case):
 )
 def test_strangers_commit_nothing(case):
     """Into a stable group nobody else commits, not even without a generation: UNKNOWN_MEMBER_ID."""
-    topic, group, steps = a_group(case)
-    verdict = case.judge(
-        steps,
-        a_member(group),
-        committed(case, group, topic, who=case.who),
-        fetch(group, topic, name="after"),
-        expect=all_of(is_("ask", UNKNOWN_MEMBER), answer("after", OFFSET).is_(NOTHING)),
-    )
+    verdict = tried(case, case.who, UNKNOWN_MEMBER)
     assert verdict.conforms, verdict
 
 
@@ -163,14 +154,7 @@ def test_strangers_commit_nothing(case):
 )
 def test_members_without_generation_commit_nothing(case):
     """A member that commits with generation -1 is ILLEGAL_GENERATION."""
-    topic, group, steps = a_group(case)
-    verdict = case.judge(
-        steps,
-        a_member(group),
-        committed(case, group, topic, who="member without generation"),
-        fetch(group, topic, name="after"),
-        expect=all_of(is_("ask", ILLEGAL_GENERATION), answer("after", OFFSET).is_(NOTHING)),
-    )
+    verdict = tried(case, "member without generation", ILLEGAL_GENERATION)
     assert verdict.conforms, verdict
 
 
