@@ -64,6 +64,7 @@ class Channels:
         self._peers: dict[int, _Peer] = {}
         self._told: dict[Key, LeaderState] = {}  # what brokers were told last
         self._controls = False
+        self._epoch = 0  # of this broker as controller: what it says later is not the next one's
 
     def hear(self, changes: Iterable[Change], now: int) -> None:
         """What became of the registry: one batch."""
@@ -81,6 +82,7 @@ class Channels:
         """Forget who was told what; everything is news to a controller."""
         cluster = self._broker.cluster
         self._controls = cluster.controller_id == self._broker.id
+        self._epoch = cluster.controller_epoch
         self._peers, self._told = {}, {}
         everything = cluster.everything()
         return [*everything.brokers, *everything.partitions] if self._controls else []
@@ -175,7 +177,7 @@ class Channels:
         version = broker.persona.broker_listener[form.key][1]
         body = {
             "controller_id": broker.id,
-            "controller_epoch": cluster.controller_epoch,
+            "controller_epoch": self._epoch,
             "broker_epoch": self._peers[peer].epoch,
             **form.body(cluster, version, rows, **more),
         }

@@ -6,7 +6,7 @@ from reference_impl.broker.control import controller_of
 from reference_impl.broker.controller import controller_frames
 from reference_impl.cluster.membership import KEEPER
 from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import Gone
+from reference_impl.cluster.topology import Gone, Node
 from reference_impl.io.server import serve
 from reference_impl.tests.replication.wires import Wires
 from reference_impl.wire.errors import ErrorCode
@@ -187,6 +187,20 @@ def test_what_is_told_is_what_was_said():
         assert went == gone
         assert isinstance(heard, LeaderState)
         assert heard[3:8] == state[3:8]
+
+
+@OLD
+def test_who_does_not_know_that_it_was_replaced_speaks_under_its_own_epoch(release):
+    """Found by simulation: under the next one's epoch it would be believed."""
+    wires = Wires(release)
+    wires.topic()
+    before = len(wires.frames)
+    wires.cluster.controller_id, wires.cluster.controller_epoch = 1, 2  # and 0 has not heard of it
+    wires.brokers[0].hear(Node(2, "127.0.0.1", 9999, epoch=5))
+    wires.run()
+    said = [decode_request(frame).body for by, _, frame in wires.frames[before:]
+            if by == 0 and frame[1] in (LEADERS, METADATA)]  # fmt: skip
+    assert {body["controller_epoch"] for body in said} == {1}
 
 
 # --------------------------------------------------------------------- KRaft: by the metadata log
