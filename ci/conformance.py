@@ -1,11 +1,12 @@
 """`make conformance`: judge the reference broker's personas, then aggregate and show the result.
 
-Each target is judged in parts (`--shard`), each part by a pytest process of its own, so many at
-once: a claim that kills brokers and starts them again, or lets a group's member fall silent, waits
-most of its time. The parts write into one run; `touchstone join` makes them one file per target,
-and refuses where a part is missing; `touchstone report` makes tables and a dashboard of those. The
-judgement does not depend on the dashboard: where Java is missing the table is still printed and the
-missing dashboard is said loudly, but the exit code is the judgement's.
+Each target is judged in parts (`--shard`), each by a pytest process of its own and all at once: a
+claim that kills brokers and starts them again, or lets a group's member fall silent, waits most of
+its time, so processes are many and processors need not be. The parts write into one run;
+`touchstone join` makes them one file per target, and refuses where a part is missing; `touchstone
+report` makes tables and a dashboard of those. The judgement does not depend on the dashboard: where
+Java is missing the table is still printed and the missing dashboard is said loudly, but the exit
+code is the judgement's.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from __future__ import annotations
 import argparse
 import re
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -26,7 +28,10 @@ from typing import IO
 from harness.tally import BROKE, INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
-PERSONAS = [f"reference@{release}" for release in ("1.0", "2.2", "2.8", "3.9", "4.3")]
+# In how many parts each is judged: the newer a release, the more versions there are to try.
+PERSONAS = {"reference@1.0": 2, "reference@2.2": 3, "reference@2.8": 3, "reference@3.9": 3,
+            "reference@4.3": 4}  # fmt: skip
+PARTS, JOBS = 2, 15  # of another target; processes at once
 NOT_RUN = 4  # `touchstone report`: the rows are fine, Spark cannot start here
 # Claims say themselves what went wrong, and rewriting asserts in every module costs each process
 # seconds; plugins of other packages have nothing to do here.
@@ -52,10 +57,12 @@ class Part:
         return subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
 
 
-def judge(targets: Sequence[str], results: Path, run: str, parts: int, jobs: int) -> int:
-    """Run the suites on every target; the worst exit code of all. What went wrong is printed."""
-    order = [(index, target) for index in range(1, parts + 1) for target in reversed(targets)]
-    waiting = deque(Part(target, index, parts) for index, target in order)
+def judge(targets: Mapping[str, int], results: Path, run: str, jobs: int) -> int:
+    """Run the suites on every target in so many parts; the worst exit code of all. What went wrong
+    is printed.
+    """
+    every = [Part(target, i, n) for target, n in targets.items() for i in range(1, n + 1)]
+    waiting = deque(sorted(every, key=lambda part: (part.index, -part.count)))
     running: dict[Part, tuple[subprocess.Popen, IO[str]]] = {}
     codes = []
     told = time.monotonic()
@@ -108,12 +115,16 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", action="append", help="default: the five personas")
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--parts", type=int, default=2, help="processes per target; default 2")
-    parser.add_argument("--jobs", type=int, default=10, help="processes at once; default 10")
+    parser.add_argument("--parts", type=int, help="processes per target; default 2 to 4")
+    parser.add_argument("--jobs", type=int, default=JOBS, help=f"processes at once; default {JOBS}")
     arguments = parser.parse_args(words)
     run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
-    targets = arguments.target or PERSONAS
-    judged = judge(targets, arguments.results, run, arguments.parts, arguments.jobs)
+    targets = {
+        target: arguments.parts or PERSONAS.get(target, PARTS)
+        for target in arguments.target or PERSONAS
+    }
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(BROKE))  # no part is left behind
+    judged = judge(targets, arguments.results, run, arguments.jobs)
     folder = arguments.results / run
     if not folder.is_dir():
         return judged or BROKE

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from harness.claim import CaseId
 
 HARM = "harm"
-HARMFUL = 50  # cases that harm nobody take as long as one that does
-LARGE = 4  # a shape is cut where it is more than so many-th of a part
+HARMFUL = 20  # cases that harm nobody take as long as one that does
+LARGE = 8  # a shape is cut where it is more than so many-th of a part
 
 
 @dataclass(frozen=True, slots=True)

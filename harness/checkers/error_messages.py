@@ -26,8 +26,9 @@ def check(transcript: Transcript) -> list[Finding]:
 
 def _structs(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
     found = [(path, value)] if isinstance(value, dict) else []
-    found += [(at, inner) for at, _, inner in walks.leaves(value) if isinstance(inner, dict)]
     for at, _, inner in walks.leaves(value):
-        if isinstance(inner, list):
+        if isinstance(inner, dict):
+            found.append((at, inner))
+        elif isinstance(inner, list):
             found += [(f"{at}[{i}]", one) for i, one in enumerate(inner) if isinstance(one, dict)]
     return found

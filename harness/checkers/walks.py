@@ -42,16 +42,21 @@ def api_of(exchange: Exchange) -> str:
     return API[key].name if key in API else ""
 
 
+_HOLDS = frozenset({dict, list})  # what a message holds things in; asked of every field there is
+
+
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
     """(path, field name, value) of every field in a decoded message, containers included."""
     if isinstance(value, dict):
         for name, inner in value.items():
             here = f"{path}.{name}" if path else name
             yield here, name, inner
-            yield from leaves(inner, here)
+            if type(inner) in _HOLDS:
+                yield from leaves(inner, here)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from leaves(inner, f"{path}[{index}]")
+            if type(inner) in _HOLDS:
+                yield from leaves(inner, f"{path}[{index}]")
 
 
 @dataclass(frozen=True, slots=True)
