@@ -68,6 +68,7 @@ class Held:
 
     now: Transaction
     pending: bool = False  # a change is being written
+    stranded: bool = False  # its end was written down and then refused: nobody goes on with it
 
 
 @dataclass(slots=True)
@@ -214,6 +215,8 @@ class Coordinator:
                 return _no_producer(E.PRODUCER_FENCED)
         if held.pending:
             return _no_producer(E.CONCURRENT_TRANSACTIONS)
+        if held.stranded and commit != (one.state is State.PREPARE_COMMIT):
+            return _no_producer(E.INVALID_TXN_STATE)  # no marker is on its way to be waited for
         cell = TABLE[one.state, _ENDS[commit, kind]]
         if cell.do is Do.NOTHING:
             return _producer(one)
@@ -223,7 +226,7 @@ class Coordinator:
         fresh = self._new_id() if bumps and exhausted(one.epoch) else NO_PRODUCER_ID
         to = one.ending(cell.next, now, bumps=bumps, fresh_id=fresh)
         # Taken, written, then found wrong: nobody has its markers written (seen on 1.0.2, 2.2.1).
-        ahead = producer.epoch > one.epoch and not self.rules.equal_epochs
+        held.stranded = ahead = producer.epoch > one.epoch and not self.rules.equal_epochs
         code = E.INVALID_PRODUCER_EPOCH if ahead else E.NONE
         return self._end(led, held, to, now, code, marks=not ahead)
 

@@ -28,6 +28,7 @@ from reference_impl.group.coordinator import Coordinator
 from reference_impl.group.members import Group, Ticket
 from reference_impl.group.offsets import Stored
 from reference_impl.txn.coordinator import Producer
+from reference_impl.txn.transaction import NO_PRODUCER_ID
 from reference_impl.wire.errors import ErrorCode
 
 FIRST_ABORTABLE, FIRST_ADDING, FIRST_LOADING = 4, 5, 2
@@ -71,6 +72,9 @@ def _verified(request: Request, broker: Broker, codes: Codes, whole: Ticket, now
     if not broker.persona.quirk("produce.verifies-transactions"):
         _keep(request, broker, codes, whole, now)
         return
+    if not broker.persona.quirk("groups.newer-coordinator"):
+        # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
+        committed.group_for(broker, body["group_id"], now, missing=ErrorCode.NONE)
     partition = (OFFSETS, offsets_partition(broker, body["group_id"]))
     producer = Producer(body["producer_id"], body["producer_epoch"])
     asked = verification.ask(
@@ -143,11 +147,12 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
     if not offsets:
         whole.give(codes)
         return
-    producer = Producer(body["producer_id"], body["producer_epoch"])
+    owned = body["producer_id"] != NO_PRODUCER_ID  # who is no producer commits at once
+    producer = Producer(body["producer_id"], body["producer_epoch"]) if owned else None
 
     def kept(code: int, at: int) -> None:
         if not code:
-            visible = "pending-offsets-visible" in broker.switches
+            visible = producer is None or "pending-offsets-visible" in broker.switches
             known = group.offsets if visible else group.unstable.setdefault(producer.id, {})
             known.update(offsets)
         whole.give({key: known if key not in offsets else code for key, known in codes.items()})

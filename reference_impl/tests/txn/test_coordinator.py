@@ -165,12 +165,14 @@ def test_a_fenced_producer_may_go_on_only_where_releases_let_it():
         assert code(world.begin(expected=producer)) == wanted
 
 
-def test_before_kip_360_an_end_may_name_a_higher_epoch():
-    for equal, wanted in ((True, E.PRODUCER_FENCED), (False, E.NONE)):
+def test_before_kip_360_an_end_of_a_higher_epoch_is_written_and_refused():
+    for equal, wanted in ((True, E.PRODUCER_FENCED), (False, E.INVALID_PRODUCER_EPOCH)):
         world = World(equal_epochs=equal)
         producer = world.producer()
         world.add(producer)
         assert code(world.end(Producer(producer.id, producer.epoch + 1))) == wanted
+        state = State.ONGOING if equal else State.PREPARE_COMMIT
+        assert world.kept[-1][1].state is state and not world.marks
 
 
 @pytest.mark.parametrize("version", [0, 1])

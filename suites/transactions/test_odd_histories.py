@@ -1,0 +1,114 @@
+"""What random histories of two producers found: odd requests whose effect only some releases have.
+
+Sources: TransactionCoordinator.endTransaction at 1.0.2, 2.2.1; GroupCoordinator.storeOffsets at
+2.8.2 and handleTxnCommitOffsets at 3.9.2; KIP-890; found by
+harness/tests/groups/test_random_transactions.py, observed on the releases that are named.
+"""
+
+from harness.claim import claim, every, range_
+from harness.expect import all_of, answer, by_release
+from harness.placeholders import Ref
+from harness.scenario import Until
+from harness.steps import a_topic, ask, coordinator_ready
+from suites.transactions.acts import (
+    ABORT,
+    CLUSTER,
+    CODE,
+    COMMIT,
+    COMMITTED_OFFSET,
+    CONCURRENT_TRANSACTIONS,
+    a_producer,
+    add_partitions,
+    commit_offset,
+    end,
+    offset_fetch,
+)
+
+FETCHED = "topics[0].partitions[0].committed_offset"
+READY = "topics[0].partitions[0].error_code"
+STATE = "groups[0].group_state"
+INVALID_EPOCH, INVALID_TXN_STATE, NOBODY = 47, 48, -1
+NEXT = Ref("producer", "producer_epoch", 1)
+
+
+@claim(
+    "transactions.ends-of-a-later-epoch-stay-half-done",
+    evidence=("KIP-98", "observed on 1.0.2 and 2.2.1"),
+    api="EndTxn",
+    versions=every("EndTxn"),
+    releases="1.0-2.2",
+    config=CLUSTER,
+    commit=(COMMIT, ABORT),
+)
+def test_ends_of_a_later_epoch_stay_half_done(case):
+    """An end that names a later epoch is written down, then refused; nobody ever finishes it."""
+    topic, transaction = case.topic(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        add_partitions(transaction, topic, name="added"),
+        end(transaction, case.commit, epoch=NEXT, version=case.version, name="ask"),
+        end(transaction, case.commit, name="then"),
+        end(transaction, not case.commit, name="otherwise"),
+        expect=all_of(
+            answer("ask", CODE).is_(INVALID_EPOCH),
+            answer("otherwise", CODE).is_(INVALID_TXN_STATE),
+            answer("then", CODE).is_(CONCURRENT_TRANSACTIONS),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.offsets-of-no-producer-are-committed",
+    evidence=("KIP-98", "observed on 1.0.2, 2.2.1, 2.8.2"),
+    api="TxnOffsetCommit",
+    versions=every("TxnOffsetCommit"),
+    releases="1.0-2.8",
+    config=CLUSTER,
+)
+def test_offsets_of_no_producer_are_committed(case):
+    """TxnOffsetCommit with producer id -1 commits at once, like an OffsetCommit."""
+    topic, group, transaction = case.topic(), case.group(), case.transactional_id()
+    sent = {"producer_id": NOBODY, "epoch": 0, "version": case.version}
+    verdict = case.judge(
+        a_topic(topic),
+        coordinator_ready(group),
+        Until(offset_fetch(group, topic, name="group ready"), READY, "==", 0),
+        commit_offset(transaction, group, topic, 7, name="ask", **sent),
+        offset_fetch(group, topic, name="then"),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("then", FETCHED).is_(7),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.offsets-that-are-refused-may-leave-a-group",
+    evidence=("KIP-890", "observed on 3.9.2 and 4.3.1"),
+    api="TxnOffsetCommit",
+    versions=range_("TxnOffsetCommit", 0, 3),
+    releases="3.9+",
+    config=CLUSTER,
+)
+def test_offsets_that_are_refused_may_leave_a_group(case):
+    """Offsets of a transaction that has not got the group are refused; 3.9 has a group then."""
+    topic, group, transaction = case.topic(), case.group(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        coordinator_ready(group),
+        a_producer(transaction),
+        Until(offset_fetch(group, topic, name="group ready"), READY, "==", 0),
+        commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
+        ask("DescribeGroups", 0, {"groups": [group]}, name="then"),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_(INVALID_TXN_STATE),
+            by_release({
+                "3.9": answer("then", STATE).is_("Empty"),
+                "4.3": answer("then", STATE).is_("Dead"),
+            }),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict
