@@ -24,6 +24,20 @@ def commits(
     return ("asked", "Fetch", 7, {"topics": []}, answer)
 
 
+def stamped(talk: Callable[..., Any], group: str) -> dict[str, Any]:
+    """The case of times at which something was written: what is legal, and what looks like it."""
+    past, rows = CLOCK - 10_000_000, [(group, 5)]
+    faults = [
+        talk(commits(rows, at=past), state(group)),
+        talk(commits(rows), state(group, past)),
+        talk(commits(rows), state(group, start=6)),
+    ]
+    honest, legal = (
+        talk(commits(rows, at=CLOCK + ms), state(group, CLOCK + ms)) for ms in (3, 99)
+    )
+    return {"commit-times": (honest, legal, faults)}
+
+
 def hashed(talk: Callable[..., Any], group: str) -> dict[str, Any]:
     """The case of hashes over topics: what is legal, and faults that look like it."""
     honest, legal, *faults = (

@@ -11,7 +11,7 @@ import pytest
 from harness import normalize
 from harness.compare import compare
 from harness.tests.conversations import CLOCK, conversation
-from harness.tests.offsets_log import commits, hashed, state
+from harness.tests.offsets_log import commits, hashed, stamped
 from reference_impl.wire.records.batch import Record, encode_batch
 from reference_impl.wire.records.crc import crc32c
 
@@ -395,16 +395,7 @@ CASES = {
         talk(cleaned(CLOCK + 86_400_000)),
         [talk(cleaned(CLOCK + 86_400_000, told=False)), talk(cleaned(CLOCK - 1))],
     ),
-    "commit-times": (
-        talk(commits([(NAME, 5)], at=CLOCK + 3), state(NAME, CLOCK + 3)),
-        talk(commits([(NAME, 5)], at=CLOCK + 99), state(NAME, CLOCK + 99)),
-        [
-            talk(commits([(NAME, 5)], at=CLOCK - 10_000_000), state(NAME)),
-            talk(commits([(NAME, 5)]), state(NAME, CLOCK - 10_000_000)),
-            talk(commits([(NAME, 5)]), state(NAME, start=6)),
-        ],
-    ),
-    **hashed(talk, NAME),
+    **(stamped(talk, NAME) | hashed(talk, NAME)),
     "internal-logs": (
         talk(commits([("theirs", 1)], [(NAME, 5), (NAME, 6)])),
         talk(commits([(NAME, 5), (NAME, 6)], [("theirs", 2)], base=7, end=12)),
