@@ -117,7 +117,7 @@ def test_promises_hold_whatever_happens(release, seed):
         ("torn-transaction", "transactions", "copies are there"),
         ("aborted-visible", "transactions", "was aborted, and"),
         ("lso-ignored", "transactions", "was aborted, and"),
-        ("marker-not-written", "transactions", "copies are there"),
+        ("marker-not-written", "transactions", "copies are there|which ends at"),
         ("pending-offsets-visible", "transactions", "was copied 0 times"),
         ("fencing-skipped", "transactions", "copies"),
         ("commit-not-logged", "groups", "was told that 0 of"),
@@ -127,4 +127,4 @@ def test_planted_defects_are_found(switch, workload, sentence):
     trials = (trial(seed, seconds=12, switches=[switch], workload=workload) for seed in range(40))
     found = next(filter(None, (each.violation for each in trials)), None)
     assert found is not None
-    assert sentence in found
+    assert any(part in found for part in sentence.split("|")), found
