@@ -186,6 +186,8 @@ def _prune(broker: Broker, now: int) -> None:
 
 
 def _snapshot_cold(broker: Broker, now: int) -> None:
+    if "share-cold-states-stay" in broker.switches:
+        return
     idle = broker.number(_COLD_MS, _FIVE_MINUTES)
     for index, keys in _coordinated(broker).items():
         snapshots = coordinator_of(broker).cold(keys, now, idle)

@@ -376,6 +376,11 @@ _ALL = (
         "share.every-so-often-a-snapshot",
     ),
     Switch(
+        "share-cold-states-stay",
+        "States of share partitions that nobody writes to never get another snapshot.",
+        "share.cold-states-get-a-snapshot",
+    ),
+    Switch(
         "share-log-never-pruned",
         "What snapshots of share partitions made redundant stays in the log.",
         "share.what-snapshots-made-redundant-is-deleted",

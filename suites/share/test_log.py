@@ -1,10 +1,11 @@
 """What the share coordinator writes down, when it writes all of it, and what it deletes again.
 
 A case reads its own records of `__share_group_state`, from where the log ended when it began; that
-they are Kafka's is seen by comparing them. Two clusters are asked: one that writes a snapshot after
-two updates, and one that writes nothing but snapshots and deletes what they made redundant every
-half second. On that one nobody may leave a share partition behind: the oldest snapshot that counts
-is where the log begins.
+they are Kafka's is seen by comparing them. Three clusters are asked: one that writes a snapshot
+after two updates, one that writes nothing but snapshots and deletes what they made redundant every
+half second, and one that looks every second for states that nobody writes to. On the last two
+nobody may leave a share partition behind: the oldest snapshot that counts is where the log begins,
+and as long as one is not cold all that are get a snapshot.
 
 Sources: KIP-932; ShareCoordinatorService, ShareCoordinatorShard, ShareCoordinatorOffsetsManager,
 ShareCoordinatorRecordHelpers@4.3.1; observed on 4.3.1.
@@ -31,9 +32,11 @@ from suites.share.test_states import (
     CODE,
     WRITE,
     a_state,
+    asked,
     batch,
     begin,
     read,
+    summary,
     write,
 )
 from suites.share.test_states import ROW as STATE
@@ -46,6 +49,7 @@ PRUNED = CLUSTER | {
     "share.coordinator.snapshot.update.records.per.snapshot": 0,
     "share.coordinator.state.topic.prune.interval.ms": 500,
 }
+COLD = CLUSTER | {"share.coordinator.cold.partition.snapshot.interval.ms": 1000}
 
 
 def logs(name, api, config=FEW, **how):
@@ -172,5 +176,31 @@ def test_what_snapshots_made_redundant_is_deleted(case):
         delete_topic(topic, name="delete"),
         topic_gone(topic),
         expect=all_of(is_("third", 0, CODE), is_("read", 0, CODE)),
+    )
+    assert verdict.conforms, verdict
+
+
+@logs(
+    "cold-states-get-a-snapshot",
+    "ReadShareGroupStateSummary",
+    COLD,
+    switches=("share-cold-states-stay",),
+)
+def test_cold_states_get_a_snapshot(case):
+    """A state that nobody writes to for share.coordinator.cold.partition.snapshot.interval.ms is
+    written down whole, in the next snapshot epoch and as old as it was; then all are cold.
+    """
+    topic, group = case.topic(), case.topic("group")
+    made, maker = case.topic("made"), case.topic("maker")
+    grown = Until(log_end("grown"), OFFSET, ">=", Ref("log end", OFFSET, 1))
+    verdict = case.judge(
+        a_state(case, topic, group=group),
+        asked("DeleteShareGroupState", made, group=maker, name="nobody else"),
+        write(topic, batch(0, 1, ACKNOWLEDGED, 1), group=group, name="written"),
+        written(grown),
+        summary(topic, version=case.version, group=group, name="summary"),
+        delete_topic(topic, name="delete"),
+        topic_gone(topic),
+        expect=all_of(is_("summary", 0, CODE), answer("log", f"{READ}.records").is_not(b"")),
     )
     assert verdict.conforms, verdict
