@@ -12,6 +12,7 @@ code is the judgement's.
 from __future__ import annotations
 
 import argparse
+import compileall
 import re
 import secrets
 import signal
@@ -106,6 +107,12 @@ def _rows(folder: Path, target: str) -> int:
     return found
 
 
+def compile_once() -> None:
+    """What every process imports; else a fresh checkout is compiled by each of them at once."""
+    for folder in ("harness", "reference_impl", "suites"):
+        compileall.compile_dir(ROOT / folder, rx=re.compile(r"/tests/"), quiet=2)
+
+
 def touchstone(*argv: str) -> int:
     command = [sys.executable, "-m", "harness", *argv]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
@@ -124,6 +131,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for target in arguments.target or PERSONAS
     }
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(BROKE))  # no part is left behind
+    compile_once()
     judged = judge(targets, arguments.results, run, arguments.jobs)
     folder = arguments.results / run
     if not folder.is_dir():

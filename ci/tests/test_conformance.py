@@ -35,6 +35,7 @@ def scene(monkeypatch, tmp_path):
     monkeypatch.setattr(conformance.Part, "start", start)
     monkeypatch.setattr(conformance, "_LOOK_SECONDS", 0.001)
     monkeypatch.setattr(conformance.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(conformance, "compile_once", lambda: None)
     monkeypatch.setattr(conformance, "touchstone", commands(reported := []))
     return ends, lost, most, tmp_path, reported
 
