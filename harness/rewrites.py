@@ -1,4 +1,4 @@
-"""Rewrites of what controllers and quotas answer, and configs: legal differences that are one line each.
+"""Rewrites of what controllers, quotas and configs answer: legal differences of one line each.
 
 `normalize` names the reasons and says where they apply; these functions only do what is said there.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
-GROUP = 8
+CLIENT_METRICS, GROUP = 7, 8
 
 NOBODY = "nobody"  # a broker that nothing is set for
 HOUR, MINUTE = 3_600_000, 60_000
@@ -288,17 +288,31 @@ def _group_entry(
     return Entry(name, first.value, first.source, False, False, behind, definition.type_code)
 
 
-def metrics_entries(broker: Broker) -> list[Entry]:
-    """A client metrics subscription that was never made has defaults, where they are shown."""
-    shown = broker.persona.quirk("configs.metrics-have-defaults")
-    return [_default_entry(row) for row in METRICS] if shown else []
+METRICS = {
+    "interval.ms": ConfigDefinition("interval.ms", "INT", "300000"),
+    "match": ConfigDefinition("match", "LIST", ""),
+    "metrics": ConfigDefinition("metrics", "LIST", ""),
+}
 
 
-METRICS = (
-    ConfigDefinition("interval.ms", "INT", "300000"),
-    ConfigDefinition("match", "LIST", ""),
-    ConfigDefinition("metrics", "LIST", ""),
-)
+NO_MORE = (CLIENT_METRICS, False, False, (), 0)  # neither synonyms nor a type
+
+
+def metrics_entries(broker: Broker, name: str) -> list[Entry]:
+    """What a client metrics subscription says, over the defaults where those are shown."""
+    overrides = broker.cluster.metrics_configs.get(name, {})
+    whole = broker.persona.quirk("configs.metrics-have-defaults")
+    if whole:
+        return [_metrics_entry(row, overrides) for row in METRICS.values()]
+    return [Entry(key, overrides[key], *NO_MORE) for key in METRICS if key in overrides]
+
+
+def _metrics_entry(definition: ConfigDefinition, overrides: Mapping[str, str]) -> Entry:
+    name = definition.name
+    if name not in overrides:
+        return _default_entry(definition)
+    behind = (Synonym(name, overrides[name], CLIENT_METRICS),)
+    return Entry(name, overrides[name], CLIENT_METRICS, False, False, behind, definition.type_code)
 
 
 def _default_entry(definition: ConfigDefinition) -> Entry:

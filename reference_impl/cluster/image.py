@@ -27,6 +27,7 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "next_producer_id": cluster.next_producer_id,
         "dynamic_configs": cluster.dynamic_configs,
         "group_configs": cluster.group_configs,
+        "metrics_configs": cluster.metrics_configs,
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
     }
 
@@ -65,6 +66,8 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     cluster.dynamic_configs = {name: dict(row) for name, row in image["dynamic_configs"].items()}
     groups = image.get("group_configs", {})
     cluster.group_configs = {name: dict(row) for name, row in groups.items()}
+    subscriptions = image.get("metrics_configs", {})
+    cluster.metrics_configs = {name: dict(row) for name, row in subscriptions.items()}
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
         cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))

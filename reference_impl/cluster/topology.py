@@ -154,6 +154,7 @@ class Cluster:
         self.dynamic_configs: dict[str, dict[str, str]] = {}  # by broker id as text, "" for all
         self.settings_in_force: dict[str, dict[str, str]] = {}  # by broker id, where they linger
         self.group_configs: dict[str, dict[str, str]] = {}  # by group id
+        self.metrics_configs: dict[str, dict[str, str]] = {}  # by subscription
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it

@@ -6,13 +6,22 @@ version 1 (KIP-1142).
 Sources: KafkaApis.handleListConfigResources at 3.9.2 and 4.3.1.
 """
 
-from harness.claim import claim, range_
+from harness.claim import claim, every, range_
 from harness.expect import all_of, answer
-from harness.scenario import Ask
-from harness.steps import BROKER, TOPIC, a_topic
+from harness.scenario import Ask, Until
+from harness.steps import (
+    BROKER,
+    DELETE,
+    SET,
+    TOPIC,
+    a_topic,
+    describe_configs,
+    incremental_alter_configs,
+)
 
 API = "ListConfigResources"
-NONE, TOO_OLD = 0, 35
+NONE, TOO_OLD, INVALID_CONFIG, INVALID_REQUEST = 0, 35, 40, 42
+ALTERED = "responses[0].error_code"
 LOGGER, METRICS, GROUP, NO_KIND = 8, 16, 32, 99
 FOUND = "config_resources"
 
@@ -61,4 +70,73 @@ def test_unknown_resources_are_not_listed(case):
             answer("list", "error_code").is_(TOO_OLD), answer("list", FOUND).is_([])
         ),
     )
+    assert verdict.conforms, verdict
+
+
+@claim("topics.metrics-are-subscribed-to", evidence=("KIP-714", "observed on 3.9.2 and 4.3.1"),
+       api=API, releases="3.9+")  # fmt: skip
+def test_metrics_are_subscribed_to(case):
+    """A client metrics subscription begins with its first setting, is listed, ends with its last.
+    """
+    name = case.topic("metrics")
+    keys = ("interval.ms", "metrics", "match")
+    made = [(key, SET, value) for key, value in zip(keys, ("1000", "a.,b.", "client_id=c.*"),
+                                                    strict=True)]  # fmt: skip
+    ended = [(key, DELETE, None) for key in keys]
+    shown = describe_configs(name, version=4, kind=METRICS, synonyms=True, name="shown")
+    verdict = case.judge(
+        incremental_alter_configs(name, made, version=1, kind=METRICS, name="made"),
+        Until(shown, "results[0].configs[*].value", "contains", "1000"),
+        list_resources(case.version, METRICS),
+        incremental_alter_configs(name, ended, version=1, kind=METRICS, name="ended"),
+        Until(list_resources(case.version, METRICS, name="after"), FOUND, "==", []),
+        expect=all_of(
+            answer("made", ALTERED).is_(NONE),
+            answer("shown", "results[0].configs[*].config_source").contains(7),
+            answer("list", f"{FOUND}[*].resource_name").contains(name),
+            answer("ended", ALTERED).is_(NONE),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+REFUSED = {
+    "name": (("nosuch", "1"), INVALID_REQUEST),
+    "short": (("interval.ms", "5"), INVALID_REQUEST),
+    "long": (("interval.ms", "3600001"), INVALID_REQUEST),
+    "field": (("match", "client_id=a,nosuch=b"), INVALID_CONFIG),
+    "form": (("match", "client_id"), INVALID_CONFIG),
+    "expression": (("match", "client_id=["), INVALID_CONFIG),
+    "nameless": (("interval.ms", "1000"), INVALID_REQUEST),
+}
+
+
+@claim("topics.odd-subscriptions-are-refused", evidence=("KIP-714", "observed on 3.9.2 and 4.3.1"),
+       api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"), releases="3.9+",
+       odd=tuple(REFUSED))  # fmt: skip
+def test_odd_subscriptions_are_refused(case):
+    """An unknown setting, an interval out of bounds and a pattern for nothing are refused."""
+    name = "" if case.odd == "nameless" else case.topic("metrics")
+    (key, value), code = REFUSED[case.odd]
+    verdict = case.judge(
+        incremental_alter_configs(
+            name, [(key, SET, value)], version=case.version, kind=METRICS, name="alter"
+        ),
+        expect=answer("alter", ALTERED).is_(code),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("topics.unread-intervals-are-refused", evidence=("KIP-714", "observed on 4.3.1"),
+       api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"),
+       releases="4.3")  # fmt: skip
+def test_unread_intervals_are_refused(case):
+    """An interval that is no number is INVALID_CONFIG; to 3.9 it is an unknown error."""
+    verdict = case.judge(
+        incremental_alter_configs(
+            case.topic("metrics"), [("interval.ms", SET, "x")], version=case.version,
+            kind=METRICS, name="alter",
+        ),
+        expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
+    )  # fmt: skip
     assert verdict.conforms, verdict

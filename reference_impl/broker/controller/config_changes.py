@@ -2,7 +2,7 @@
 
 AlterConfigs replaces the overrides of a resource, IncrementalAlterConfigs edits them; both end
 here with the whole set that would hold, which is checked, and kept unless it was only to be
-validated. Topics, groups and this broker (or all brokers, by the empty name) can be changed;
+validated. Topics, groups, metrics and this broker (or all, by the empty name) can be changed;
 loggers are looked at far enough to refuse what Kafka refuses.
 
 Sources: DYN-10, DYN-17; AdminManager@1.0.2, 2.2.1, ZkAdminManager@2.8.2,
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_view, group_settings, topic_names
+from reference_impl.broker import config_view, group_settings, metrics_settings, topic_names
 from reference_impl.broker.config_values import ValueRefused
 from reference_impl.broker.control import controller_of
 from reference_impl.broker.controller import broker_settings, topic_settings
@@ -65,6 +65,8 @@ def current(broker: Broker, kind: int, name: str) -> dict[str, str]:
         return dict(topic.configs)
     if kind == GROUP:
         return group_settings.current(broker, name)
+    if kind == METRICS:
+        return metrics_settings.current(broker, name)
     return config_view.dynamic_settings(broker, name)
 
 
@@ -97,6 +99,8 @@ def change(
             controller_of(broker).configs_changed()
     elif kind == GROUP:
         group_settings.change(broker, name, configs, validate_only=validate_only)
+    elif kind == METRICS:
+        metrics_settings.change(broker, name, configs, validate_only=validate_only)
 
 
 def _hold(broker: Broker, kind: int, name: str, check: Callable[[], None]) -> None:

@@ -113,13 +113,14 @@ def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, 
         for entry in config_view.chosen(entries, keys)
     ]
     for config in result["configs"]:
-        config["documentation"] = _documentation(request, kind, config["name"])
+        config["documentation"] = _documentation(request, broker, kind, config["name"])
     return result
 
 
-def _documentation(request: Request, kind: int, name: str) -> str | None:
-    """What a config is for; loggers have none and say so even when nobody asks."""
-    if kind == LOGGER:
+def _documentation(request: Request, broker: Broker, kind: int, name: str) -> str | None:
+    """What a config is for; some kinds have none and say so even when nobody asks."""
+    whole = broker.persona.quirk("configs.metrics-have-defaults")
+    if kind == LOGGER or (kind == METRICS and not whole):
         return ""
     if not request.body["include_documentation"] or kind not in CHAPTERS:
         return None
@@ -157,7 +158,7 @@ def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
         if not name:
             message = "Client metrics subscription name must not be empty"
             raise Refused(ErrorCode.INVALID_REQUEST, message)
-        return config_view.metrics_entries(broker)
+        return config_view.metrics_entries(broker, name)
     return config_view.group_entries(broker, name)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import config_view
 from reference_impl.broker.controller import config_changes
-from reference_impl.broker.controller.config_changes import BROKER, LOGGER, TOPIC
+from reference_impl.broker.controller.config_changes import BROKER, LOGGER, METRICS, TOPIC
 from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
@@ -116,7 +116,11 @@ def _edited(broker: Broker, kind: int, configs: dict[str, str], change: Change) 
     """A list with elements put in or taken out, starting from the default where it is not set."""
     key, operation, value = change
     release, kraft = broker.persona.release, broker.persona.kraft
-    tables = {TOPIC: config_view.topic_definitions, BROKER: config_view.broker_definitions}
+    tables = {
+        TOPIC: config_view.topic_definitions,
+        BROKER: config_view.broker_definitions,
+        METRICS: lambda _: config_view.METRICS,
+    }
     definition = tables.get(kind, config_view.group_definitions)(release).get(key)
     if definition is None or definition.type != "LIST":
         verb = VERBS[operation]

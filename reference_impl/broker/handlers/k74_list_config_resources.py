@@ -18,15 +18,20 @@ TYPES = (METRICS, LOGGER, BROKER, TOPIC, GROUP)
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    if request.header.version == 0:
-        return {"error_code": ErrorCode.NONE, "config_resources": []}
     wanted = set(request.body["resource_types"]) or set(TYPES)
+    if request.header.version == 0:
+        wanted = {METRICS}
     if not wanted <= set(TYPES):
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": []}
     cluster = broker.cluster
     brokers = [str(node.id) for node in cluster.alive]
-    groups = list(cluster.group_configs)
-    names = {LOGGER: brokers, BROKER: brokers, TOPIC: list(cluster.topics), GROUP: groups}
+    names = {
+        METRICS: list(cluster.metrics_configs),
+        LOGGER: brokers,
+        BROKER: brokers,
+        TOPIC: list(cluster.topics),
+        GROUP: list(cluster.group_configs),
+    }
     return {
         "error_code": ErrorCode.NONE,
         "config_resources": [

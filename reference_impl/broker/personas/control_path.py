@@ -118,6 +118,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, False, True),
         _SEEN,
     ),
+    "configs.unread-metrics-interval-is-no-known-error": (
+        "An interval of a client metrics subscription that is no number is an unknown error.",
+        (False, False, False, True, False),
+        _SEEN,
+    ),
     "configs.success-has-empty-message": (
         "DescribeConfigs and UNKNOWN_TOPIC_OR_PARTITION in it carry the empty text, not null.",
         (False, False, True, True, True),
