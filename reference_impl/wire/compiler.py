@@ -276,18 +276,20 @@ def compile_decoder(schema: Message, version: int, *, fill: bool) -> Callable:
 
 # ---- encode ----------------------------------------------------------------------------------
 
+_WHOLE = "d"  # the message itself, in the source
+
 
 class EncoderWriter(Writer):
     """`lenient` looks keys up one by one, which is slower; for when as many are missing as odd."""
 
-    head = "def encode(d):"
+    head = f"def encode({_WHOLE}):"
 
     def __init__(self, schema: Message, version: int, lenient: bool) -> None:
         super().__init__(schema, version)
         self.lenient = lenient
         self.parts: list[tuple[str, str]] = []  # (struct code or "", expression)
         self.line("out = []")
-        self.struct(schema.fields, "d")
+        self.struct(schema.fields, _WHOLE)
         self.flush()
         self.line("return out")
 
@@ -313,9 +315,13 @@ class EncoderWriter(Writer):
             self.parts.append(("", tags))
 
     def whole(self, rows: list[Field], value: str) -> None:
-        """Keys that are missing have their defaults: answers leave out a throttle time of 0."""
-        defaults = {row.name: row.default_value() for row in rows}
-        self.line(f"{value} = {{**{self.constant('usual', defaults)}, **{value}}}")
+        """Keys that are missing have their defaults: answers leave out a throttle time of 0.
+
+        A row, of which there may be many, with more keys than this version has is taken as it is.
+        """
+        usual = self.constant("usual", {row.name: row.default_value() for row in rows})
+        few = "" if value == _WHOLE else f"if len({value}) < {len(rows)}: "
+        self.line(f"{few}{value} = {{**{usual}, **{value}}}")
 
     def lookup(self, row: Field, value: str) -> str:
         if self.lenient:
