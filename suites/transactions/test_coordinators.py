@@ -300,7 +300,7 @@ def test_elections_move_their_coordinator(case):
     switches=("half-done-ends-forgotten",),
     api="EndTxn",
     versions=range_("EndTxn", 0, 0),
-    **trio.on("2.8,3.9,4.3", HARMED),
+    **trio.on("4.3", HARMED),
 )
 def test_half_done_ends_are_done_by_who_is_elected(case):
     """In peace as well the next coordinator goes on with what the last one has decided."""
