@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from reference_impl.log.files.producer_snapshot import KnownProducer
 from reference_impl.log.markers import Ended, Marker
-from reference_impl.log.rules import CLIENT, REPLICATION, LogError, Rules
+from reference_impl.log.rules import CLIENT, COORDINATOR, REPLICATION, LogError, Rules
 from reference_impl.wire.errors import ErrorCode
 from reference_impl.wire.records.batch import BatchHeader
 
@@ -88,6 +88,7 @@ class ProducerState:
         if (
             batch.producer_epoch < producer.epoch
             and origin != REPLICATION
+            and not (origin == COORDINATOR and self._rules.trusts_coordinators)
             and "producer-epoch-not-checked" not in self._switches
         ):
             raise LogError(

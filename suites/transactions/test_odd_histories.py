@@ -112,3 +112,33 @@ def test_offsets_that_are_refused_may_leave_a_group(case):
         ),
     )  # fmt: skip
     assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.offsets-may-be-of-an-older-epoch",
+    evidence=("KIP-98", "observed on 1.0.2, 2.2.1, 2.8.2"),
+    api="TxnOffsetCommit",
+    versions=every("TxnOffsetCommit"),
+    releases="1.0-2.8",
+    config=CLUSTER,
+)
+def test_offsets_may_be_of_an_older_epoch(case):
+    """After offsets of a later epoch those of an older one are taken until 2.2, refused by 2.8."""
+    topic, group, transaction = case.topic(), case.group(), case.transactional_id()
+    verdict = case.judge(
+        a_topic(topic),
+        coordinator_ready(group),
+        a_producer(transaction),
+        Until(offset_fetch(group, topic, name="group ready"), READY, "==", 0),
+        commit_offset(transaction, group, topic, 7, name="later", epoch=NEXT),
+        commit_offset(transaction, group, topic, 8, name="ask", version=case.version),
+        expect=all_of(
+            answer("later", COMMITTED_OFFSET).is_(0),
+            by_release({
+                "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
+                "2.2": answer("ask", COMMITTED_OFFSET).is_(0),
+                "2.8": answer("ask", COMMITTED_OFFSET).is_(INVALID_EPOCH),
+            }),
+        ),
+    )  # fmt: skip
+    assert verdict.conforms, verdict

@@ -16,6 +16,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, True, True, True),
         "observed on 1.0.2 and 2.2.1, found by random histories",
     ),
+    "append.trusts-coordinators": (
+        "Offsets of a transaction may be of an older epoch than their partition has seen.",
+        (True, True, False, False, False),
+        "observed on 1.0.2 and 2.2.1, found by random histories",
+    ),
     "append.indexes-empty-aborts": (
         "An abort marker of a producer that had nothing open is an aborted transaction of itself.",
         (True, True, False, False, False),
