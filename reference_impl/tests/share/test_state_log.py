@@ -1,4 +1,4 @@
-"""The log of share states: what is redundant in it, what is cold, and what buries deleted topics."""
+"""The log of share states: what is redundant in it, what is cold, what buries deleted topics."""
 
 from __future__ import annotations
 
