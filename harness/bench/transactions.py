@@ -24,7 +24,7 @@ from reference_impl.wire.records import batch, build, fix_crc
 PRODUCERS = (1, 8)
 SECONDS, WARM_UP = 5.0, 1.0  # of measuring, and before it
 BUSY = {int(ErrorCode.CONCURRENT_TRANSACTIONS), int(ErrorCode.NOT_ENOUGH_REPLICAS)}
-_WHO, _WHO_AT = struct.Struct(">qh"), batch.MAX_TIMESTAMP_AT + 8  # producer id and epoch, in a batch
+_WHO, _WHO_AT = struct.Struct(">qh"), batch.MAX_TIMESTAMP_AT + 8  # producer id and epoch
 _ENDED = struct.Struct(">8x1x4xhqh")  # error, and who to go on as
 _NOBODY = (0x0BADCAFE0BADCAFE, 0x0BAD)
 
