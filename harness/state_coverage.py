@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from enum import Enum
-from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from harness import detection
@@ -95,7 +94,7 @@ def walk(
     # The newest first: it has most claims.
     parts = [Part(release, number) for release in reversed(releases) for number in range(PARTS)]
     total: Counts = {name: {} for name in TABLES}
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs) as pool:
         for done, (part, found) in enumerate(_walked(pool, parts), 1):
             for name, cells in found.items():
                 total[name] = dict(Counter(total[name]) + Counter(cells))

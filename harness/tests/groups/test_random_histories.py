@@ -140,7 +140,7 @@ class Histories(Lockstep):
         begun = {"transaction_timeout_ms": 60_000}
         for side in self.going():
             body = {"transactional_id": side.group, **begun}
-            answer = patient(side, "InitProducerId", 0, body)
+            answer = patient(side, "InitProducerId", 0, body, raw=True)
             side.producer = answer["producer_id"], answer["producer_epoch"]
         if "add" in steps:
             self._both("AddOffsetsToTxn", 0, lambda side: {**_own(side), "group_id": side.group})
