@@ -71,6 +71,7 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("JoinGroup", "members"): ("member_id",),
     ("DescribeGroups", "groups.members"): ("member_id",),
     ("ConsumerGroupHeartbeat", "assignment.topic_partitions"): ("topic_id",),
+    ("ConsumerGroupDescribe", "groups"): ("group_id",),  # as their coordinators' partitions come
     ("ConsumerGroupDescribe", "groups.members"): ("member_id",),
     ("ConsumerGroupDescribe", "groups.members.subscribed_topic_names"): (),
     ("ConsumerGroupDescribe", "groups.members.assignment.topic_partitions"): ("topic_name",),
