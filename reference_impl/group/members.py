@@ -37,6 +37,7 @@ class Ticket:
             self.answer = answer
             if self.watch is not None:
                 self.watch()
+OLDEST = bytes(2)  # the version by which a coordinator reads subscriptions
 
 
 @dataclass(slots=True)
@@ -219,7 +220,7 @@ class Group:
             return True
         try:
             for each in data:
-                decode_subscription(each)
+                decode_subscription(OLDEST + each[2:])  # only topics are wanted, whatever follows
         except ValueError:
             return False
         return True
