@@ -85,10 +85,11 @@ class ProducerState:
         producer = self.producers.get(batch.producer_id)
         if producer is None:
             producer = Producer(batch.producer_id)
+        trusted = origin == COORDINATOR and self._rules.trusts_coordinators
         if (
             batch.producer_epoch < producer.epoch
             and origin != REPLICATION
-            and not (origin == COORDINATOR and self._rules.trusts_coordinators)
+            and not (trusted and not batch.control)
             and "producer-epoch-not-checked" not in self._switches
         ):
             raise LogError(

@@ -34,7 +34,7 @@ class Rules:
     epochs_begin_with_leaders: bool = True  # a leader notes its epoch before it appends
     older_epochs_end_with_first: bool = True  # asked for an epoch older than all it knows
     indexes_empty_aborts: bool = False  # an abort marker of nothing counts as one of itself
-    trusts_coordinators: bool = False  # what a coordinator appends is of any epoch (until 2.2)
+    trusts_coordinators: bool = False  # their data, not their markers, is of any epoch (to 2.2)
     forgets_producers_with_records: bool = False  # when retention took their last (until 2.4)
     unknown_producer: int | None = None  # code for a first sequence other than 0, or accepted
     unknown_sequence: int | None = None  # the same after a marker told only the epoch
