@@ -286,6 +286,7 @@ def _entry(entry: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
     by_broker = bool(out["attributes"] & (LOG_APPEND_TIME | CONTROL))
     if out["attributes"] & DELETE_HORIZON and out.get("base_timestamp", -1) >= symbols.clock_ms:
         out["base_timestamp"] = "$horizon"
+        out["batch_length"] = "$horizon"  # from it to a record's own time is a varint
         symbols.used["delete-horizons"] += 1
     for word in ("base_timestamp", "max_timestamp", "timestamp"):
         if word in out:

@@ -176,7 +176,7 @@ def dirs(path="/a", total=-1, size=5, label="dirs", name=NAME):
 
 
 def cleaned(horizon, told=True):
-    tombstone = Record(0, 1 - horizon, b"k", None)
+    tombstone = Record(0, CLOCK - horizon, b"k", None)
     return fetch(
         encode_batch([tombstone], base_timestamp=horizon, max_timestamp=1, delete_horizon=told)
     )
@@ -392,7 +392,7 @@ CASES = {
     ),
     "delete-horizons": (
         talk(cleaned(CLOCK + 90_000_000)),
-        talk(cleaned(CLOCK + 86_400_000)),
+        talk(cleaned(CLOCK + 10)),  # and shorter by three bytes
         [talk(cleaned(CLOCK + 86_400_000, told=False)), talk(cleaned(CLOCK - 1))],
     ),
     **(stamped(talk, NAME) | hashed(talk, NAME)),
