@@ -204,11 +204,13 @@ class PartitionLog:
         if offset <= self.high_watermark:
             return False
         self.high_watermark = offset
+        self.producers.replicated(offset)
         return True
 
     def follow_high_watermark(self, offset: int) -> None:
         """As far as the leader's, which may lie lower than the last leader's did (REPL-05)."""
         self.high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
+        self.producers.replicated(self.high_watermark)
 
     def _store(
         self, entries: list[Entry], size: int, config: LogConfig, now: int, leader_epoch: int | None

@@ -65,7 +65,7 @@ class ProducerState:
         self._switches = switches
         self.producers: dict[int, Producer] = {}
         self._open: dict[int, int] = {}  # producer id -> where its open transaction begins
-        self._unreplicated: list[Ended] = []  # markers that the high watermark has not passed
+        self.unreplicated: list[Ended] = []  # markers that the high watermark has not passed
 
     def duplicate(self, batch: BatchHeader) -> BatchOfProducer | None:
         """The batch this one repeats, if it is among the last five of its producer."""
@@ -184,7 +184,7 @@ class ProducerState:
                 return None
             start = offset
         ended = Ended(producer.id, start, offset, marker.aborts)
-        self._unreplicated.append(ended)
+        self.unreplicated.append(ended)
         return ended
 
     def _seen(self, batch: BatchHeader) -> Producer:
@@ -205,13 +205,17 @@ class ProducerState:
         self.producers = {row.producer_id: _producer(row) for row in known}
         starts = {pid: p.transaction_start for pid, p in self.producers.items()}
         self._open = {pid: start for pid, start in starts.items() if start is not None}
-        self._unreplicated = []
+        self.unreplicated = []
+
+    def replicated(self, high_watermark: int) -> None:
+        """The high watermark has moved: markers below it hold nobody back any more."""
+        if self.unreplicated:
+            self.unreplicated = [e for e in self.unreplicated if e.last_offset >= high_watermark]
 
     def first_unstable_offset(self, high_watermark: int) -> int | None:
         """Start of the earliest transaction that is open or whose marker is not replicated yet."""
-        if self._unreplicated:
-            self._unreplicated = [e for e in self._unreplicated if e.last_offset >= high_watermark]
-        starts = [*self._open.values(), *(e.first_offset for e in self._unreplicated)]
+        starts = [*self._open.values()]
+        starts += (e.first_offset for e in self.unreplicated if e.last_offset >= high_watermark)
         return min(starts, default=None)
 
     def stable_after(self, ended: Ended) -> int:

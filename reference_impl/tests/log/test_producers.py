@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import LogError
+from reference_impl.log.rules import COORDINATOR, LogError
 from reference_impl.tests.log.test_appending import NOW, a_batch, a_log
 from reference_impl.wire.errors import ErrorCode
+from reference_impl.wire.records import control
 
 LAST = 2**31 - 1
 OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -103,6 +104,17 @@ def test_an_open_transaction_holds_the_last_stable_offset():
     with pytest.raises(LogError) as refused:
         log.append(a_batch(producer_id=9, producer_epoch=0, base_sequence=3), now=NOW)
     assert refused.value.code == ErrorCode.INVALID_TXN_STATE
+
+
+def test_markers_that_all_have_are_not_remembered():
+    """Nobody reads the last stable offset here: a log of writers only must not grow in memory."""
+    log = a_log()
+    who = {"producer_id": 7, "producer_epoch": 0}
+    for sequence in range(5):
+        log.append(a_batch(b"v", base_sequence=sequence, transactional=True, **who), now=NOW)
+        end = control.marker_batch(control.COMMIT, coordinator_epoch=0, timestamp=NOW, **who)
+        log.append(end, now=NOW, origin=COORDINATOR)
+    assert not log.producers.unreplicated
 
 
 def test_idle_producers_are_forgotten_unless_a_transaction_is_open():
