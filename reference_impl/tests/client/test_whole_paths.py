@@ -8,7 +8,11 @@ from reference_impl.group.members import Group
 from reference_impl.io.client import Client
 from reference_impl.io.server import serve
 
-RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
+RELEASES = [
+    "1.0",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("2.2", "2.8", "3.9")),
+    "4.3",
+]
 QUICK = {"reset": "earliest", "max_wait_ms": 20}
 
 
