@@ -136,15 +136,15 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
             symbols.used["internal-logs"] += 1
         answer = _struct(answer, api, "", symbols)
         if api == "Metadata" and _asked_for_all(exchange):
-            answer = _only_ours(answer, symbols)
+            answer = rewrites.only_ours(answer, symbols)
         if api in internal_logs.APIS:
             answer = internal_logs.own(api, answer, symbols.ours)
         if api == "ListGroups":
-            answer = _only_ours(answer, symbols, "groups", "group_id")
+            answer = rewrites.only_ours(answer, symbols, "groups", "group_id")
         if api == "ListConfigResources":
             answer = rewrites.only_named(answer, symbols)
         if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
-            answer |= {"results": [_only_ours(one, symbols) for one in answer["results"]]}
+            answer |= {"results": [rewrites.only_ours(one, symbols) for one in answer["results"]]}
     ending = exchange.ending.direction if exchange.ending else None
     return Reading(
         step=exchange.step,
@@ -285,8 +285,7 @@ def _entry(entry: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
         out["producer_id"] = symbols.symbol("producer-id", out["producer_id"])
     by_broker = bool(out["attributes"] & (LOG_APPEND_TIME | CONTROL))
     if out["attributes"] & DELETE_HORIZON and out.get("base_timestamp", -1) >= symbols.clock_ms:
-        out["base_timestamp"] = "$horizon"
-        out["batch_length"] = "$horizon"  # from it to a record's own time is a varint
+        out["base_timestamp"] = out["batch_length"] = "$horizon"  # to a record's time: a varint
         symbols.used["delete-horizons"] += 1
     for word in ("base_timestamp", "max_timestamp", "timestamp"):
         if word in out:
@@ -412,14 +411,6 @@ def _asked_for_all(exchange: Exchange) -> bool:
     return topics is None or (version == 0 and not topics)
 
 
-def _only_ours(
-    answer: dict[str, Any], symbols: Symbols, rows: str = "topics", word: str = "name"
-) -> dict[str, Any]:
-    kept = [row for row in answer[rows] or () if row.get(word) in symbols.ours]
-    symbols.used["other-topics"] += len(kept) != len(answer[rows] or ())
-    return answer | {rows: kept}
-
-
 REASONS: tuple[Reason, ...] = (
     Reason(
         "addresses",
@@ -431,6 +422,8 @@ REASONS: tuple[Reason, ...] = (
            ("member_id", "leader"), _member),
     Reason("cluster-id", "A cluster's id is drawn when it is formatted.", ("cluster_id",),
            _id("cluster-id", None)),
+    Reason("scouts", "A scout joins a group of its own until its coordinator has heard of a topic.",
+           ("member_epoch",), rewrites.scouted, frozenset({"ConsumerGroupHeartbeat"})),
     Reason("topic-ids", "A topic's id is drawn when it is created; all zeros stay zeros.",
            ("topic_id",), _id("topic-id", NO_ID)),
     Reason("producer-ids", "Producer ids go on counting through a cluster's life.",

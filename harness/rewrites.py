@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from harness.normalize import Symbols
 
 TOPIC = 2  # of a config resource's kinds
+SCOUT = "scout"  # the member of suites/rebalance/beats.py that only looks
 _CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
 
 
@@ -36,6 +37,20 @@ def prose(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
 
 def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return "$throttled" if isinstance(value, int) and value > 0 else value
+
+
+def scouted(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    """Each look may be an epoch, and how many there are before the news comes is chance."""
+    known = struct.get("member_id") == SCOUT and isinstance(value, int) and value > 0
+    return "$scouted" if known else value
+
+
+def only_ours(
+    answer: dict[str, Any], symbols: Symbols, rows: str = "topics", word: str = "name"
+) -> dict[str, Any]:
+    kept = [row for row in answer[rows] or () if row.get(word) in symbols.ours]
+    symbols.used["other-topics"] += len(kept) != len(answer[rows] or ())
+    return answer | {rows: kept}
 
 
 def only_named(answer: dict[str, Any], symbols: Symbols) -> dict[str, Any]:

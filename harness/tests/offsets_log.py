@@ -53,6 +53,28 @@ def hashed(talk: Callable[..., Any], group: str) -> dict[str, Any]:
     return {"metadata-hashes": (honest, legal, faults)}
 
 
+def looked(talk: Callable[..., Any]) -> dict[str, Any]:
+    """The case of scouts of consumer groups: how often one joined is chance, and only its."""
+    honest, legal, *faults = (
+        talk(beaten(*row)) for row in (("scout", 2), ("scout", 3), ("scout", 0), ("m1", 3))
+    )
+    return {"scouts": (honest, legal, faults)}
+
+
+def beaten(member: str, epoch: int) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+    """A heartbeat of this member, answered with this epoch."""
+    answer = {
+        "throttle_time_ms": 0,
+        "error_code": 0,
+        "error_message": None,
+        "member_id": member,
+        "member_epoch": epoch,
+        "heartbeat_interval_ms": 5000,
+        "assignment": None,
+    }
+    return ("asked", "ConsumerGroupHeartbeat", 1, {}, answer)
+
+
 def epochs(
     group: str, *rows: tuple[int, int]
 ) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:

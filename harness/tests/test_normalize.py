@@ -11,7 +11,7 @@ import pytest
 from harness import normalize
 from harness.compare import compare
 from harness.tests.conversations import CLOCK, conversation
-from harness.tests.offsets_log import commits, hashed, stamped
+from harness.tests.offsets_log import commits, hashed, looked, stamped
 from reference_impl.wire.records.batch import Record, encode_batch
 from reference_impl.wire.records.crc import crc32c
 
@@ -395,7 +395,7 @@ CASES = {
         talk(cleaned(CLOCK + 10)),  # and shorter by three bytes
         [talk(cleaned(CLOCK + 86_400_000, told=False)), talk(cleaned(CLOCK - 1))],
     ),
-    **(stamped(talk, NAME) | hashed(talk, NAME)),
+    **(stamped(talk, NAME) | hashed(talk, NAME) | looked(talk)),
     "internal-logs": (
         talk(commits([("theirs", 1)], [(NAME, 5), (NAME, 6)])),
         talk(commits([(NAME, 5), (NAME, 6)], [("theirs", 2)], base=7, end=12)),
