@@ -50,6 +50,8 @@ EPOCHS_BY_CHANCE = (
     "lifecycle.leaders-move-before-a-stop-ends",
     "controller.another-takes-over",
     "controller.elections-for-every-partition",
+    "controller.who-left-the-isr-is-passed-over",
+    "replication.a-stopped-replica-is-not-waited-for",
 )
 _STEADY = {"auto.leader.rebalance.enable": "false", "controlled.shutdown.retry.backoff.ms": "500"}
 DEATH: dict[str, Any] = {
