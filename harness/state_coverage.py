@@ -137,7 +137,8 @@ def _clear() -> None:
 
 def _add(total: Counts) -> None:
     for name, table in TABLES.items():
-        for key in table.walked or ():
+        walked = table.walked or {}
+        for key in walked.copy():  # the broker, in a thread of its own, may walk on
             total[name][key] = total[name].get(key, 0) + 1
 
 
