@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import advertised
+from harness import advertised, detection
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,3 +23,15 @@ def test_the_suites_collect_on_one_release(release: str) -> None:
         [sys.executable, "-m", "pytest", *words], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+def test_every_claim_has_a_case_somewhere() -> None:
+    """Releases and versions that exclude one another would make a claim that nobody ever tries."""
+    claims = [claim for claim, _ in detection.functions().values()]
+    tables = advertised.tables()
+    never = [
+        claim.id
+        for claim in claims
+        if not any(claim.cases(release, table) for release, table in tables.items())
+    ]
+    assert claims and not never
