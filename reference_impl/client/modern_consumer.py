@@ -80,8 +80,10 @@ class ModernConsumer(GroupConsumer):
             yield from self._lose(list(self.positions))
             yield from self.member.beat()
         while (target := self.member.target) is not None:
-            self.member.target = None
             share = yield from self._named(target)
+            if len(share) < len(target):  # the next round asks again, or the target changes
+                return
+            self.member.target = None
             yield from self._reconcile(share)
             yield from self.member.beat()
 
@@ -100,7 +102,7 @@ class ModernConsumer(GroupConsumer):
         yield from self._tell(self.listener.assigned, new)
 
     def _named(self, target: Iterable[tuple[bytes, int]]) -> Flow[list[Place]]:
-        """Topics are told by id; one that nobody knows (yet) is left out."""
+        """Topics are told by id; one that nobody can name (yet) is left out."""
         if any(self.view.name_of(topic_id) is None for topic_id, _ in target):
             with suppress(Unreachable):
                 yield from refresh(self.view, None, timeout_ms=self.request_timeout_ms)

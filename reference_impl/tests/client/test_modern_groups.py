@@ -95,6 +95,18 @@ def test_a_new_member_says_all_and_acknowledges_what_it_was_given():
     assert events == [("+", [T0, T1])] and consumer.member.generation == 1
 
 
+def test_a_topic_that_nobody_can_name_yet_is_waited_for():
+    consumer, runner, events = member((0,), max_wait_ms=50)
+    known = runner.script.topics
+    runner.script.topics = ()
+    runner.view.topics.clear()
+    runner.run(consumer.poll())
+    assert not events and not consumer.positions and len(beats(runner)) == 1
+    runner.script.topics = known
+    runner.run(consumer.poll())
+    assert events == [("+", [T0])] and len(beats(runner)) == 2
+
+
 def test_heartbeats_go_out_at_their_interval_and_when_there_is_something_to_say():
     consumer, runner, _ = member((0,))
     runner.run(consumer.poll())
