@@ -29,8 +29,8 @@ from typing import IO
 from harness.tally import BROKE, INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
-# In how many parts each is judged: the newer a release, the more versions there are to try; the older
-# a release, the longer its brokers take to tell of a new ISR or to miss one of their own.
+# In how many parts each is judged: the newer a release, the more versions there are to try; the
+# older one is, the longer its brokers take to tell of a new ISR or to miss one of their own.
 PERSONAS = {"reference@1.0": 4, "reference@2.2": 4, "reference@2.8": 3, "reference@3.9": 3,
             "reference@4.3": 4}  # fmt: skip
 PARTS, JOBS = 2, 18  # of another target; processes at once
