@@ -128,10 +128,7 @@ class Producer:
     def flush(self) -> Flow[None]:
         """Until every queued record is delivered or has failed."""
         yield from self._place_all()
-        while self._accumulator:
-            yield from self._round(urgent=True)
-            if wake := self._accumulator.next_check(self.view.now, self.linger_ms, urgent=True):
-                yield Pause(wake)
+        yield from self._drain()
 
     def work(self) -> Flow[int | None]:
         """One round: send what is due by now; when to look again, None with nothing queued.
@@ -139,23 +136,28 @@ class Producer:
         A batch is due when it is full or `linger_ms` old (PROD-31, PROD-32).
         """
         yield from self._place_all()
+        if self._accumulator:
+            yield from self._round(urgent=False)
         if not self._accumulator:
             return None
-        yield from self._round(urgent=False)
-        if not self._accumulator:
-            return None
-        return self._accumulator.next_check(self.view.now, self.linger_ms, urgent=False)
+        now = self.view.now
+        return self._accumulator.next_check(now, self.linger_ms, urgent=False) or now
 
     def close(self, timeout_ms: int = 1 << 31) -> Flow[None]:
         """Deliver what is queued for at most so long and fail the rest; 0 fails all of it."""
         self._ends_at = self.view.now + timeout_ms
         if timeout_ms:
             yield from self._place_all()
-        while self._accumulator and self.view.now < self._ends_at:
-            yield from self._round(urgent=True)
-            if wake := self._accumulator.next_check(self.view.now, self.linger_ms, urgent=True):
-                yield Pause(min(wake, max(self._ends_at, self.view.now + 1)))
+            yield from self._drain()
         self._drop(Closed("the producer was closed before this record was delivered"))
+
+    def _drain(self) -> Flow[None]:
+        """Round after round until nothing is queued, or a producer that closes is out of time."""
+        while self._accumulator and (self._ends_at is None or self.view.now < self._ends_at):
+            yield from self._round(urgent=True)
+            now = self.view.now
+            if wake := self._accumulator.next_check(now, self.linger_ms, urgent=True):
+                yield Pause(now + self._patience(wake - now))
 
     def _round(self, *, urgent: bool) -> Flow[None]:
         """Send what is due, take in the answers, learn what they say was out of date."""
@@ -178,7 +180,9 @@ class Producer:
             lost, self._lost = self._lost, set()
             # Whatever this could not learn shows when the batches are tried again.
             with suppress(Unreachable):
-                yield from refresh(self.view, sorted(lost), timeout_ms=self._patience())
+                yield from refresh(
+                    self.view, sorted(lost), timeout_ms=self._patience(self.request_timeout_ms)
+                )
 
     def _relearn(self) -> Flow[None]:
         """Metadata grows old, and topics that nothing is sent to are forgotten (PROD-18)."""
@@ -190,13 +194,17 @@ class Producer:
         self._used = {topic: at for topic, at in self._used.items() if now - at < idle}
         if self._used:
             with suppress(Unreachable):
-                yield from refresh(self.view, sorted(self._used), timeout_ms=self._patience())
+                yield from refresh(
+                    self.view,
+                    sorted(self._used),
+                    timeout_ms=self._patience(self.request_timeout_ms),
+                )
 
-    def _patience(self) -> int:
-        """How long an answer is waited for, in ms."""
+    def _patience(self, most_ms: int) -> int:
+        """How long something is waited for, in ms: no longer than one that closes may take."""
         if self._ends_at is None:
-            return self.request_timeout_ms
-        return max(1, min(self.request_timeout_ms, self._ends_at - self.view.now))
+            return most_ms
+        return max(1, min(most_ms, self._ends_at - self.view.now))
 
     def _admit(self) -> Flow[None]:
         """What must be asked before the heads may be sent: nothing, outside of a transaction."""
@@ -207,9 +215,7 @@ class Producer:
         names = {delivery.topic for delivery in self._unplaced}
         for name in sorted(names):
             try:
-                patience = self.max_block_ms
-                if self._ends_at is not None:
-                    patience = min(patience, self._ends_at - self.view.now)
+                patience = self._patience(self.max_block_ms)
                 yield from know(self.view, [name], create=True, timeout_ms=patience)  # PROD-14
                 known = self.view.topics[name].partitions
                 asked = {d.partition for d in self._unplaced if d.topic == name} - {None}
@@ -254,11 +260,13 @@ class Producer:
             ANY,
             "InitProducerId",
             {"transactional_id": None, "transaction_timeout_ms": -1},
-            timeout_ms=self._patience(),
+            timeout_ms=self._patience(self.request_timeout_ms),
         )
         give_up, attempt = self.view.now + self.delivery_timeout_ms, 0
         while True:
-            body = yield from persist(self.view, ask, timeout_ms=self._patience())
+            body = yield from persist(
+                self.view, ask, timeout_ms=self._patience(self.request_timeout_ms)
+            )
             code = body["error_code"]
             if not code:
                 break
@@ -333,7 +341,7 @@ class Producer:
             leader,
             "Produce",
             body,
-            timeout_ms=self._patience(),
+            timeout_ms=self._patience(self.request_timeout_ms),
             versions=(lowest, highest),
             answer=self.acks != 0,
         )

@@ -62,6 +62,15 @@ def test_work_sends_what_is_due_and_says_when_to_look_again():
     assert made.result().offset >= 0 and len(leaders.taken) == 1
 
 
+def test_work_says_to_look_again_at_once_while_something_is_due():
+    leaders = Leaders(leaders=(0,))
+    producer, runner = producing(leaders, batch_size=1)
+    made = [producer.send("t", b"%d" % number, partition=0) for number in range(2)]
+    assert runner.run(producer.work()) == runner.view.now
+    assert [each.done for each in made] == [True, False]
+    assert runner.run(producer.work()) is None and made[1].done
+
+
 def test_a_flush_does_not_wait_for_lingering_batches():
     leaders = Leaders(leaders=(0,))
     producer, runner = producing(leaders, linger_ms=60_000)
