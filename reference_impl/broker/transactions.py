@@ -35,13 +35,8 @@ _STATE, _FEATURE = "transaction coordinator", "transaction.version"
 _CHANGED = ("leads changed", TRANSACTIONS)
 _READ_BYTES = 5 << 20  # transaction.state.log.load.buffer.size, if nobody says otherwise
 # What a failed write to the coordinator's own log means to who asked for the change.
-_NOT_KEPT = {
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+_NOT_KEPT = internal_log.NOT_KEPT | {
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
 }
 
 
