@@ -36,6 +36,7 @@ from suites.transactions.acts import (
     READ_COMMITTED,
     TRANSACTION,
     add_partitions,
+    end,
     record,
     send,
 )
@@ -102,6 +103,15 @@ def moved(transaction, fault="kill"):
     return [
         Inflict(fault, Coordinator(transaction, TRANSACTION)),
         Until(found, CODE, "==", 0, also=(another,)),
+    ]
+
+
+def half_done(topic, transaction, commit, fault="kill"):
+    """An end that is decided while its marker is held back; then its coordinator moves."""
+    return [
+        held_back(topic),
+        end(transaction, commit, name="decided", **at(transaction, "before")),
+        moved(transaction, fault),
     ]
 
 

@@ -38,6 +38,7 @@ from suites.transactions.four_brokers import (
     a_case,
     at,
     founded,
+    half_done,
     held_back,
     last,
     let_go,
@@ -106,12 +107,10 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
 def test_half_done_ends_keep_the_next_coordinator_busy(case):
     """Whatever is asked of an id whose end the next coordinator has not done yet must wait."""
     topic, transaction, steps = a_case(case)
-    before, after = at(transaction, "before"), at(transaction, "after")
+    after = at(transaction, "after")
     verdict = case.judge(
         steps,
-        held_back(topic),
-        end(transaction, case.commit, name="decided", **before),
-        moved(transaction),
+        half_done(topic, transaction, case.commit),
         Until(
             end(transaction, not case.commit, name="otherwise", **after),
             CODE, "==", CONCURRENT_TRANSACTIONS,
@@ -149,9 +148,7 @@ def test_half_done_ends_are_described(case):
     after = at(transaction, "after")
     verdict = case.judge(
         steps,
-        held_back(topic),
-        end(transaction, case.commit, name="decided", **at(transaction, "before")),
-        moved(transaction),
+        half_done(topic, transaction, case.commit),
         Until(describe(transaction, name="ask", **after), f"{path}.error_code", "==", 0),
         let_go(topic),
         over(topic),
@@ -215,12 +212,10 @@ def test_who_coordinated_before_writes_no_marker(case):
     is back: it refuses requests, and of its markers none is written.
     """
     topic, transaction, steps = a_case(case)
-    before, after = at(transaction, "before"), at(transaction, "after")
+    after = at(transaction, "after")
     verdict = case.judge(
         steps,
-        held_back(topic),
-        end(transaction, case.commit, name="decided", **before),
-        moved(transaction, "pause"),
+        half_done(topic, transaction, case.commit, "pause"),
         let_go(topic),
         over(topic),
         resume_broker(FORMER),
