@@ -1,8 +1,9 @@
 """Planted defects of transactions under a crowd, judged; a sound broker conforms.
 
 Nothing is harmed. When the crowd has gone, one transaction more is aborted in each partition, of
-the same transactional id: what a broker forgot to end there ends with it, the wrong way. Waits are
-for what members were told, never for time.
+the same transactional id: what a broker forgot to end there ends with it, the wrong way. Somebody
+reads while it is open, since members seldom happen to. Waits are for what members were told, never
+for time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 from harness import history as histories
 from harness.checkers.histories import CONFORMS, Report, judge
 from harness.driver.crowd import Crowd, Plan
+from harness.driver.crowd.consumers import ISOLATIONS, poll
 from harness.driver.crowd.transactions import producer_of
 from reference_impl.io.client import Client
 from reference_impl.io.server import serve
@@ -48,7 +50,7 @@ def told(path: Path, *switches: str) -> Report:
 
 
 def aborted(client: Client, crowd: Crowd, topic: str, partition: int) -> None:
-    """One record in a transaction of its own, aborted."""
+    """One record in a transaction of its own, asked for while it is open, then aborted."""
     note, name = crowd.recorder, f"last:{partition}"
     core = producer_of(client.view, "t.transactor-0", PATIENCE_MS)
     client.run(core.init())
@@ -59,10 +61,24 @@ def aborted(client: Client, crowd: Crowd, topic: str, partition: int) -> None:
     )  # fmt: skip
     delivery = core.send(topic, name.encode(), partition=partition)
     client.run(core.flush())
-    note.end(number, "ok", offset=delivery.result().offset)
+    offset = delivery.result().offset
+    note.end(number, "ok", offset=offset)
+    look(client, crowd, topic, partition, offset)
     number = note.begin("last", "abort", transaction=name)
     client.run(core.abort())
     note.end(number)
+
+
+def look(client: Client, crowd: Crowd, topic: str, partition: int, offset: int) -> None:
+    """One read_committed poll from this offset on."""
+    reader, isolation = f"reader:{partition}", "read_committed"
+    at = crowd.recorder.begin(reader, "seek", topic=topic, partition=partition, offset=offset)
+    consumer = client.consumer(
+        [(topic, partition)], isolation=ISOLATIONS.index(isolation), reset="none", max_wait_ms=50
+    )
+    consumer.seek((topic, partition), offset)
+    crowd.recorder.end(at)
+    poll(crowd.recorder, reader, isolation, consumer)
 
 
 def test_a_sound_broker_keeps_its_promises(tmp_path):
