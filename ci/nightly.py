@@ -41,7 +41,8 @@ def releases() -> list[str]:
 
 
 def suites_on(target: str, results: Path) -> Job:
-    argv = ("-m", "pytest", "-q", "suites/", "--target", target, "--results", str(results))
+    argv = ("-m", "pytest", "-q", "suites/", "--target", target, "--again", "1")
+    argv += ("--results", str(results))
     return Job(f"suites on {target}", argv)
 
 

@@ -33,6 +33,7 @@ class Judgement:
     expectation: Expectation | None = None
     target: Transcript | None = None
     oracle: Transcript | None = None
+    at_first: Judgement | None = None  # of a case that differed, was asked again and conformed
 
 
 class Court(Protocol):

@@ -25,6 +25,7 @@ from harness.targets import parse, probe
 from harness.targets.recorded import RecordedTarget
 from harness.transcript import Transcript
 from harness.verdict import (
+    DIVERGES,
     UNSUPPORTED,
     Verdict,
     broken,
@@ -80,9 +81,10 @@ class Court:
         seed: int = 0,
         deadline_s: float = driver.DEADLINE_S,
         strict_oracle: bool = False,
+        again: int = 0,
     ) -> None:
         self.target, self.oracle, self.release = target, oracle, release
-        self.nonce, self.seed, self.deadline_s = nonce, seed, deadline_s
+        self.nonce, self.seed, self.deadline_s, self.again = nonce, seed, deadline_s, again
         self.strict_oracle = strict_oracle
         self.table: Table = advertised.table(release)
         self.standing = StandingTarget(target, target.release)
@@ -114,13 +116,31 @@ class Court:
         return None
 
     def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
-        """The case's verdict and everything it rests on. Never raises for what a target does."""
+        """The case's verdict and everything it rests on. Never raises for what a target does.
+
+        What differs is asked again, under new names, as often as the user allows. Only a case that
+        then conforms is excused, and what it did first goes with it: chance, not a new verdict.
+        """
+        first = self._tried(case, scenario, expectation, "")
+        for number in range(self.again):
+            if first.verdict.kind != DIVERGES:
+                break
+            found = self._tried(case, scenario, expectation, f"/again-{number + 1}")
+            if found.verdict.conforms:
+                return replace(found, at_first=first)
+        return first
+
+    def _tried(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation, suffix: str
+    ) -> Judgement:
         try:
-            return self._judge(case, scenario, expectation)
+            return self._judge(case, scenario, expectation, f"{self.nonce}/{case.id}{suffix}")
         except Exception as error:
             return Judgement(broken(error), scenario, expectation)
 
-    def _judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+    def _judge(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation, nonce: str
+    ) -> Judgement:
         def without(verdict: Verdict) -> Judgement:
             return Judgement(verdict, scenario, expectation)
 
@@ -137,9 +157,9 @@ class Court:
                 return without(Verdict(UNSUPPORTED, reason=text))
             # A recording first: do not trouble the target when nobody can judge.
             first = isinstance(self.oracle, Recorded)
-            kafkas = self._asked(case, scenario) if first else None
-            seen = self._run(case, scenario)
-            kafkas = kafkas if first else self._asked(case, scenario)
+            kafkas = self.oracle.transcript(case, scenario, nonce) if first else None
+            seen = self._run(case, scenario, nonce)
+            kafkas = kafkas if first else self.oracle.transcript(case, scenario, nonce)
         except Unavailable as missing:
             return without(inconclusive(f"not run: {self._lost(missing.reason)}"))
         except (StartFailed, probe.NotReady) as failed:
@@ -151,16 +171,13 @@ class Court:
         )
         return Judgement(verdict, scenario, expectation, seen, kafkas)
 
-    def _asked(self, case: CaseId, scenario: Scenario) -> Transcript | None:
-        return self.oracle.transcript(case, scenario, f"{self.nonce}/{case.id}")
-
-    def _run(self, case: CaseId, scenario: Scenario) -> Transcript:
+    def _run(self, case: CaseId, scenario: Scenario, nonce: str) -> Transcript:
         if isinstance(self.target, RecordedTarget):
             return self.target.transcript(case, scenario)
         endpoint = self.target.start(scenario.shape)
         _capable(case.claim, endpoint)
         self._last = case.id
-        seen = self._drive(scenario, endpoint, f"{self.nonce}/{case.id}")
+        seen = self._drive(scenario, endpoint, nonce)
         if not reached(seen) or "hung" in seen.connections.values():
             self.standing.after_a_loss(endpoint, case.id)
         return seen
@@ -255,6 +272,7 @@ def convene(
     seed: int = 0,
     deadline_s: float = driver.DEADLINE_S,
     record: bool = False,
+    again: int = 0,
 ) -> Court:
     """The court for the words a user typed. Raises UnknownTarget, ValueError.
 
@@ -274,7 +292,7 @@ def convene(
         oracle, release = _oracle(oracle_word, target, deadline_s)
     return Court(
         target, oracle, release, nonce=nonce, seed=seed, deadline_s=deadline_s,
-        strict_oracle=record or oracle.kind == "live",
+        strict_oracle=record or oracle.kind == "live", again=again,
     )  # fmt: skip
 
 

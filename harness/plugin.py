@@ -41,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--strict-known", action="store_true", help="ignore all accepted divergences")
     add("--allure", action="store_true", help="with --results: write Allure results too")
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
+    add("--again", type=int, default=0, metavar="N",
+        help="ask what differs up to N times more; what then conforms is listed as flaky (0)")
     add("--newest", action="store_true",
         help="one case of each claim: of its newest version; the others are listed as deselected")
     add("--shard", metavar="I/N",
@@ -54,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{HARM}: a claim whose cases kill or freeze brokers")
     if config.option.shard:
         _check_shard(config.option)
+    if config.option.again and config.option.record:
+        raise pytest.UsageError("--again and --record do not go together: flaky is not recorded")
     words = [*config.option.target, *([config.option.oracle] if config.option.oracle else [])]
     if words:
         from harness.targets import parse
@@ -117,6 +121,7 @@ def _session(config: pytest.Config) -> Session:
             allure=asked.allure,
             shard=parse(asked.shard) if asked.shard else None,
             deadline_s=asked.deadline,
+            again=asked.again,
             seed=asked.seed,
         )
         try:

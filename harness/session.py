@@ -50,6 +50,7 @@ class Options:
     shard: Shard | None = None
     deadline_s: float = 10.0
     seed: int = 0
+    again: int = 0  # tries of a case that differs, after the first
 
 
 @dataclass
@@ -82,7 +83,7 @@ class Session:
         for index, word in enumerate(options.targets):
             court = convene(
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
-                deadline_s=options.deadline_s, record=options.record,
+                deadline_s=options.deadline_s, record=options.record, again=options.again,
             )  # fmt: skip
             self.dockets.append(Docket(court, pins))
         self.whole = False
@@ -128,6 +129,7 @@ class Session:
         row = rows.case(
             case.case, judgement.verdict, target=docket.court.name, release=docket.court.release,
             duration_ms=duration_ms,
+            at_first=judgement.at_first.verdict.reason if judgement.at_first else None,
         )  # fmt: skip
         row["known"] = known.explain(row, docket.pins, self.started.date())
         row["transcript"] = self._bundle(docket, case, judgement)
@@ -182,6 +184,7 @@ class Session:
             allure.write(everything, folder / "allure")
 
     def _bundle(self, docket: Docket, case: Case, judgement: Judgement) -> str | None:
+        judgement = judgement.at_first or judgement
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
             return None
         made = bundle.of(case.case, judgement, docket.court.release)

@@ -23,7 +23,7 @@ EXITS = {
     BROKE: "the harness broke: no verdict of this run can be relied on",
     INCOMPLETE: "incomplete: not everything could be judged",
 }
-SURPRISES = 20  # shown; the others are counted
+SURPRISES = 20  # shown, and as many flaky cases; the others are counted
 COLUMNS = (CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN)
 
 
@@ -49,7 +49,7 @@ def table(
     name: str, rows: Sequence[Mapping[str, Any]], *, planned: int, deselected: int,
     surprises: Sequence[Surprise],
 ) -> list[str]:  # fmt: skip
-    """One line per suite, then what was not run and why, then the surprises."""
+    """One line per suite, then what was not run and why, what was flaky, then the surprises."""
     suites: dict[str, Counter[str]] = {}
     for row in rows:
         word = "known" if row["known"] else row["verdict"]
@@ -65,9 +65,19 @@ def table(
         lines.append(f"not run: {planned - len(rows)} planned cases were never started")
     if deselected:
         lines.append(f"deselected: {deselected} cases (listed in the manifest)")
+    lines += _flaky(rows)
     lines += [str(surprise) for surprise in surprises[:SURPRISES]]
     if len(surprises) > SURPRISES:
         lines.append(f"... and {len(surprises) - SURPRISES} more surprises")
+    return lines
+
+
+def _flaky(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What conformed only when it was asked again: green, and never in silence."""
+    found = [row for row in rows if row.get("at_first")]
+    lines = [f"flaky: {row['case']}: at first {row['at_first']}" for row in found[:SURPRISES]]
+    if len(found) > SURPRISES:
+        lines.append(f"... and {len(found) - SURPRISES} more flaky cases")
     return lines
 
 

@@ -42,6 +42,7 @@ CASE: dict[str, str] = {
     "target": "text",
     "release": "text",
     "signature": "text",  # what a pin would name
+    "at_first": "text",  # how it differed before it was asked again and conformed, or null
 }
 
 
@@ -69,7 +70,7 @@ def unjoined(header: Mapping[str, Any]) -> str | None:
 
 def case(
     one: CaseId, verdict: Verdict, *, target: str, release: str | None, duration_ms: float,
-    transcript: str | None = None,
+    transcript: str | None = None, at_first: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The row of one judged case."""
     claim = one.claim
@@ -101,6 +102,7 @@ def case(
         "target": target,
         "release": release,
         "signature": verdict.signature,
+        "at_first": at_first,
     }
 
 

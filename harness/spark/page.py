@@ -237,7 +237,7 @@ def details_of(latest: DataFrame, built: Model) -> tuple[list[list], int]:
 
 def tracks_of(history: DataFrame, built: Model) -> list[list]:
     """The histories that are not one steady line."""
-    moved = history.where(f.col("changes") > 0).orderBy(
+    moved = history.where("changes > 0 OR flaky").orderBy(
         f.desc("flaky"), f.desc("unexplained"), f.desc("changes"), "target", "case"
     )
     return [

@@ -103,6 +103,47 @@ def test_a_liar_diverges_and_leaves_a_bundle(suite, kafka, liar):
     assert bundle.stat().st_size < 64 << 10
 
 
+@pytest.fixture
+def moody():
+    """It lies about the first topic of each version, and about no other."""
+    lied = set()
+
+    def lies_once(key, version, answer):
+        if key != CREATE_TOPICS or version in lied:
+            return answer
+        lied.add(version)
+        return lying(key, version, answer)
+
+    with small_kafka(twist=lies_once) as server:
+        yield word(server)
+
+
+def test_what_differs_is_asked_again_and_said_to_be_flaky(suite, kafka, moody):
+    done = suite("--target", moody, "--oracle", kafka, "--again", "1")
+    assert done.ret == 0
+    done.assert_outcomes(passed=VERSIONS)
+    done.stdout.fnmatch_lines(["flaky: demo.zero-partitions?v2?: at first*got 0*"])
+    row = results(suite).cases[0]
+    assert row["verdict"] == "CONFORMS" and "got 0" in row["at_first"]
+    assert "first_difference" in next((suite.path / "out").glob("*/bundles/*/*")).read_text()
+
+
+def test_nothing_is_asked_again_unless_the_user_says_so(suite, kafka, moody):
+    assert suite("--target", moody, "--oracle", kafka).ret == 1
+
+
+def test_who_lies_again_is_not_excused(suite, kafka, liar):
+    done = suite("--target", liar, "--oracle", kafka, "--again", "3")
+    done.assert_outcomes(failed=VERSIONS)
+    assert done.ret == 1 and "flaky" not in done.stdout.str()
+
+
+def test_what_is_flaky_is_not_recorded(suite, kafka):
+    done = suite("--target", kafka, "--record", "--again", "1")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(["*--again and --record*"])
+
+
 def test_targets_are_judged_side_by_side(suite, kafka, liar):
     done = suite("--target", liar, "--target", kafka, "--oracle", kafka)
     assert done.ret == 1

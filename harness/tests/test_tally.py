@@ -43,6 +43,13 @@ def test_of_one_target(codes, planned, surprises, expected):
     assert tally.exit_code(some_rows(codes), planned, surprises) == expected
 
 
+def test_the_table_names_what_conformed_only_when_asked_again():
+    found = [row | {"at_first": "expected 1, got 2"} for row in some_rows("C" * 22)]
+    lines = tally.table("t", found, planned=22, deselected=0, surprises=[])
+    assert "flaky: topics.c0[v1]: at first expected 1, got 2" in lines
+    assert lines[-1] == "... and 2 more flaky cases"
+
+
 def test_the_table_names_what_was_not_run():
     found = some_rows("CCI")
     lines = tally.table("t", found, planned=5, deselected=2, surprises=NEWS * 22)

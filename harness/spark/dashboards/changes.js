@@ -203,7 +203,7 @@ function stability() {
       { class: "grid" },
       T.map((_, t) => trendChart(t)),
     ),
-    title("Flaky cases", "a verdict that moved at an unchanged commit, or to and fro"),
+    title("Flaky cases", "a verdict that moved at one commit, in one run, or to and fro"),
     flaky.length
       ? paged(flaky, (part) =>
           card(

@@ -5,8 +5,8 @@ between adjacent runs, slowest cases. `track` has one letter per run of the targ
 `-` where the case was not in the run.
 
 A case is flaky when its verdict moved without a reason: at an unchanged commit of the repository,
-or to and fro (two changes or more). One change at a new commit is a change, not a flake. A commit
-with a `+` had uncommitted changes: two of that name are not the same.
+within one run (`--again`), or to and fro (two changes or more). One change at a new commit is a
+change, not a flake. A commit with a `+` had uncommitted changes: two of that name are not the same.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+SEEN = ("ordinal", "code", "commit", "us", "wavered")
 PAIRS = "zip_with(slice(seen, 1, size(seen) - 1), slice(seen, 2, size(seen) - 1), (a, b) -> {})"
 CHANGED = f"size(filter({PAIRS.format('a.code <> b.code')}, moved -> moved))"
 SAME = "a.commit = b.commit AND NOT endswith(a.commit, '+')"
-UNEXPLAINED = f"size(filter({PAIRS.format(f'a.code <> b.code AND {SAME}')}, moved -> moved))"
+BETWEEN_RUNS = f"size(filter({PAIRS.format(f'a.code <> b.code AND {SAME}')}, moved -> moved))"
+UNEXPLAINED = f"{BETWEEN_RUNS} + size(filter(seen, s -> s.wavered))"
 TRACK = """
     array_join(
         transform(
@@ -36,10 +38,11 @@ def history(verdicts: DataFrame, runs: DataFrame) -> DataFrame:
     lengths = runs.groupBy("target").agg(f.max(f.col("ordinal") + 1).alias("runs"))
     folded = (
         verdicts.join(f.broadcast(order), ["run", "target"])
+        .withColumn("wavered", f.col("at_first").isNotNull())
         .groupBy("target", "case")
         .agg(
             *(f.max(name).alias(name) for name in ("claim", "suite", "api", "version")),
-            f.sort_array(f.collect_list(f.struct("ordinal", "code", "commit", "us"))).alias("seen"),
+            f.sort_array(f.collect_list(f.struct(*SEEN))).alias("seen"),
         )
         .join(f.broadcast(lengths), "target")
     )

@@ -12,6 +12,7 @@ PRODUCTS = ("index.html", "summary.json", "summary.md")
 ODD = "a b[1]{x}*%20é:1"
 EVIL = "</script><script>document.title='owned'</script><!--\u2028"
 STRANGER = "127.0.0.1:9092"
+WAVERED = ("reference@3.9", "produce.acked[v1]")
 COMMITS = ("a" * 40, "a" * 40, "b" * 40)
 
 # case -> its code on night 1, 2, 3; "." where it was not in the run
@@ -50,8 +51,16 @@ def golden(folder: Path) -> Path:
             tonight = {case: codes[night] for case, codes in cases.items() if codes[night] != "."}
             if tonight:
                 lines = made.result_lines(f"n-{night + 1:02}", target, tonight, commit=commit)
-                made.write(folder / ODD if target == STRANGER else folder, hostile(lines))
+                made.write(folder / ODD if target == STRANGER else folder, told(hostile(lines)))
     return folder
+
+
+def told(lines: list[dict]) -> list[dict]:
+    """One case conformed only when it was asked again."""
+    for line in lines:
+        if (line.get("target"), line.get("case")) == WAVERED and lines[0]["run"] == "n-02":
+            line["at_first"] = "status 5"
+    return lines
 
 
 def hostile(lines: list[dict]) -> list[dict]:

@@ -46,6 +46,7 @@ def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: obje
         "target": target,
         "release": target.partition("@")[2] or None,
         "signature": code,
+        "at_first": None,
     }
     assert set(row) == set(rows.CASE)
     return row | changed

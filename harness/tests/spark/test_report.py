@@ -14,7 +14,7 @@ from harness.cli import report as cli
 from harness.spark import report
 from harness.spark.page import DETAIL_BYTES
 from harness.tests.spark import made
-from harness.tests.spark.golden import EVIL, HISTORY, ODD, PRODUCTS, golden, written
+from harness.tests.spark.golden import EVIL, HISTORY, ODD, PRODUCTS, WAVERED, golden, written
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark_here")]
 
@@ -85,6 +85,7 @@ def test_a_flake_moved_without_a_reason(made_report: tuple[Path, dict]) -> None:
     names = ("target", "case", "track", "changes", "unexplained", "flake_rate")
     assert rows_of(made_report[1], "flaky", *names) == [
         ("reference@2.8", "topics.refused[v1]", "CDC", 2, 1, 1.0),
+        (*WAVERED, "CCC", 0, 1, 0.0),
     ]
 
 
