@@ -13,6 +13,7 @@ from reference_impl.wire.errors import ErrorCode
 from .flow import (
     ANY,
     CONTROLLER,
+    LATEST_VERSION,
     Answer,
     Ask,
     Flow,
@@ -21,7 +22,7 @@ from .flow import (
     Unreachable,
     raise_for,
 )
-from .metadata import NO_ID, STALE, View, know, persist, refresh
+from .metadata import NO_ID, STALE, Tries, View, know, persist, refresh
 
 TOPIC, BROKER = 2, 4
 _CONTROLLER_ELSEWHERE = frozenset(
@@ -57,7 +58,7 @@ class Admin:
             "configs": [{"name": k, "value": v} for k, v in (configs or {}).items()],
         }
         body = {"topics": [row], "timeout_ms": self.timeout_ms, "validate_only": validate_only}
-        versions = (1 if validate_only else 0, 1 << 15)
+        versions = (1 if validate_only else 0, LATEST_VERSION)
         rows = yield from self._change("CreateTopics", body, "topics", check, versions)
         if not validate_only and not rows[name]["error_code"]:
             yield from know(self.view, [name], timeout_ms=self.timeout_ms)
@@ -104,7 +105,7 @@ class Admin:
 
     def delete_records(self, before: Mapping[tuple[str, int], int]) -> Flow[dict]:
         """Delete what lies before these offsets (-1: everything); the new low watermarks."""
-        give_up, attempt, done = self.view.now + self.timeout_ms, 0, {}
+        tries, done = Tries(self.view, self.view.now + self.timeout_ms), {}
         while True:
             left = {place: offset for place, offset in before.items() if place not in done}
             if not left:
@@ -125,12 +126,10 @@ class Admin:
                             error = KafkaError(code, about="{}-{}".format(*place))
                         else:
                             done[place] = part["low_watermark"]
-            wake = self.view.now + self.view.backoff.delay(attempt)
             if error is not None:
-                if wake >= give_up or getattr(error, "kind", "") == "unsupported":
+                if isinstance(error, Unreachable) and error.final:
                     raise error
-                yield Pause(wake)
-                attempt += 1
+                yield from tries.again(error)
                 yield from refresh(self.view, sorted({topic for topic, _ in left}))
 
     def _delete_asks(self, left: Mapping[tuple[str, int], int]) -> list[Ask]:
@@ -153,7 +152,7 @@ class Admin:
         ]
 
     def list_topics(self, *, internal: bool = False) -> Flow[list[str]]:
-        ask = Ask(ANY, "Metadata", {"topics": None}, versions=(1, 1 << 15))
+        ask = Ask(ANY, "Metadata", {"topics": None}, versions=(1, LATEST_VERSION))
         answer = yield from persist(self.view, ask, timeout_ms=self.timeout_ms)
         return sorted(
             row["name"] for row in answer["topics"] if internal or not row.get("is_internal")
@@ -165,7 +164,7 @@ class Admin:
         body: dict[str, Any],
         rows: str,
         check: bool,
-        versions: tuple[int, int] = (0, 1 << 15),
+        versions: tuple[int, int] = (0, LATEST_VERSION),
     ) -> Flow[dict[str, dict[str, Any]]]:
         give_up, attempt = self.view.now + self.timeout_ms, 0
         if self.view.controller_id < 0:

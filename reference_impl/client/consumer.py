@@ -9,14 +9,22 @@ the line (CONS-48).
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from reference_impl.wire.errors import ErrorCode, is_retriable
 from reference_impl.wire.records import RecordError
 
-from .flow import Answer, Ask, ClientError, Flow, KafkaError, Pause, Unreachable
-from .metadata import STALE, View, know, refresh
+from .flow import (
+    LATEST_VERSION,
+    Answer,
+    Ask,
+    ClientError,
+    Flow,
+    KafkaError,
+    Pause,
+    Unreachable,
+)
+from .metadata import STALE, View, know, refresh, try_refresh
 from .offsets import (
     EARLIEST,
     LATEST,
@@ -183,10 +191,8 @@ class Consumer:
         """Metadata grows old; what is read is never forgotten (PROD-18)."""
         if self.view.now - self._learned_at >= self.metadata_max_age_ms:
             self._learned_at = self.view.now
-            with suppress(Unreachable):
-                yield from refresh(
-                    self.view, self._interesting(), timeout_ms=self.request_timeout_ms
-                )
+            names, patience = self._interesting(), self.request_timeout_ms
+            yield from try_refresh(self.view, names, timeout_ms=patience)
 
     def _interesting(self) -> list[str] | None:
         """Topics to know about; None is all."""
@@ -251,7 +257,7 @@ class Consumer:
                 for name, rows in topics.items()
             ],
         }
-        versions = (4, 1 << 15 if ids else _V_TOPIC_IDS - 1)
+        versions = (4, LATEST_VERSION if ids else _V_TOPIC_IDS - 1)
         timeout = self.request_timeout_ms + self.max_wait_ms
         return Ask(node, "Fetch", body, timeout_ms=timeout, versions=versions)
 

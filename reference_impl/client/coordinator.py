@@ -13,8 +13,8 @@ from typing import Any
 from reference_impl.wire.errors import ErrorCode as E
 from reference_impl.wire.errors import is_retriable
 
-from .flow import ANY, LATEST_VERSION, Answer, Ask, Failed, Flow, KafkaError, Pause, Unreachable
-from .metadata import View
+from .flow import ANY, LATEST_VERSION, Answer, Ask, Failed, Flow, KafkaError, Unreachable
+from .metadata import Tries, View
 
 GROUP, TRANSACTION = 0, 1
 MOVED = frozenset({E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE})
@@ -40,7 +40,7 @@ class Coordinator:
 
     def find(self, give_up: int) -> Flow[int]:
         """Its node id; KafkaError or Unreachable for what does not pass, or at `give_up`."""
-        attempt = 0
+        tries = Tries(self.view, give_up)
         while self.node is None or self.view.resolve(self.node) is None:
             body = {"key": self.key, "key_type": self.kind, "coordinator_keys": [self.key]}
             patience = min(self.request_timeout_ms, self.view.patience_ms)
@@ -48,7 +48,7 @@ class Coordinator:
             (outcome,) = yield [ask]
             if isinstance(outcome, Failed):
                 error: KafkaError | Unreachable = Unreachable(outcome)
-                final = outcome.kind == "unsupported"
+                final = error.final
             else:
                 row = (outcome.body.get("coordinators") or [outcome.body])[0]
                 if not row["error_code"]:
@@ -57,11 +57,9 @@ class Coordinator:
                     break
                 error = KafkaError(row["error_code"], row.get("error_message"), self.key)
                 final = not is_retriable(error.code)
-            wake = self.view.now + self.view.backoff.delay(attempt)
-            if final or wake >= give_up:
+            if final:
                 raise error
-            yield Pause(wake)
-            attempt += 1
+            yield from tries.again(error)
         return self.node
 
     def once(
@@ -77,8 +75,9 @@ class Coordinator:
         node = yield from self.find(self.view.now + timeout)
         (outcome,) = yield [Ask(node, api, body, timeout, versions)]
         if isinstance(outcome, Failed):
-            if outcome.kind == "unsupported":
-                raise Unreachable(outcome)
+            error = Unreachable(outcome)
+            if error.final:
+                raise error
             self.forget()
         return outcome
 
@@ -98,7 +97,7 @@ class Coordinator:
         `again` waits and asks the same one, `elsewhere` looks for another; COORDINATOR_LOAD_IN_
         PROGRESS always waits. At `give_up` the last error is raised.
         """
-        attempt = 0
+        tries = Tries(self.view, give_up)
         while True:
             outcome = yield from self.once(api, body, versions=versions)
             if isinstance(outcome, Failed):
@@ -110,8 +109,4 @@ class Coordinator:
                 elif found != E.COORDINATOR_LOAD_IN_PROGRESS and found not in again:
                     return outcome
                 error = KafkaError(found, about=api)
-            wake = self.view.now + self.view.backoff.delay(attempt)
-            if wake >= give_up:
-                raise error
-            yield Pause(wake)
-            attempt += 1
+            yield from tries.again(error)

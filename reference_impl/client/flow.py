@@ -82,6 +82,7 @@ class Unreachable(ClientError):
 
     def __init__(self, failed: Failed):
         self.kind = failed.kind
+        self.final = failed.kind == "unsupported"  # no other try can do better
         super().__init__(f"{failed.ask.api}: {failed.kind}: {failed.reason}")
 
 

@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Any
 
 from reference_impl.wire.errors import ErrorCode as E
+from reference_impl.wire.errors import name_of
 
 from .coordinator import MOVED, Coordinator
 from .flow import Failed, Flow, KafkaError, Pause
@@ -192,7 +193,7 @@ class Member:
     def react(self, api: str, code: int, named: str = "") -> Do:
         """Do what an error code asks of a member; KafkaError where that is nothing it can do."""
         does = REACTIONS[api].get(code, Do.FAIL)
-        why = f"{api}: {E(code).name if code in list(E) else code}"
+        why = f"{api}: {name_of(code)}"
         if does is Do.FAIL:
             if code == E.FENCED_INSTANCE_ID:
                 self.lose(why)

@@ -6,11 +6,24 @@ answer the view knows the bootstrap addresses under negative ids, as the Java cl
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from reference_impl.wire.errors import ErrorCode, is_retriable
 
-from .flow import ANY, CONTROLLER, Ask, Backoff, Failed, Flow, KafkaError, Pause, Unreachable
+from .flow import (
+    ANY,
+    CONTROLLER,
+    LATEST_VERSION,
+    Ask,
+    Backoff,
+    ClientError,
+    Failed,
+    Flow,
+    KafkaError,
+    Pause,
+    Unreachable,
+)
 
 NO_ID = bytes(16)
 
@@ -156,6 +169,21 @@ class View:
         )
 
 
+class Tries:
+    """Something that is tried until an instant comes, with longer and longer pauses (KIP-580)."""
+
+    def __init__(self, view: View, give_up: int):
+        self._view, self._give_up, self._failed = view, give_up, 0
+
+    def again(self, error: ClientError) -> Flow[None]:
+        """Pause before the next try; raises `error` where that would come too late."""
+        wake = self._view.now + self._view.backoff.delay(self._failed)
+        if wake >= self._give_up:
+            raise error
+        yield Pause(wake)
+        self._failed += 1
+
+
 def refresh(
     view: View, names: Iterable[str] | None, *, create: bool = False, timeout_ms: int = 30_000
 ) -> Flow[dict[str, int]]:
@@ -163,25 +191,29 @@ def refresh(
     rows = None if names is None else [{"name": name} for name in names]
     body = {"topics": rows, "allow_auto_topic_creation": create}
     patience = max(1, min(timeout_ms, view.patience_ms))
-    ask = Ask(ANY, "Metadata", body, versions=(1, 1 << 15), timeout_ms=patience)
+    ask = Ask(ANY, "Metadata", body, versions=(1, LATEST_VERSION), timeout_ms=patience)
     answer = yield from persist(view, ask, timeout_ms=timeout_ms)
     view.update(answer)
     return {row["name"]: row["error_code"] for row in answer["topics"] if row["error_code"]}
 
 
+def try_refresh(view: View, names: Iterable[str] | None, *, timeout_ms: int) -> Flow[None]:
+    """`refresh`, where nobody may answer: what is known stays, and is good for a while longer."""
+    with suppress(Unreachable):
+        yield from refresh(view, names, timeout_ms=timeout_ms)
+
+
 def persist(view: View, ask: Ask, *, timeout_ms: int = 30_000) -> Flow[dict[str, Any]]:
     """Ask again, with backoff, until somebody answers; Unreachable when time is up."""
-    give_up = view.now + timeout_ms
-    attempt = 0
+    tries = Tries(view, view.now + timeout_ms)
     while True:
         (outcome,) = yield [ask]
         if not isinstance(outcome, Failed):
             return outcome.body
-        wake = view.now + view.backoff.delay(attempt)
-        if outcome.kind == "unsupported" or wake >= give_up:
-            raise Unreachable(outcome)
-        yield Pause(wake)
-        attempt += 1
+        error = Unreachable(outcome)
+        if error.final:
+            raise error
+        yield from tries.again(error)
 
 
 def know(
@@ -189,7 +221,7 @@ def know(
 ) -> Flow[None]:
     """Return when every one of these topics is there and has leaders; KafkaError if time is up."""
     give_up = view.now + timeout_ms
-    attempt = 0
+    tries = Tries(view, give_up)
     while True:
         wanted = [name for name in names if not _ready(view, name)]
         if not wanted:
@@ -201,12 +233,8 @@ def know(
         missing = [name for name in wanted if not _ready(view, name)]
         if not missing:
             return
-        wake = view.now + view.backoff.delay(attempt)
-        if wake >= give_up:
-            code = errors.get(missing[0], ErrorCode.LEADER_NOT_AVAILABLE)
-            raise KafkaError(code, about=missing[0])
-        yield Pause(wake)
-        attempt += 1
+        code = errors.get(missing[0], ErrorCode.LEADER_NOT_AVAILABLE)
+        yield from tries.again(KafkaError(code, about=missing[0]))
 
 
 def _ready(view: View, name: str) -> bool:

@@ -8,14 +8,13 @@ Sources: AbstractMembershipManager.maybeReconcile, ConsumerMembershipManager at 
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
 from re import Pattern
 from typing import Any
 
-from .flow import Flow, Unreachable
+from .flow import Flow
 from .group_consumer import GroupConsumer, Listener
 from .group_offsets import Place
-from .metadata import View, refresh
+from .metadata import View, try_refresh
 from .modern_member import ModernMember
 
 
@@ -104,7 +103,6 @@ class ModernConsumer(GroupConsumer):
     def _named(self, target: Iterable[tuple[bytes, int]]) -> Flow[list[Place]]:
         """Topics are told by id; one that nobody can name (yet) is left out."""
         if any(self.view.name_of(topic_id) is None for topic_id, _ in target):
-            with suppress(Unreachable):
-                yield from refresh(self.view, None, timeout_ms=self.request_timeout_ms)
+            yield from try_refresh(self.view, None, timeout_ms=self.request_timeout_ms)
         named = ((self.view.name_of(topic_id), index) for topic_id, index in target)
         return sorted((name, index) for name, index in named if name is not None)

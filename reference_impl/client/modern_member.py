@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.wire.errors import ErrorCode as E
+from reference_impl.wire.errors import name_of
 
 from .coordinator import MOVED, Coordinator
 from .flow import Failed, Flow, KafkaError
@@ -147,7 +148,7 @@ class ModernMember:
     def react(self, api: str, code: int) -> Do:
         """Do what an error code asks of a member; KafkaError where that is nothing it can do."""
         does = REACTIONS[api].get(code, Do.FAIL)
-        why = f"{api}: {E(code).name if code in list(E) else code}"
+        why = f"{api}: {name_of(code)}"
         if does is Do.FAIL:
             self.lose(why)
             raise KafkaError(code, about=f"{api} of group {self.coordinator.key}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from reference_impl.wire.errors import is_retriable
 
-from .flow import Answer, Ask, Flow, KafkaError, Outcome, Pause, Unreachable
+from .flow import LATEST_VERSION, Answer, Ask, Flow, KafkaError, Outcome, Pause, Unreachable
 from .metadata import STALE, View, know, refresh
 
 EARLIEST, LATEST = -2, -1
@@ -71,7 +71,7 @@ def found_for(
 
 def _final(error: KafkaError | Unreachable) -> bool:
     if isinstance(error, Unreachable):
-        return error.kind == "unsupported"
+        return error.final
     return not is_retriable(error.code) and error.code not in STALE
 
 
@@ -96,7 +96,7 @@ def _asks(view: View, left: Mapping[Place, int], isolation: int) -> list[Ask]:
                 "isolation_level": isolation,
                 "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
             },
-            versions=(1, 1 << 15),
+            versions=(1, LATEST_VERSION),
         )
         for node, topics in nodes.items()
     ]

@@ -14,8 +14,7 @@ is drained until it has that id (PROD-42).
 `transactions.TransactionalProducer` is this one with `_admit` and `_give_up` made its own.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from reference_impl.wire.errors import ErrorCode, is_retriable
@@ -34,9 +33,8 @@ from .flow import (
     Outcome,
     Pause,
     Unreachable,
-    raise_for,
 )
-from .metadata import STALE, View, know, persist, refresh
+from .metadata import STALE, Tries, View, know, persist, refresh, try_refresh
 from .partitioner import Sticky, for_key
 
 _V_NAMES, _V_ZSTD, _V_RECORD_BATCH = 12, 7, 3  # from 13 on topics have ids
@@ -179,10 +177,7 @@ class Producer:
         if self._lost:
             lost, self._lost = self._lost, set()
             # Whatever this could not learn shows when the batches are tried again.
-            with suppress(Unreachable):
-                yield from refresh(
-                    self.view, sorted(lost), timeout_ms=self._patience(self.request_timeout_ms)
-                )
+            yield from self._learn(lost)
 
     def _relearn(self) -> Flow[None]:
         """Metadata grows old, and topics that nothing is sent to are forgotten (PROD-18)."""
@@ -193,12 +188,11 @@ class Producer:
         idle = self.metadata_max_idle_ms
         self._used = {topic: at for topic, at in self._used.items() if now - at < idle}
         if self._used:
-            with suppress(Unreachable):
-                yield from refresh(
-                    self.view,
-                    sorted(self._used),
-                    timeout_ms=self._patience(self.request_timeout_ms),
-                )
+            yield from self._learn(self._used)
+
+    def _learn(self, topics: Iterable[str]) -> Flow[None]:
+        patience = self._patience(self.request_timeout_ms)
+        yield from try_refresh(self.view, sorted(topics), timeout_ms=patience)
 
     def _patience(self, most_ms: int) -> int:
         """How long something is waited for, in ms: no longer than one that closes may take."""
@@ -208,8 +202,7 @@ class Producer:
 
     def _admit(self) -> Flow[None]:
         """What must be asked before the heads may be sent: nothing, outside of a transaction."""
-        return
-        yield
+        yield from ()
 
     def _place_all(self) -> Flow[None]:
         names = {delivery.topic for delivery in self._unplaced}
@@ -262,7 +255,7 @@ class Producer:
             {"transactional_id": None, "transaction_timeout_ms": -1},
             timeout_ms=self._patience(self.request_timeout_ms),
         )
-        give_up, attempt = self.view.now + self.delivery_timeout_ms, 0
+        tries = Tries(self.view, self.view.now + self.delivery_timeout_ms)
         while True:
             body = yield from persist(
                 self.view, ask, timeout_ms=self._patience(self.request_timeout_ms)
@@ -270,11 +263,10 @@ class Producer:
             code = body["error_code"]
             if not code:
                 break
-            wake = self.view.now + self.view.backoff.delay(attempt)
-            if not is_retriable(code) or wake >= give_up:
-                raise_for(code, about="InitProducerId")
-            yield Pause(wake)
-            attempt += 1
+            error = KafkaError(code, about="InitProducerId")
+            if not error.retriable:
+                raise error
+            yield from tries.again(error)
         self.producer_id, self.producer_epoch = body["producer_id"], body["producer_epoch"]
         self._sequences.clear()
         for batch in self._accumulator.heads():

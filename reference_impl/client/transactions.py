@@ -26,7 +26,7 @@ from reference_impl.wire.errors import is_retriable
 
 from .accumulator import Delivery, PendingBatch, Place
 from .connection import SOFTWARE
-from .coordinator import MOVED, TRANSACTION, Coordinator, code_of
+from .coordinator import ANY_VERSION, MOVED, TRANSACTION, Coordinator, code_of
 from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError
 from .group_offsets import Wanted, first_error, rows
 from .metadata import View
@@ -289,7 +289,7 @@ class TransactionalProducer(Producer):
         *,
         coordinator: Coordinator | None = None,
         code: Callable[[dict[str, Any]], int] = code_of,
-        versions: tuple[int, int] = (0, LATEST_VERSION),
+        versions: tuple[int, int] = ANY_VERSION,
     ) -> Flow[dict[str, Any]]:
         """The answer without an error, or what its error does and the error itself."""
         table = REACTIONS[api]
