@@ -7,10 +7,10 @@ not the one, metadata is renewed and the rest asked again after a pause (META-06
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reference_impl.wire.errors import is_retriable
+from reference_impl.wire.errors import ErrorCode, is_retriable
 
-from .flow import LATEST_VERSION, Answer, Ask, Flow, KafkaError, Outcome, Pause, Unreachable
-from .metadata import STALE, View, know, refresh
+from .flow import LATEST_VERSION, Answer, Ask, Flow, KafkaError, Outcome, Unreachable
+from .metadata import STALE, Tries, View, know, refresh
 
 EARLIEST, LATEST = -2, -1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
@@ -47,7 +47,7 @@ def found_for(
     timeout_ms: int = 30_000,
 ) -> Flow[dict[Place, Found]]:
     """What each partition has for its timestamp (ms), EARLIEST or LATEST."""
-    give_up, attempt = view.now + timeout_ms, 0
+    tries = Tries(view, view.now + timeout_ms)
     found: dict[Place, Found] = {}
     yield from know(view, sorted({topic for topic, _ in wanted}), timeout_ms=timeout_ms)
     while True:
@@ -61,11 +61,12 @@ def found_for(
             error = _take(outcome, found) or error
         if len(found) == len(wanted):
             return found
-        wake = view.now + view.backoff.delay(attempt)
-        if error is not None and (wake >= give_up or _final(error)):
+        if error is None:  # nobody leads what is missing
+            place = next(place for place in wanted if place not in found)
+            error = KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, about="{}-{}".format(*place))
+        elif _final(error):
             raise error
-        yield Pause(wake)
-        attempt += 1
+        yield from tries.again(error)
         yield from refresh(view, sorted({topic for topic, _ in left}))
 
 

@@ -73,6 +73,13 @@ def test_a_partition_without_a_leader_is_waited_for():
     assert runner.asked("Metadata")
 
 
+def test_one_that_never_has_a_leader_is_given_up():
+    nobody = topic("t", -1, 1, epoch=1)
+    runner = asking(E.NOT_LEADER_OR_FOLLOWER, moved=nobody)
+    with pytest.raises(KafkaError, match="t-0: LEADER_NOT_AVAILABLE"):
+        runner.run(found_for(runner.view, {T0: 900}, timeout_ms=10_000))
+
+
 def test_what_will_not_pass_is_raised():
     runner = asking(E.UNSUPPORTED_FOR_MESSAGE_FORMAT)
     with pytest.raises(KafkaError, match="t-0: UNSUPPORTED_FOR_MESSAGE_FORMAT"):
