@@ -32,8 +32,10 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 
 @click.command("broker", epilog="Switches: " + ", ".join(sorted(SWITCHES)) + ".")
 @click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on and to advertise.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")
+@click.option("--advertised-listeners", "advertise", default="", metavar="HOST:PORT,...",
+              help="Where clients find each broker; else where it listens.")
 @click.option("--racks", default="", help="Rack of each broker, comma separated.")
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
 @click.option("--data", metavar="DIR", help="Keep logs and topics there; else in memory.")
@@ -46,7 +48,8 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
               help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.")
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
-    brokers, host, port, racks, release, data, zookeeper, config, switch, seed, door, verbose
+    brokers, host, port, advertise, racks, release, data, zookeeper, config, switch, seed, door,
+    verbose,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
     logging.basicConfig(
@@ -57,7 +60,7 @@ def command(
     names = [rack.strip() or None for rack in racks.split(",")] if racks else []
     try:
         cluster = build(brokers, host, port, names, release, config, switch, seed, data,
-                        zookeeper)
+                        zookeeper, advertise.split(",") if advertise else ())
     except (LogDirError, RegistryError) as fault:
         raise click.ClickException(str(fault)) from None
     except (KeyError, ValueError) as fault:

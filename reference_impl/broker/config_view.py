@@ -81,14 +81,12 @@ def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
 def static_settings(broker: Broker) -> dict[str, str]:
     """What the server.properties of this node would hold."""
     node = broker.cluster.brokers[broker.id]
-    listener = f"PLAINTEXT://{node.host}:{node.port}"
-    own = {"broker.id": str(broker.id), "listeners": listener}
+    host, port = node.listens
+    own = {"broker.id": str(broker.id), "listeners": f"PLAINTEXT://{host}:{port}"}
+    if broker.persona.kraft or node.bound:
+        own["advertised.listeners"] = f"PLAINTEXT://{node.host}:{node.port}"
     if broker.persona.kraft:
-        own |= {
-            "node.id": str(broker.id),
-            "process.roles": "broker,controller",
-            "advertised.listeners": listener,
-        }
+        own |= {"node.id": str(broker.id), "process.roles": "broker,controller"}
     if node.rack is not None:
         own["broker.rack"] = node.rack
     return own | broker.config

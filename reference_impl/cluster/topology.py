@@ -62,6 +62,11 @@ class Node:
     alive: bool = True  # registered, and neither fenced nor given up
     epoch: int = -1  # of its registration; every registration of any broker gets a higher one
     stopping: bool = False  # in controlled shutdown: it follows nobody and leads nothing new
+    bound: tuple[str, int] | None = None  # where it listens, if that is not what it advertises
+
+    @property
+    def listens(self) -> tuple[str, int]:
+        return self.bound or (self.host, self.port)
 
 
 class Heard(NamedTuple):

@@ -206,6 +206,6 @@ def _reserved(node: Node) -> socket.socket:
     """The port of a broker that is gone: connections are refused, and nobody else takes it."""
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    held.bind((node.host, node.port))
+    held.bind(node.listens)
     held.setblocking(False)
     return held

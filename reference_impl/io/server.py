@@ -31,6 +31,7 @@ from reference_impl.io.data import Data
 from reference_impl.io.event_loop import Server
 from reference_impl.io.lifecycle import Lifecycle
 from reference_impl.io.links import Links
+from reference_impl.io.listeners import advertised, resolved
 from reference_impl.io.log_dirs import LogDirs
 from reference_impl.io.wall_clock import WallClock
 
@@ -58,7 +59,7 @@ class RunningCluster:
         self.cluster = cluster
         self.life = life
         nodes = [cluster.brokers[number] for number in sorted(cluster.brokers)]
-        self.bootstrap = [f"{node.host}:{node.port}" for node in nodes]
+        self.bootstrap = [f"{host}:{port}" for host, port in (node.listens for node in nodes)]
         self._thread: threading.Thread | None = None
         self.registry: ZooKeeper | None = None  # the one outside, where there is one
 
@@ -153,15 +154,18 @@ def build(
     seed: int = 0,
     data: str | Path | None = None,
     zookeeper: str | None = None,
+    advertise: Sequence[str] = (),
 ) -> RunningCluster:
     """A cluster whose listeners are bound and whose loop does not run yet.
 
     With `data`, a directory, it goes on with what it was there (`io.data`); LogDirError for one
     that cannot be used. With `zookeeper`, HOST:PORT[/chroot], its registry stands there too
-    (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without.
+    (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without. Clients
+    are told to find the brokers where they listen, or at `advertise` (`io.listeners`).
     """
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
+    said = advertised(advertise, config, brokers)
     disk = Data(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
@@ -175,7 +179,9 @@ def build(
             undo.callback(listener.close)
             listeners.append(listener)
             rack = racks[at] if at < len(racks) else None
-            nodes.append(Node(number, host, listener.getsockname()[1], rack))
+            bound = host, listener.getsockname()[1]
+            told = resolved(said[at], bound)
+            nodes.append(Node(number, *told, rack, bound=bound if told != bound else None))
         cluster = parts.cluster(nodes, Cluster, random.Random(seed))
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
@@ -323,9 +329,12 @@ def serve(
     data: str | Path | None = None,
     faults: Iterable[Rule] = (),
     zookeeper: str | None = None,
+    advertise: Sequence[str] = (),
 ) -> RunningCluster:
     """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`."""
-    running = build(brokers, host, port, racks, release, config, switches, seed, data, zookeeper)
+    running = build(
+        brokers, host, port, racks, release, config, switches, seed, data, zookeeper, advertise
+    )
     for rule in faults:
         running.faults.add(rule)
     return running.start()

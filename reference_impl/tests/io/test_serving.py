@@ -242,7 +242,8 @@ def test_fifty_clusters_leave_nothing_behind():
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [15, 2], ids=["SIGTERM", "SIGINT"])
 def test_the_command_says_ready_and_ends_cleanly(number):
-    command = [sys.executable, "-m", "harness", "broker", "--brokers", "3", "--racks", "a,b"]
+    command = [sys.executable, "-m", "harness", "broker", "--brokers", "3", "--racks", "a,b",
+               "--advertised-listeners", "x:1,y:2,z:3"]  # fmt: skip
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -250,6 +251,8 @@ def test_the_command_says_ready_and_ends_cleanly(number):
         assert (ready, addresses.count(":")) == ("ready", 3)
         with Peer(addresses.split(",")[2]) as peer:
             assert peer.ask(API_VERSIONS, 0, {})["error_code"] == 0
+            told = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert [(row["host"], row["port"]) for row in told] == [("x", 1), ("y", 2), ("z", 3)]
         process.send_signal(number)
         rest, errors = process.communicate(timeout=20)
     assert (process.returncode, rest, errors) == (0, "", "")

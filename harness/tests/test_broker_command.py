@@ -1,0 +1,14 @@
+"""What `touchstone broker` refuses before it serves: in words of the setting, with exit code 2."""
+
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.broker import command
+
+
+@pytest.mark.parametrize("words", ["proxy:1", "proxy:1,proxy", "proxy:1,0.0.0.0:0"])
+def test_addresses_that_brokers_cannot_have_are_refused(words):
+    said = CliRunner().invoke(command, ["--brokers", "2", "--advertised-listeners", words])
+    assert said.exit_code == 2
+    assert "advertised.listeners" in said.output
+    assert words.split(",")[-1].partition(":")[0] in said.output

@@ -1,0 +1,56 @@
+"""Where brokers say they can be reached: advertised.listeners, beside where they listen.
+
+Behind a proxy, in a container or on a machine with two names, the address a broker was bound to is
+not one that its clients can use. Kafka's answer is a setting of each broker; brokers of one process
+share their settings, so there the addresses of all are given as one list and only a lone broker may
+have the setting itself. A broker has one listener here, hence one address.
+
+Sources: BRK-11 (port 0 stands for the bound port), BRK-29 (no host stands for the machine's name);
+SocketServer.boundPort, KafkaConfig.validateValues and EndPoint at 1.0.2 and 4.3.1.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Mapping, Sequence
+
+SETTING = "advertised.listeners"
+NOWHERE = "0.0.0.0"  # means every interface to who listens and nothing to who connects
+_ENDPOINT = re.compile(r"(?:\w+://)?(?:\[([0-9a-zA-Z%._:-]*)\]|([0-9a-zA-Z%._-]*)):(\d{1,5})")
+
+Address = tuple[str, int]
+
+
+def advertised(
+    given: Sequence[str], config: Mapping[str, str], brokers: int
+) -> list[Address | None]:
+    """What each broker says, `[PLAINTEXT://]HOST:PORT`; None where it says where it listens.
+
+    ValueError for what cannot be one address for each broker.
+    """
+    word = config.get(SETTING)
+    texts = list(given) or ([word] if word else [])
+    if not texts:
+        return [None] * brokers
+    if len(texts) != brokers:
+        found = ",".join(texts)
+        raise ValueError(f"{SETTING} names one address for each broker: {brokers}, not {found!r}")
+    return [_address(text.strip()) for text in texts]
+
+
+def _address(text: str) -> Address:
+    parts = _ENDPOINT.fullmatch(text)
+    if parts is None or int(parts[3]) > 65535:
+        raise ValueError(f"{SETTING} is HOST:PORT, one listener a broker, not {text!r}")
+    host = parts[1] or parts[2]
+    if host == NOWHERE:
+        raise ValueError(f"{SETTING} cannot be {NOWHERE}: nobody can connect to that")
+    return host, int(parts[3])
+
+
+def resolved(said: Address | None, bound: Address) -> Address:
+    """What clients are told of a broker that listens on `bound`."""
+    if said is None:
+        return bound
+    return said[0] or socket.getfqdn(), said[1] or bound[1]
