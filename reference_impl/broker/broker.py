@@ -36,7 +36,6 @@ from reference_impl.broker.effects import (
     Wait,
 )
 from reference_impl.broker.fault_plan import Plan
-from reference_impl.broker.log_rules import rules_of
 from reference_impl.broker.personas.persona import Persona
 from reference_impl.broker.purgatory import Purgatory
 from reference_impl.broker.replicas import Logs, Replicas
@@ -44,7 +43,6 @@ from reference_impl.broker.spoiling import Spoiler
 from reference_impl.broker.upkeep import Upkeep
 from reference_impl.cluster.topology import Change, Cluster
 from reference_impl.cluster.view import MetadataView
-from reference_impl.log.memory_logs import MemoryLogs
 from reference_impl.wire.apis import API
 from reference_impl.wire.codec import decode
 from reference_impl.wire.errors import ErrorCode
@@ -69,19 +67,18 @@ class Broker:
         *,
         cluster: Cluster,
         persona: Persona,
-        purgatory: Purgatory | None = None,
-        config: Mapping[str, str] | None = None,
-        logs: Logs | None = None,
-        switches: frozenset[str] = frozenset(),
-        faults: Plan | None = None,
+        config: Mapping[str, str],
+        logs: Logs,
+        switches: frozenset[str],
+        faults: Plan | None,
     ) -> None:
-        """`logs` are what outlives this broker; in memory unless they are given."""
+        """`logs` are what outlives this broker. It is made by `assembly`."""
         self.id = node_id
         self.cluster = cluster
         self.metadata = MetadataView()
         self.persona = persona
-        self.purgatory = purgatory if purgatory is not None else Purgatory()
-        self.config = dict(config or {})  # broker settings as text; unset ones have defaults
+        self.purgatory = Purgatory()
+        self.config = dict(config)  # broker settings as text; unset ones have defaults
         self.switches = switches
         self.quotas = ClientQuotas(self)
         self.spoiler = Spoiler(self, Plan() if faults is None else faults)
@@ -97,9 +94,6 @@ class Broker:
         self._instant = 0  # of the entry that is running
         self.since = 0  # when it began: its first entry, which hears what there is
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
-        if logs is None:
-            rules = rules_of(persona)
-            logs = MemoryLogs(self.config_of, rules=rules, switches=switches)
         self.replicas = Replicas(self, logs)
         self.upkeep = Upkeep(self)
         self._act = partial(news.publish, self) if persona.kraft else Channels(self).hear

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
-from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Close, Connection, Reply, Unmute
-from reference_impl.broker.personas import persona
-from reference_impl.cluster.topology import Cluster, Node
 from reference_impl.log.partition_log import PartitionLog
+from reference_impl.tests.cores import cores
 from reference_impl.wire.apis import by_name
 from reference_impl.wire.headers import decode_response, encode_request
 from reference_impl.wire.records import build
@@ -22,19 +19,8 @@ class OneBroker:
     """One broker (or some of one process) and a connection to the first."""
 
     def __init__(self, release: str = "4.3", *, brokers: int = 1, switches=(), **config: str):
-        planted = frozenset(switches)
-        nodes = [Node(i, "127.0.0.1", 9092 + i) for i in range(brokers)]
-        self.cluster = Cluster(nodes, random=random.Random(5), switches=planted)
-        self.brokers = [
-            Broker(
-                node.id,
-                cluster=self.cluster,
-                persona=persona(release),
-                config=config,
-                switches=planted,
-            )
-            for node in nodes
-        ]
+        self.brokers = cores(release, brokers, config=config, switches=switches)
+        self.cluster = self.brokers[0].cluster
         self.connection = Connection(1)
         self.now = NOW
 

@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-import random
 from collections import deque
-from collections.abc import Mapping
 from typing import Any
 
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import topic_defaults
 from reference_impl.broker.effects import Ask, Close, Connection, Reply
-from reference_impl.broker.personas import persona
-from reference_impl.broker.purgatory import Purgatory
-from reference_impl.cluster.topology import Cluster, Node
+from reference_impl.tests.cores import cores
 from reference_impl.wire.headers import decode_response, encode_request
 
 CLOSED, SILENT = "closed", "silent"
 LONG = 60_000  # later than any deadline a test gives
 
 
-def brokers(
-    release: str,
-    count: int = 1,
-    *,
-    racks: tuple[str | None, ...] = (),
-    config: Mapping[str, str] | None = None,
-    switches: tuple[str, ...] = (),
-) -> list[Broker]:
-    racks = racks or (None,) * count
-    nodes = [Node(i, "127.0.0.1", 9092 + i, racks[i]) for i in range(count)]
-    kind = persona(release)
-    cluster = Cluster(
-        nodes, random=random.Random(0), topic_ids=kind.quirk("topics.have-ids"), switches=switches
-    )
-    purgatory = Purgatory()
-    made = [
-        Broker(
-            i,
-            cluster=cluster,
-            persona=kind,
-            purgatory=purgatory,
-            config=config,
-            switches=frozenset(switches),
-        )
-        for i in range(count)
-    ]
-    cluster.set_topic_defaults(topic_defaults(made[0]))
-    cluster.cores = made  # for `_settle`
+def brokers(release: str, count: int = 1, **options: Any) -> list[Broker]:
+    """As `cores` makes them; a `Peer` of one has all of them tell each other what there is."""
+    made = cores(release, count, **options)
+    made[0].cluster.cores = made  # for `_settle`
     return made
 
 

@@ -5,16 +5,12 @@ All a rim has to do stands here: carry frames, hand back answers, tick when some
 
 from __future__ import annotations
 
-import random
 from collections import deque
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import topic_defaults
 from reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
-from reference_impl.broker.personas import persona
 from reference_impl.cluster.replica import Replica
-from reference_impl.cluster.topology import Cluster, Node
+from reference_impl.tests.cores import cores
 from reference_impl.wire.apis import by_name
 from reference_impl.wire.headers import decode_response, encode_request
 from reference_impl.wire.records import build
@@ -40,25 +36,10 @@ class Wires:
         switches: tuple[str, ...] = (),
         **config: str,
     ) -> None:
-        racks = racks or (None,) * brokers
-        nodes = [Node(i, "127.0.0.1", 9092 + i, racks[i]) for i in range(brokers)]
-        kind = persona(release)
-        self.cluster = Cluster(
-            nodes, random=random.Random(3), topic_ids=kind.quirk("topics.have-ids")
-        )
         settings = {"replica.lag.time.max.ms": str(LAG)}
         settings |= {name.replace("_", "."): value for name, value in config.items()}
-        self.brokers = [
-            Broker(
-                node.id,
-                cluster=self.cluster,
-                persona=kind,
-                config=settings,
-                switches=frozenset(switches),
-            )
-            for node in nodes
-        ]
-        self.cluster.set_topic_defaults(topic_defaults(self.brokers[0]))
+        self.brokers = cores(release, brokers, racks=racks, config=settings, switches=switches)
+        self.cluster = self.brokers[0].cluster
         self.now = NOW
         self.cut: set[int] = set()  # brokers that nobody reaches and that reach nobody
         self.frames: list[tuple[int, int, bytes]] = []  # (sender, peer, frame), all that went
