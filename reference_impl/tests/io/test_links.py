@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
-from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Ask, Reply
-from reference_impl.broker.personas import persona
-from reference_impl.cluster.topology import Cluster, Node
 from reference_impl.io.links import Links
+from reference_impl.tests.cores import cores
 
 PRODUCE, METADATA = 0, 3
 
@@ -17,9 +13,7 @@ class Wired:
     """Two brokers; 0 asks, and what it is told is kept."""
 
     def __init__(self) -> None:
-        nodes = [Node(i, "127.0.0.1", 9092 + i) for i in range(2)]
-        cluster = Cluster(nodes, random=random.Random(1))
-        self.brokers = [Broker(i, cluster=cluster, persona=persona("4.3")) for i in range(2)]
+        self.brokers = cores("4.3", 2)
         self.now = 1_000
         self.links = Links(self.perform, lambda: self.now)
         for broker in self.brokers:
