@@ -27,6 +27,7 @@ TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config
 CLIENT_METRICS, GROUP = 7, 8
 
 NOBODY = "nobody"  # a broker that nothing is set for
+GENERATED = "-1"  # a broker.id that leaves the choice to ZooKeeper (BRK-18)
 HOUR, MINUTE = 3_600_000, 60_000
 LONG = 5  # of DescribeConfigs' types
 RATES = (  # DynamicConfig.Broker
@@ -89,7 +90,11 @@ def static_settings(broker: Broker) -> dict[str, str]:
         own |= {"node.id": str(broker.id), "process.roles": "broker,controller"}
     if node.rack is not None:
         own["broker.rack"] = node.rack
-    return own | broker.config
+    settings = own | broker.config
+    for name in ("broker.id", "node.id"):  # the first one's, if it was said; others count on
+        if broker.config.get(name, GENERATED) != GENERATED:
+            settings[name] = str(broker.id)
+    return settings
 
 
 def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:

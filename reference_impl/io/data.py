@@ -48,13 +48,11 @@ class Data:
         self._known = False  # a registry was there
         self._cluster: Cluster | None = None
 
-    def node_ids(self, brokers: int) -> list[int]:
-        """0, 1, 2 ..., or the one that a directory of Kafka's belongs to."""
-        if not self._foreign:
-            return list(range(brokers))
+    def owner(self, brokers: int) -> int:
+        """The id of the broker that a directory of Kafka's belongs to; `brokers` want to use it."""
         if brokers > 1:
             raise LogDirError(f"{self.root} is the log directory of one broker, not of {brokers}")
-        return [self._owner().node_id or 0]
+        return self._owner().node_id or 0
 
     def _owner(self) -> MetaProperties:
         path = self.root / names.META_PROPERTIES

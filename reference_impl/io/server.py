@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from reference_impl.broker.assembly import Assembly
 from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import spread_defaults
+from reference_impl.broker.config_view import GENERATED, spread_defaults
 from reference_impl.broker.control import membership_rules, new_controller
 from reference_impl.broker.fault_plan import Plan, Rule
 from reference_impl.broker.personas.persona import Persona
@@ -213,12 +213,18 @@ def _registry(
 def _ids(
     brokers: int, config: Mapping[str, str], disk: Data | None, registry: ZooKeeper | None
 ) -> Iterable[int]:
-    """0, 1, 2 ... or, where broker.id is -1, ids that ZooKeeper never gave away before (BRK-18).
+    """The first broker's is broker.id, 0 if nobody says, and the others count on from there.
 
-    A directory of Kafka's names its own (BRK-22). Without a ZooKeeper every start is the first.
+    Where it is -1, they are ids that ZooKeeper never gave away before (BRK-18); without a ZooKeeper
+    every start is the first. A directory of Kafka's names its own (BRK-22).
     """
-    if config.get("broker.id") != "-1" or (disk is not None and disk.foreign):
-        return disk.node_ids(brokers) if disk else range(brokers)
+    if disk is not None and disk.foreign:
+        return [disk.owner(brokers)]
+    first = config.get("node.id", config.get("broker.id", "0"))
+    if first != GENERATED:
+        if not first.isdecimal():
+            raise ValueError(f"broker.id is a number, not {first!r}")
+        return range(int(first), int(first) + brokers)
     reserved = int(config.get("reserved.broker.max.id", 1000))
     if registry is not None:
         return registry.generated_ids(brokers, reserved)

@@ -16,7 +16,7 @@ from reference_impl.wire.headers import decode_response, encode_request
 from reference_impl.wire.records import build
 
 ROOT = Path(__file__).resolve().parents[3]
-METADATA, API_VERSIONS, PRODUCE, FETCH = 3, 18, 0, 1
+METADATA, API_VERSIONS, PRODUCE, FETCH, DESCRIBE_CONFIGS = 3, 18, 0, 1, 32
 
 
 class Peer:
@@ -95,6 +95,23 @@ def test_every_broker_knows_all_listeners(cluster):
             answer = peer.ask(METADATA, 1, {"topics": []})
             assert [f"{n['host']}:{n['port']}" for n in answer["brokers"]] == cluster.bootstrap
             assert [n["rack"] for n in answer["brokers"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("release", "word"), [("2.8", "broker.id"), ("4.3", "node.id")])
+def test_brokers_count_on_from_the_id_that_was_said(release, word):
+    made = serve(2, release=release, config={word: "7"})
+    with made as running, Peer(running.bootstrap[1]) as peer:
+        answer = peer.ask(METADATA, 1, {"topics": []})
+        assert [row["node_id"] for row in answer["brokers"]] == [7, 8]
+        asked = {"resource_type": 4, "resource_name": "8", "configuration_keys": [word]}
+        body = {"resources": [asked], "include_synonyms": False}
+        row = peer.ask(DESCRIBE_CONFIGS, 1, body)["results"][0]
+        assert row["configs"][0]["value"] == "8"
+
+
+def test_an_id_is_a_number():
+    with pytest.raises(ValueError, match=r"broker\.id"):
+        serve(config={"broker.id": "one"})
 
 
 def test_pipelined_requests_are_answered_in_order(cluster, peer):
