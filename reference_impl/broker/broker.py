@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from reference_impl.broker import forwarding, news, registry
 from reference_impl.broker.client_quotas import Again, ClientQuotas
@@ -58,6 +58,7 @@ from reference_impl.wire.headers import (
 
 LOG = logging.getLogger("touchstone.broker")
 _KEY_AND_VERSION = Struct(">hh")
+T = TypeVar("T")
 
 
 class Broker:
@@ -99,6 +100,13 @@ class Broker:
         self._act = partial(news.publish, self) if persona.kraft else Channels(self).hear
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
         cluster.subscribe(node_id, self.hear)
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What stands in `state` under this name, made when it is first asked for."""
+        found = self.state.get(name)
+        if found is None:
+            found = self.state[name] = make()
+        return found
 
     def number(self, name: str, default: int) -> int:
         """A whole-number broker setting."""

@@ -17,11 +17,11 @@ FETCH-22.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from reference_impl.broker.effects import NoReply, Wait
+from reference_impl.broker.fetch_sessions import replica_of
 from reference_impl.cluster.client_settings import Entity, entity
 from reference_impl.wire.headers import encode_response
 
@@ -161,11 +161,7 @@ class ClientQuotas:
 
 def _follows(request: Request) -> bool:
     """Followers have a quota of their own (`replication_quota`)."""
-    if request.header.key != FETCH:
-        return False
-    body: Mapping[str, Any] = request.body
-    late = request.header.version >= 15
-    return (body["replica_state"]["replica_id"] if late else body["replica_id"]) >= 0
+    return request.header.key == FETCH and replica_of(request) >= 0
 
 
 def _size(request: Request, answer: dict[str, Any]) -> int:

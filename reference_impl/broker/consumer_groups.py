@@ -39,12 +39,7 @@ Pair = tuple[bytes, bytes | None]
 
 
 def consumers_of(broker: Broker) -> ConsumerCoordinator:
-    found = broker.state.get(_STATE)
-    if found is None:
-        found = broker.state[_STATE] = ConsumerCoordinator(
-            partial(topic_view, broker), partial(_settings, broker), broker.switches
-        )
-    return found
+    return broker.kept(_STATE, partial(_make, broker))
 
 
 def leads_changed(broker: Broker, now: int) -> None:
@@ -65,9 +60,7 @@ def heartbeat(
     """
     consumers, standing = consumers_of(broker), coordinator_of(broker).groups.get(beat.group_id)
     modern, pairs = _opened(broker, standing, beat, now)
-    told = (
-        consumers.leave(modern, beat) if beat.epoch < 0 else consumers.beat(modern, beat, now)
-    )
+    told = consumers.leave(modern, beat) if beat.epoch < 0 else consumers.beat(modern, beat, now)
     group = standing or coordinator_of(broker).found(beat.group_id, now)
     if group.modern is None:
         _end_classic(group)
@@ -175,6 +168,12 @@ def new_id(broker: Broker) -> str:
     return urlsafe_b64encode(broker.cluster.random.randbytes(16)).decode().rstrip("=")
 
 
+def _make(broker: Broker) -> ConsumerCoordinator:
+    return ConsumerCoordinator(
+        partial(topic_view, broker), partial(_settings, broker), broker.switches
+    )
+
+
 def _opened(
     broker: Broker, group: Group | None, beat: Beat, now: int
 ) -> tuple[ModernGroup, list[Pair]]:
@@ -246,9 +245,7 @@ def _keep(
         coordinator_of(broker).begin(group, now, rebalances=rebalances)
 
 
-def _resolve_later(
-    broker: Broker, group: Group, expressions: frozenset[str], now: int
-) -> None:
+def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], now: int) -> None:
     modern = group.modern
     if not expressions or modern is None:
         return

@@ -13,13 +13,16 @@ Source: FetchManager, FetchSessionCache and the contexts in kafka.server.FetchSe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
 from reference_impl.broker.session_cache import SessionCache
 from reference_impl.wire.errors import ErrorCode
 
+if TYPE_CHECKING:
+    from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Request
+
+FIRST_WITH_SESSIONS, FIRST_BY_ID, FIRST_WITH_REPLICA_STATE = 7, 13, 15
 NO_SESSION = INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 DEFAULT_SLOTS = 1000
@@ -119,7 +122,7 @@ def _note(known: _Known, row: dict[str, Any]) -> bool:
 def open_context(request: Request, broker: Broker, now: int) -> Context:
     body = request.body
     wanted = _wanted(request, broker)
-    if request.header.version < 7:
+    if request.header.version < FIRST_WITH_SESSIONS:
         return Context(wanted=wanted)
     sessions = _cache(broker)
     number, epoch = body["session_id"], body["session_epoch"]
@@ -127,8 +130,8 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
         sessions.remove(number)
         if epoch == FINAL_EPOCH:
             return Context(wanted=wanted)
-        session = Session(now, now, _replica(request) >= 0)
-        session.by_ids = request.header.version >= 13
+        session = Session(now, now, replica_of(request) >= 0)
+        session.by_ids = request.header.version >= FIRST_BY_ID
         session.partitions = {want.key: _Known(want) for want in wanted}
         if "full-session-cache-evicts-anybody" in broker.switches:
             sessions.make_room()
@@ -145,7 +148,7 @@ def _continue(
     session = sessions.get(request.body["session_id"])
     if session is None:
         return Context(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    if session.by_ids != (request.header.version >= 13):
+    if session.by_ids != (request.header.version >= FIRST_BY_ID):
         return Context(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
     if session.next_epoch != request.body["session_epoch"]:
         return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
@@ -179,25 +182,24 @@ def _resolved(context: Context, broker: Broker) -> Context:
 
 
 def _cache(broker: Broker) -> SessionCache[Session]:
-    found = broker.state.get("fetch sessions")
-    if found is None:
+    def make() -> SessionCache[Session]:
         slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
         shards = broker.persona.quirk("fetch.session-shards")
-        found = SessionCache[Session](slots, shards, broker.cluster.random)
-        broker.state["fetch sessions"] = found
-    return found
+        return SessionCache(slots, shards, broker.cluster.random)
+
+    return broker.kept("fetch sessions", make)
 
 
-def _replica(request: Request) -> int:
+def replica_of(request: Request) -> int:
     """Who asks: a broker's id, or a negative number for consumers (KIP-903 moved it)."""
     body = request.body
-    if request.header.version >= 15:
+    if request.header.version >= FIRST_WITH_REPLICA_STATE:
         return body["replica_state"]["replica_id"]
     return body["replica_id"]
 
 
 def _wanted(request: Request, broker: Broker) -> list[Wanted]:
-    by_id, ids = request.header.version >= 13, broker.metadata.by_id
+    by_id, ids = request.header.version >= FIRST_BY_ID, broker.metadata.by_id
     rows: dict[Key, Wanted] = {}
     for topic in request.body["topics"]:
         name, number = topic["topic"], topic["topic_id"]

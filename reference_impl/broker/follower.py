@@ -176,7 +176,7 @@ class Fetcher:
 
     def _fetch(self, ready: list[Following]) -> None:
         asked = {}
-        by_id = self._version >= 13
+        by_id = self._session.by_id
         for each in ready:
             replica = each.replica
             row = (
@@ -218,7 +218,7 @@ class Fetcher:
                 for following, _ in asked.values():
                     self._back_off(following, now)
             return
-        by_id = self._version >= 13
+        by_id = self._session.by_id
         for topic in answer["responses"]:
             name = topic["topic_id"] if by_id else topic["topic"]
             for row in topic["partitions"]:

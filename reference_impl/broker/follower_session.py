@@ -14,7 +14,7 @@ from typing import Any
 
 from reference_impl.wire.errors import ErrorCode
 
-FIRST_VERSION = 7
+FIRST_WITH_SESSIONS, FIRST_BY_ID = 7, 13
 NO_SESSION = INITIAL_EPOCH = 0
 _LAST_EPOCH = 2**31 - 1
 _NO_DIRECTORY = bytes(16)
@@ -31,8 +31,8 @@ Row = tuple[int, int, int, int]  # fetch offset, log start, leader epoch, last f
 
 class FollowerSession:
     def __init__(self, version: int) -> None:
-        self._sessions = version >= FIRST_VERSION
-        self._by_id = version >= 13
+        self._sessions = version >= FIRST_WITH_SESSIONS
+        self.by_id = version >= FIRST_BY_ID
         self._known: dict[tuple[Topic, int], Row] = {}
         self._id, self._epoch = NO_SESSION, INITIAL_EPOCH
         self.failed = False  # the last answer was an error other than about the session
@@ -90,6 +90,6 @@ class FollowerSession:
         return True
 
     def _named(self, topic: Topic) -> dict[str, Topic]:
-        if self._by_id:
+        if self.by_id:
             return {"topic_id": topic, "topic": ""}
         return {"topic_id": bytes(16), "topic": topic}

@@ -37,13 +37,11 @@ _NOT_KEPT = internal_log.NOT_KEPT | {
     E.MESSAGE_TOO_LARGE: E.INVALID_COMMIT_OFFSET_SIZE,
     E.RECORD_LIST_TOO_LARGE: E.INVALID_COMMIT_OFFSET_SIZE,
 }
-
 _UNTOLD = {
     E.MESSAGE_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
     E.RECORD_LIST_TOO_LARGE: E.UNKNOWN_SERVER_ERROR,
 }
 _GROUP_NOT_KEPT = _NOT_KEPT | _UNTOLD | {E.REQUEST_TIMED_OUT: E.REBALANCE_IN_PROGRESS}
-
 _CHANGE_NOT_KEPT = _GROUP_NOT_KEPT | {E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVAILABLE}
 
 
@@ -90,7 +88,6 @@ def keep_group(
 ) -> None:
     version = broker.persona.quirk("groups.value-version")
     records = log_records.group_batch(group, assignments, version=version, now=now)
-
     _append(broker, group.id, records, now, then, _GROUP_NOT_KEPT)
 
 

@@ -34,9 +34,7 @@ _UNLIMITED = 2**31 - 1
 
 
 def coordinator_of(broker: Broker) -> Coordinator:
-    found = broker.state.get(_STATE)
-    if found is None:
-        found = broker.state[_STATE] = _make(broker)
+    found = broker.kept(_STATE, partial(_make, broker))
     since = broker.state.pop(_CHANGED, None)
     if since is not None:
         group_log.leads_changed(broker, found, since)
@@ -114,7 +112,7 @@ def _bury(broker: Broker, group_id: str, gone: list[tuple[str, int]], now: int) 
 
 def next_age(broker: Broker) -> int:
     """The age of an offset that is committed now: a number that only grows."""
-    broker.state["offset age"] = age = broker.state.get("offset age", 0) + 1
+    broker.state[group_log.AGE] = age = broker.state.get(group_log.AGE, 0) + 1
     return age
 
 

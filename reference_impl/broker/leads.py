@@ -28,16 +28,22 @@ class Change(NamedTuple):
     won: dict[int, Replica]
 
 
-def look(broker: Broker, topic: str, note: str) -> Change:
-    """What changed since the last look under this note, which `broker.state` keeps."""
-    before: dict[int, int] = broker.state.get(note, {})
+def led(broker: Broker, topic: str) -> dict[int, Replica]:
+    """The partitions of a topic that a broker leads, by their index."""
     placed = broker.cluster.topics.get(topic)
-    led = {}
+    found = {}
     for partition in placed.partitions if placed else ():
         replica, _ = locate(broker, topic, partition.index)
         if replica is not None:
-            led[partition.index] = replica
-    broker.state[note] = terms = {index: replica.term for index, replica in led.items()}
+            found[partition.index] = replica
+    return found
+
+
+def look(broker: Broker, topic: str, note: str) -> Change:
+    """What changed since the last look under this note, which `broker.state` keeps."""
+    before: dict[int, int] = broker.state.get(note, {})
+    now = led(broker, topic)
+    broker.state[note] = terms = {index: replica.term for index, replica in now.items()}
     kept = frozenset(index for index, term in before.items() if terms.get(index) == term)
-    won = {index: replica for index, replica in led.items() if index not in kept}
+    won = {index: replica for index, replica in now.items() if index not in kept}
     return Change(kept, frozenset(before) - kept, won)

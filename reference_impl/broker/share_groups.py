@@ -10,16 +10,16 @@ Sources: GroupCoordinatorService, GroupMetadataManager@4.3.1 (facts); KIP-932; o
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import group_settings, internal_log, leads, share_persister
+from reference_impl.broker import group_settings, internal_log, leads, loading, share_persister
 from reference_impl.broker.controller.auto_create import OFFSETS
 from reference_impl.broker.features import finalized
 from reference_impl.broker.groups import coordinator_of, number
 from reference_impl.broker.share_persister import Answer
 from reference_impl.broker.topic_view import topic_view
 from reference_impl.group.placement import partition_for
-from reference_impl.log.partition_log import LOG_END
 from reference_impl.refused import Refused
 from reference_impl.share import group_records
 from reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
@@ -29,6 +29,7 @@ from reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
+    from reference_impl.log.partition_log import PartitionLog
 
 Then = Callable[[Told | Refused, int], None]
 _STATE, _MEMBERSHIP, _LED = "share groups", "share membership", "led share groups"
@@ -53,12 +54,10 @@ def leads_changed(broker: Broker, now: int) -> None:
 
 
 def membership_of(broker: Broker) -> Membership:
-    found = broker.state.get(_MEMBERSHIP)
-    if found is None:
-        found = broker.state[_MEMBERSHIP] = Membership(
-            lambda: topic_view(broker).topics, lambda group_id: _settings(broker, group_id)
-        )
-    return found
+    def make() -> Membership:
+        return Membership(lambda: topic_view(broker).topics, partial(_settings, broker))
+
+    return broker.kept(_MEMBERSHIP, make)
 
 
 def are_on(broker: Broker) -> bool:
@@ -148,16 +147,10 @@ def _catch_up(broker: Broker, groups: dict[str, ShareGroup], now: int) -> None:
         _load(broker, groups, replica.log, now)
 
 
-def _load(broker: Broker, groups: dict[str, ShareGroup], log, now: int) -> None:
+def _load(broker: Broker, groups: dict[str, ShareGroup], log: PartitionLog, now: int) -> None:
     """Sessions begin anew."""
     found: dict[str, ShareGroup] = {}
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        records = log.read(offset, _READ_BYTES, min_one=True, isolation=LOG_END).records
-        after = group_records.read(records, found, now)
-        if after is None or after <= offset:
-            break
-        offset = after
+    loading.whole(log, _READ_BYTES, lambda records: group_records.read(records, found, now))
     for group in found.values():
         for member in group.members.values():
             member.expires = now + _settings(broker, group.id).session_ms

@@ -23,11 +23,7 @@ _STATE = "share sessions"
 
 
 def sessions_of(broker: Broker) -> Sessions:
-    found = broker.state.get(_STATE)
-    if found is None:
-        room = number(broker, "group.share.max.share.sessions")
-        found = broker.state[_STATE] = Sessions(room)
-    return found
+    return broker.kept(_STATE, lambda: Sessions(number(broker, "group.share.max.share.sessions")))
 
 
 def end(broker: Broker, key: Key, now: int) -> None:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log, leads
+from reference_impl.broker import internal_log, leads, loading
 from reference_impl.broker.controller.auto_create import SHARES
 from reference_impl.broker.groups import number
 from reference_impl.broker.partitions import locate, log_key
 from reference_impl.group.placement import partition_for
-from reference_impl.log.partition_log import LOG_END
 from reference_impl.share import log_records
 from reference_impl.share.coordinator import Fault, Key, ShareCoordinator, Told, Write
 from reference_impl.share.redundant import Redundant
@@ -30,6 +30,7 @@ from reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
+    from reference_impl.log.partition_log import PartitionLog
 
 Then = Callable[[Told, int], None]
 _STATE, _LED, _SEEN = "share coordinator", "led share states", "share states seen at"
@@ -44,17 +45,7 @@ _NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.", ear
 
 def coordinator_of(broker: Broker) -> ShareCoordinator:
     """The broker's coordinator, aware of every partition that the broker leads by now."""
-    found = broker.state.get(_STATE)
-    if found is None:
-
-        def exists(topic_id: bytes, index: int) -> bool:
-            topic = broker.cluster.by_id.get(topic_id)
-            return topic is not None and 0 <= index < len(topic.partitions)
-
-        after = number(broker, "share.coordinator.snapshot.update.records.per.snapshot")
-        after = _NEVER if "share-snapshots-missing" in broker.switches else after
-        found = broker.state[_STATE] = ShareCoordinator(exists, after)
-        broker.soon((_STATE, "upkeep"), lambda now: _watch(broker, now))
+    found = broker.kept(_STATE, partial(_make, broker))
     if broker.state.pop(_CHANGED, None) is not None:
         _catch_up(broker, found)
     if broker.state.get(_SEEN) != broker.cluster.generation:
@@ -147,6 +138,17 @@ def _bury(broker: Broker, now: int) -> None:
             _keep(broker, index, tombstones, now, _nobody_waits)
 
 
+def _make(broker: Broker) -> ShareCoordinator:
+    def exists(topic_id: bytes, index: int) -> bool:
+        topic = broker.cluster.by_id.get(topic_id)
+        return topic is not None and 0 <= index < len(topic.partitions)
+
+    after = number(broker, "share.coordinator.snapshot.update.records.per.snapshot")
+    after = _NEVER if "share-snapshots-missing" in broker.switches else after
+    broker.soon((_STATE, "upkeep"), partial(_watch, broker))
+    return ShareCoordinator(exists, after)
+
+
 def _coordinated(broker: Broker) -> dict[int, list[Key]]:
     """The share partitions that we coordinate, by where they are kept."""
     found: dict[int, list[Key]] = {index: [] for index in broker.state.get(_LED, ())}
@@ -161,9 +163,7 @@ def _watch(broker: Broker, now: int) -> None:
         _remind(broker, name, due, now)
 
 
-def _remind(
-    broker: Broker, name: str, due: Callable[[Broker, int], None], now: int
-) -> None:
+def _remind(broker: Broker, name: str, due: Callable[[Broker, int], None], now: int) -> None:
     def call(at: int) -> None:
         due(broker, at)
         _remind(broker, name, due, at)
@@ -206,17 +206,17 @@ def _catch_up(broker: Broker, coordinator: ShareCoordinator) -> None:
         redundant[index] = _load(coordinator, replica.log)
 
 
-def _load(coordinator: ShareCoordinator, log) -> Redundant:
-    offset, redundant = log.log_start_offset, Redundant()
-    while offset < log.log_end_offset:
-        records = log.read(offset, _READ_BYTES, min_one=True, isolation=LOG_END).records
-        found = list(log_records.read(records))
-        for after, write in found:
+def _load(coordinator: ShareCoordinator, log: PartitionLog) -> Redundant:
+    redundant = Redundant()
+
+    def read(records: bytes) -> int | None:
+        after = None
+        for after, write in log_records.read(records):
             coordinator.take(write)
             redundant.note(after - 1, write)
-        if not found:
-            break
-        offset = found[-1][0]
+        return after
+
+    loading.whole(log, _READ_BYTES, read)
     return redundant
 
 

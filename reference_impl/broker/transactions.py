@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import features, internal_log, loading
+from reference_impl.broker import features, internal_log, leads, loading
 from reference_impl.broker.controller.auto_create import TRANSACTIONS
 from reference_impl.broker.groups import number
 from reference_impl.broker.marker_sending import have_marked
-from reference_impl.broker.partitions import locate
 from reference_impl.broker.producer_ids import next_id
 from reference_impl.group.placement import partition_for
 from reference_impl.txn import log_records
@@ -42,9 +42,7 @@ _NOT_KEPT = internal_log.NOT_KEPT | {
 
 def coordinator_of(broker: Broker, now: int) -> Coordinator:
     """The broker's coordinator, aware of every partition that the broker leads by now."""
-    found = broker.state.get(_STATE)
-    if found is None:
-        found = broker.state[_STATE] = _make(broker)
+    found = broker.kept(_STATE, partial(_make, broker))
     if found.rules.version != version_of(broker):
         found.rules = replace(found.rules, version=version_of(broker))
     if broker.state.pop(_CHANGED, None) is not None:
@@ -83,6 +81,7 @@ def _make(broker: Broker) -> Coordinator:
         keeps_start=quirk("transactions.beginnings-are-remembered"),
         version=version_of(broker),
     )
+
     def keep(
         partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Then
     ) -> None:
@@ -122,12 +121,7 @@ def _make(broker: Broker) -> Coordinator:
 
 def _catch_up(broker: Broker, coordinator: Coordinator, now: int) -> None:
     """Compare what the coordinator leads with what the broker does; load what is new."""
-    topic = broker.cluster.topics.get(TRANSACTIONS)
-    wanted = {}
-    for partition in topic.partitions if topic else ():
-        replica, _ = locate(broker, TRANSACTIONS, partition.index)
-        if replica is not None:
-            wanted[partition.index] = replica
+    wanted = leads.led(broker, TRANSACTIONS)
     for index, led in list(coordinator.led.items()):
         if index not in wanted or wanted[index].leader_epoch != led.epoch:
             loading.stop(broker, (TRANSACTIONS, index))
@@ -137,9 +131,7 @@ def _catch_up(broker: Broker, coordinator: Coordinator, now: int) -> None:
             _load(broker, coordinator, index, replica, now)
 
 
-def _load(
-    broker: Broker, coordinator: Coordinator, index: int, replica: Replica, now: int
-) -> None:
+def _load(broker: Broker, coordinator: Coordinator, index: int, replica: Replica, now: int) -> None:
     """What the log says of each transactional id, its last word, becomes the coordinator's."""
     known: dict[str, Transaction] = {}
     epoch = replica.leader_epoch
@@ -148,8 +140,6 @@ def _load(
         coordinator.lead(index, epoch, known, at)
 
     buffer = broker.number("transaction.state.log.load.buffer.size", _READ_BYTES)
-    pieces = loading.Loading(
-        replica.log, buffer, lambda records: log_records.read(records, known)
-    )
+    pieces = loading.Loading(replica.log, buffer, lambda records: log_records.read(records, known))
     coordinator.load(index, epoch)
     loading.begin(broker, (TRANSACTIONS, index), pieces, done, now)

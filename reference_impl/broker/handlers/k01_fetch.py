@@ -125,7 +125,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
             "partitions": [_error(row["partition"], code) for row in topic["partitions"]],
         }
         for topic in request.body["topics"]
-        if request.header.version < 13
+        if request.header.version < fetch_sessions.FIRST_BY_ID
     ]
     return {"error_code": code, "session_id": request.body["session_id"], "responses": rows}
 
@@ -134,8 +134,7 @@ def _query(
     request: Request, broker: Broker, session: fetch_sessions.Context, version: int
 ) -> _Query:
     body = request.body
-    state = body["replica_state"]
-    replica = state["replica_id"] if version >= 15 else body["replica_id"]
+    replica = fetch_sessions.replica_of(request)
     isolation = LOG_END
     if replica < 0 and "hw-ignored" not in broker.switches:
         committed = body["isolation_level"] == READ_COMMITTED
@@ -154,7 +153,7 @@ def _query(
         max_bytes,
         min(body["min_bytes"], max_bytes),
         replica,
-        state["replica_epoch"],
+        body["replica_state"]["replica_epoch"],
         body["rack_id"] if replica < 0 else "",
         body["isolation_level"] == READ_COMMITTED
         or broker.persona.quirk("fetch.uncommitted-sees-last-stable"),
