@@ -18,6 +18,7 @@ SETTINGS = {
     "offsets.topic.num.partitions": "3",
     "transaction.state.log.num.partitions": "3",
 }
+PATIENCE_MS = 60_000
 MEMBER = {"reset": "earliest", "max_wait_ms": 20, "heartbeat_interval_ms": 100}
 
 
@@ -43,24 +44,25 @@ def test_members_share_a_topic_and_read_each_record_once(cluster, assignor):
     with Client(cluster.bootstrap) as client:
         fill(client, name)
 
-    def member(number: int) -> tuple[list[bytes], list[tuple[str, int]]]:
+    held: list[list[tuple[str, int]]] = [[], []]
+
+    def member(number: int) -> list[bytes]:
+        """Polls until each has its half: who left sooner would keep the other one waiting."""
         with Client(cluster.bootstrap, client_id=f"m{number}") as client:
             consumer = client.consumer(group=name, topics=[name], assignors=[assignor], **MEMBER)
             got: list[bytes] = []
-            for _ in range(300):
+            end = client.now() + PATIENCE_MS
+            while list(map(len, held)) != [2, 2]:
+                assert client.now() < end, f"they hold {held}"
                 got += [record.value for record in consumer.poll()]
-                if len(consumer.positions) == 2:
-                    break
-            held = sorted(consumer.positions)
+                held[number] = sorted(consumer.positions)
             got += [record.value for record in consumer.poll()]
-            for _ in range(10):
-                consumer.beat()
             consumer.commit()
-            return got, held
+            return got
 
     with ThreadPoolExecutor(2) as pool:
-        (one, held), (other, rest) = pool.map(member, range(2))
-    assert sorted(held + rest) == [(name, i) for i in range(4)]
+        one, other = pool.map(member, range(2))
+    assert sorted(held[0] + held[1]) == [(name, i) for i in range(4)]
     assert {int(value) for value in one + other} == set(range(40))
 
 
