@@ -15,7 +15,7 @@ import pytest
 from reference_impl.io.connection_quotas import ConnectionQuotas
 from reference_impl.io.server import serve
 from reference_impl.tests.broker.one_broker import OneBroker
-from reference_impl.tests.io.test_serving import API_VERSIONS, FETCH, Peer, reading
+from reference_impl.tests.io.test_serving import API_VERSIONS, FETCH, Peer, reading, topic
 
 HOST, OTHER = "10.0.0.1", "10.0.0.2"
 
@@ -76,7 +76,7 @@ def gone(running, *, monkeypatch):
 def test_a_peer_that_breaks_its_connection_while_it_waits_is_let_go(monkeypatch):
     """Its request would wait ten minutes; the bytes behind it would never be read."""
     with serve() as running:
-        running.cluster.create("t", [[0]])
+        topic(running, "t")
         seen = gone(running, monkeypatch=monkeypatch)
         peer = Peer(running.bootstrap[0])
         peer.send(FETCH, 4, 1, reading("t", wait=600_000))
@@ -89,7 +89,7 @@ def test_a_peer_that_breaks_its_connection_while_it_waits_is_let_go(monkeypatch)
 
 def test_a_peer_that_only_ends_its_direction_is_still_answered():
     with serve() as running, Peer(running.bootstrap[0]) as peer:
-        running.cluster.create("t", [[0]])
+        topic(running, "t")
         peer.send(FETCH, 4, 1, reading("t", wait=1300))  # longer than one look at muted peers
         peer.sock.shutdown(socket.SHUT_WR)
         assert peer.frame()[:4] == struct.pack(">i", 1)
