@@ -12,7 +12,9 @@ import json
 import os
 import pkgutil
 import platform
+import signal
 import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +24,7 @@ import click
 from harness import bench
 from harness.bench.contest import STORES, Figure, Options
 
+INTERRUPTED = 128 + signal.SIGTERM
 COLUMNS = ("bench", "what", "ours", "peer", "theirs", "unit", "ratio")
 DEFAULT = ("startup", "memory", "codec", "producer-perf", "consumer-perf", "latency")
 
@@ -108,6 +111,7 @@ def command(
     options = Options(
         peers or Options().peers, rounds, records, release, brokers or (1,), stores or STORES
     )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))  # no broker is left behind
     at = conditions()
     figures, failures = measure({name: known[name] for name in names or DEFAULT}, options)
     out.parent.mkdir(parents=True, exist_ok=True)
