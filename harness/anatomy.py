@@ -61,18 +61,6 @@ def response_leaves(exchange: Exchange) -> list[Leaf]:
     return _leaves(API[event.api].response, event.version, event.raw, begin)
 
 
-def request_leaves(exchange: Exchange) -> list[Leaf]:
-    """Every leaf of the request, in the order of its bytes."""
-    event = exchange.sent
-    if event is None or not event.framed or event.api not in API or event.version is None:
-        return []
-    try:
-        _, begin = headers.decode_request_header(event.raw)
-    except DecodeError:
-        return []
-    return _leaves(API[event.api].request, event.version, event.raw, begin)
-
-
 def _behind_tags(raw: bytes) -> int:
     reader = _Remembering(raw, 4, True)
     try:

@@ -54,19 +54,6 @@ def product(axes: Mapping[str, Sequence[Any]], where: Where = always) -> list[Ro
     return [_row(axes, list(axes), chosen) for chosen in _allowed(axes, where)]
 
 
-def uncovered(
-    rows: Iterable[Row], axes: Mapping[str, Sequence[Any]], where: Where = always
-) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:
-    """Possible pairs that no row has: the proof by counting, independent of how rows were made."""
-    given = [tuple(row.items()) for row in rows]
-    wanted: list[tuple[tuple[str, Any], tuple[str, Any]]] = []
-    for row in product(axes, where):
-        wanted += [pair for pair in itertools.combinations(row.items(), 2) if pair not in wanted]
-    return [
-        (one, other) for one, other in wanted if not any(one in r and other in r for r in given)
-    ]
-
-
 def _allowed(axes: Mapping[str, Sequence[Any]], where: Where) -> list[tuple[int, ...]]:
     size = 1
     for values in axes.values():

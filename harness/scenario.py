@@ -32,7 +32,6 @@ from harness.placeholders import (
     TopicId,
 )
 from harness.target import Shape
-from reference_impl.wire.apis import by_name
 
 __all__ = [
     "Ask", "Await", "Close", "Controller", "Coordinator", "Frame", "HalfClose", "Inflict", "Joined",
@@ -274,13 +273,6 @@ def broker_word(broker: Any) -> str:
 
 def _word(value: Any) -> str:
     return f"${value.key}" if isinstance(value, Name) else str(value)
-
-
-def api_key(step: Step) -> int | None:
-    """The API key of the request a step sends (or whose answer it can read)."""
-    step = step.ask if isinstance(step, Until) else step
-    word = getattr(step, "api", None)
-    return None if word is None else by_name(word).key
 
 
 def _flat(steps: Any) -> Iterable[Step]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.placeholders import Controller, Coordinator, Leader, TopicId
+from harness.placeholders import Controller, Leader, TopicId
 from harness.scenario import Ask, Inflict, Until
 
 # The highest version that each of the five releases serves.
@@ -441,11 +441,6 @@ def start_broker(broker: Any, **how: Any) -> Inflict:
     return Inflict("start", broker, **how)
 
 
-def at_leader(topic: Any, partition: int = 0) -> dict[str, Any]:
-    """Spread into a builder: send this step to the partition's leader."""
-    return {"broker": Leader(topic, partition)}
-
-
 def at_controller() -> dict[str, Any]:
     """Spread into a builder: send this step to the controller, the only one that may create topics
     before KRaft (NOT_CONTROLLER elsewhere); KRaft's brokers all pass it on.
@@ -456,11 +451,6 @@ def at_controller() -> dict[str, Any]:
 def at_another_broker() -> dict[str, Any]:
     """Spread into a builder: send this step to a broker that is not the controller."""
     return {"broker": Controller(other=True)}
-
-
-def at_coordinator(key: Any, key_type: int = 0) -> dict[str, Any]:
-    """Spread into a builder: send this step to the key's coordinator."""
-    return {"broker": Coordinator(key, key_type)}
 
 
 def _topic(topic: Any, topic_id: Any, word: str, *, by_id: bool) -> dict[str, Any]:

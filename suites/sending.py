@@ -21,7 +21,7 @@ OFFSET = "responses[0].partition_responses[0].base_offset"
 CODE = "responses[0].partition_responses[0].error_code"
 END = "topics[0].partitions[0].offset"
 WITH_BATCHES = 3  # the first version of Produce that carries record batches
-NOTHING_WRITTEN, LONG_AGO = 0, 1_600_000_000_000
+LONG_AGO = 1_600_000_000_000
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 RECORD = encode_record(Record(0, 0, b"key", b"value"))
 

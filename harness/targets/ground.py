@@ -99,9 +99,6 @@ class Namespaces(Ground):
         """A command that runs where this broker's network is."""
         return ["ip", "netns", "exec", self.made[node], *argv]
 
-    def device(self, node: int) -> str:
-        return "eth0"
-
     def close(self) -> None:
         for name in self.made.values():
             _try("ip", "netns", "del", name)

@@ -122,11 +122,23 @@ AXES = [
 ]
 
 
+def uncovered(rows, axes, where=covering.always):
+    """Possible pairs that no row has: the proof by counting, independent of how rows were made."""
+    given = [tuple(row.items()) for row in rows]
+    every = covering.product(axes, where)
+    pairs = [pair for row in every for pair in itertools.combinations(row.items(), 2)]
+    return [
+        (one, other)
+        for one, other in dict.fromkeys(pairs)
+        if not any(one in row and other in row for row in given)
+    ]
+
+
 @pytest.mark.parametrize("axes", AXES)
 def test_every_pair_is_covered_by_count(axes):
     axes = {name: tuple(values) for name, values in axes.items()}
     rows = covering.pairwise(axes)
-    assert covering.uncovered(rows, axes) == []
+    assert uncovered(rows, axes) == []
     product = 1
     for values in axes.values():
         product *= len(values)
@@ -137,7 +149,7 @@ def test_every_pair_is_covered_by_count(axes):
 def test_the_counter_sees_a_missing_pair():
     axes = {"a": (1, 2), "b": (1, 2)}
     rows = covering.pairwise(axes)
-    assert covering.uncovered(rows[1:], axes) == [(("a", 1), ("b", 1))]
+    assert uncovered(rows[1:], axes) == [(("a", 1), ("b", 1))]
 
 
 def test_pairs_that_are_forbidden_are_no_pairs():
@@ -148,7 +160,7 @@ def test_pairs_that_are_forbidden_are_no_pairs():
 
     rows = covering.pairwise(axes, where)
     assert all(where(row) for row in rows)
-    assert covering.uncovered(rows, axes, where) == []
+    assert uncovered(rows, axes, where) == []
     pairs = {(row["version"], row["codec"]) for row in rows}
     assert (6, "zstd") not in pairs and (7, "zstd") in pairs
 

@@ -11,12 +11,11 @@ java.util.concurrent.ConcurrentHashMap; every order here was seen in znodes of 1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 MASK = 0xFFFFFFFF
 SMALL = 4  # up to here an immutable map of Scala keeps the order in which it was filled
 _SCRAMBLE = 0x9E3775CD
-Order = Callable[[Collection[str]], list[str]]
 
 
 def java_hash(text: str) -> int:

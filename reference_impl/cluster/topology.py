@@ -23,7 +23,6 @@ from reference_impl.cluster.topic_config import TopicConfig
 
 NO_LEADER = -1
 NO_TOPIC_ID = bytes(16)
-METADATA_TOPIC_ID = bytes(15) + b"\x01"  # Kafka reserves the id of its own metadata log
 METADATA_TOPIC = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 

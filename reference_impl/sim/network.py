@@ -64,11 +64,5 @@ class Network:
         self._wire(source, target).extra_ms = extra_ms
         self._world.tell("net", f"slow {source}>{target} by {extra_ms} ms")
 
-    def heal_all(self) -> None:
-        for (source, target), wire in list(self._wires.items()):
-            wire.extra_ms = 0
-            if wire.cut:
-                self.heal(source, target)
-
     def _wire(self, source: str, target: str) -> Wire:
         return self._wires.setdefault((source, target), Wire())

@@ -49,7 +49,6 @@ class Reading:
 class History:
     writes: list[Write] = field(default_factory=list)
     reads: list[Reading] = field(default_factory=list)
-    rewinds: list[str] = field(default_factory=list)  # a consumer was told that its offset is gone
 
 
 class Writer(Actor):

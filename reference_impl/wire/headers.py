@@ -28,7 +28,6 @@ _FIXED = Struct(">hhi")
 _ID = Struct(">i")
 _LENGTH = Struct(">h")
 _WORTH_GATHERING = 1 << 14
-NO_FLEXIBLE_VERSIONS = {17}  # SaslHandshake can never change its header (KAFKA-9577)
 
 REQUEST_HEADER = Message("RequestHeader", "0-2", "2+", [
     Field("request_api_key", "0+", "int16"),

@@ -21,7 +21,6 @@ from .schema import FIXED, Field, Message, fields_of, tagged, untagged
 
 PACKERS = {name: struct.Struct(">" + code) for name, code in FIXED.items()}
 LONGEST_STRING = 0x7FFF
-BLOBS = ("bytes", "records")
 
 
 class DecodeError(ValueError):

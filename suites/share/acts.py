@@ -46,7 +46,7 @@ FIRST_RENEWING = 2
 GAP, ACCEPT, RELEASE_IT, REJECT, RENEW = range(5)
 BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 LONG_MS = 20_000  # a wait that something else ends
-CODE, MESSAGE = "error_code", "error_message"
+CODE = "error_code"
 ROW = "responses[0].partitions[0]"
 ACQUIRED, ROW_CODE, ACK_CODE = (
     f"{ROW}.acquired_records",

@@ -33,7 +33,6 @@ CODE = "results[0].error_code"
 ALTERED = "responses[0].error_code"
 VALUES = "results[0].configs[*].value"
 FIRST_DOCUMENTATION = "results[0].configs[0].documentation"
-SYNONYMS = 1  # the first DescribeConfigs with them; also the oldest that 4.3 serves
 
 
 def described(case, topic, *keys, name="configs"):

@@ -33,10 +33,6 @@ def seats(*ids, racks=None):
     return [Seat(i, (racks or {}).get(i)) for i in ids]
 
 
-def nine(partitions, replication):
-    return assign(seats(*NINE, racks=NINE), partitions, replication, start=0)
-
-
 def table(text):
     return [[int(broker) for broker in row] for row in text.split()]
 

@@ -2,6 +2,8 @@
 
 v0  the first version; tokens follow as bare frames (KIP-43)
 v1  tokens travel in SaslAuthenticate (KIP-152)
+
+No version can ever be flexible: whoever does not know a broker yet asks with it (KAFKA-9577).
 """
 
 from ..schema import Field, Message

@@ -33,7 +33,6 @@ class Checked(NamedTuple):
     """What a broker learns from a batch's records."""
 
     max_timestamp: int  # by the records' deltas; -1 without records
-    index_of_max: int  # index of the first record that has it; -1 without records
     null_key: int  # index of the first record without a key; -1 if all have one
     sequential: bool  # offset deltas are 0, 1, 2 ... count-1
 
@@ -48,7 +47,7 @@ def check_records(
     if count < 0:
         raise RecordError(0, f"Found invalid record count {count} in magic v2 batch")
     # Timestamps are kept doubled, as zig-zag leaves them; no delta is as small as the start value.
-    newest, newest_index, null_key, sequential = -(1 << 65), -1, -1, True
+    newest, null_key, sequential = -(1 << 65), -1, True
     index = pos = next_try = last_size = 0
     while index < count:
         start = pos
@@ -95,7 +94,7 @@ def check_records(
                 if stamp & 1:
                     stamp = -1 - stamp
                 if stamp > newest:
-                    newest, newest_index = stamp, index
+                    newest = stamp
                 if key == 1 and null_key < 0:
                     null_key = index
                 index += 1
@@ -106,7 +105,7 @@ def check_records(
                         next_try = index + _PATIENCE
                     else:
                         if run.newest > newest:
-                            newest, newest_index = run.newest, index - 1 + run.newest_at
+                            newest = run.newest
                         index += run.count - 1
                         pos = start + run.count * (end - start)
                 last_size = size
@@ -115,7 +114,7 @@ def check_records(
             pass
         pos, stamp, offset_delta, has_key = _read(payload, start, index, skim)
         if 2 * stamp > newest:
-            newest, newest_index = 2 * stamp, index
+            newest = 2 * stamp
         if not has_key and null_key < 0:
             null_key = index
         sequential = sequential and offset_delta == index
@@ -123,11 +122,11 @@ def check_records(
     if pos != len(payload):
         raise RecordError(pos, "Incorrect declared batch size, records still remaining in file")
     if not count:
-        return Checked(-1, -1, -1, True)
+        return Checked(-1, -1, True)
     newest_timestamp = base_timestamp + (newest >> 1)
     if newest_timestamp >= 1 << 63:
-        newest_timestamp, newest_index = _wrapped_maximum(payload, count, base_timestamp, skim)
-    return Checked(newest_timestamp, newest_index, null_key, sequential)
+        newest_timestamp = _wrapped_maximum(payload, count, base_timestamp, skim)
+    return Checked(newest_timestamp, null_key, sequential)
 
 
 def _skip_headers(payload: bytes, pos: int, raw_count: int) -> int:
@@ -183,12 +182,10 @@ def _skim(payload: bytes, start: int) -> tuple[int, int, int, bool]:
     return pos, stamp, offset_delta, key >= 0
 
 
-def _wrapped_maximum(payload: bytes, count: int, base: int, skim: bool) -> tuple[int, int]:
+def _wrapped_maximum(payload: bytes, count: int, base: int, skim: bool) -> int:
     """Largest timestamp when additions overflow: Java's longs wrap around, and so do ours."""
-    best, best_index, pos = -(1 << 63) - 1, -1, 0
+    best, pos = -(1 << 63), 0
     for index in range(count):
         pos, stamp, _, _ = _read(payload, pos, index, skim)
-        wrapped = (base + stamp + (1 << 63)) % (1 << 64) - (1 << 63)
-        if wrapped > best:
-            best, best_index = wrapped, index
-    return best, best_index
+        best = max(best, (base + stamp + (1 << 63)) % (1 << 64) - (1 << 63))
+    return best

@@ -22,11 +22,10 @@ _SHORTEST = 4
 
 
 class Run(NamedTuple):
-    """How many records, and the newest of their timestamp deltas (doubled) with its place."""
+    """How many records, and the newest of their timestamp deltas (doubled)."""
 
     count: int
     newest: int
-    newest_at: int
 
 
 def _same(column: bytes) -> int:
@@ -75,17 +74,10 @@ def _stamps(payload: bytes, at: int, stop: int, step: int) -> Run | None:
         if not first.isascii():
             return None
         positive = first.translate(None, _ODD)  # zig-zag: odd is negative
-        if positive:
-            newest = max(positive)
-            return Run(len(first), newest, first.index(newest))
-        nearest = min(first)
-        return Run(len(first), -1 - nearest, first.index(nearest))
+        return Run(len(first), max(positive) if positive else -1 - min(first))
     second = payload[at + 1 : stop : step]
     if not second.isascii() or min(first) < 128 or first.translate(None, _EVEN):
         return None
     high = max(second)
     low = max(lo for lo, hi in zip(first, second, strict=True) if hi == high)
-    newest_at = next(
-        i for i, pair in enumerate(zip(first, second, strict=True)) if pair == (low, high)
-    )
-    return Run(len(first), low - 128 + (high << 7), newest_at)
+    return Run(len(first), low - 128 + (high << 7))
