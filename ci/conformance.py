@@ -38,8 +38,9 @@ NOT_RUN = 4  # `touchstone report`: the rows are fine, Spark cannot start here
 # Claims say themselves what went wrong, and rewriting asserts in every module costs each process
 # seconds; plugins of other packages have nothing to do here.
 LEAN = ["--assert=plain"]
-# Eighteen processes share few processors: what such a crowd upsets once is told as flaky.
-AGAIN = ["--again", "1"]
+# Eighteen processes share few processors: an answer may take long (nobody waits in vain for one
+# that conforms), and what such a crowd upsets once all the same is told as flaky.
+CROWDED = ["--deadline", "45", "--again", "1"]
 LEAN += [word for name in ("cacheprovider", "hypothesispytest", "allure_pytest")
          for word in ("-p", f"no:{name}")]  # fmt: skip
 _PROGRESS = re.compile(r"[.sFExX]+( +\[ *\d+%\])?")
@@ -57,7 +58,7 @@ class Part:
     def start(self, results: Path, run: str, output: IO[str]) -> subprocess.Popen:
         argv = [sys.executable, "-m", "pytest", "-q", "suites/", "--target", self.target]
         argv += ["--results", str(results), "--run", run, "--shard", f"{self.index}/{self.count}"]
-        argv += [*AGAIN, *LEAN]
+        argv += [*CROWDED, *LEAN]
         return subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
 
 
