@@ -47,7 +47,10 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.version_option(package_name="kafka-touchstone", prog_name="touchstone")
 def main() -> None:
     """Kafka's behaviour as named claims, proved on real Apache Kafka, run on any broker."""

@@ -14,6 +14,7 @@ import sys
 
 import click
 
+from harness.cli import listed
 from reference_impl.broker.switches import SWITCHES
 from reference_impl.cluster.znodes import RegistryError
 from reference_impl.io.log_dir import LogDirError
@@ -30,13 +31,13 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
     return pairs
 
 
-@click.command("broker", epilog="Switches: " + ", ".join(sorted(SWITCHES)) + ".")
+@click.command("broker", epilog=listed("Switches", sorted(SWITCHES)))
 @click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")
-@click.option("--advertised-listeners", "advertise", default="", metavar="HOST:PORT,...",
+@click.option("--advertised-listeners", "advertise", metavar="HOST:PORT,...",
               help="Where clients find each broker; else where it listens.")
-@click.option("--racks", default="", help="Rack of each broker, comma separated.")
+@click.option("--racks", help="Rack of each broker, comma separated.")
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
 @click.option("--data", metavar="DIR", help="Keep logs and topics there; else in memory.")
 @click.option("--zookeeper", metavar="HOST:PORT[/CHROOT]",

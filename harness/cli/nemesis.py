@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 
 from harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
+from harness.cli import explained
 from harness.cli.history import anomalies, row, summary
 from harness.driver.crowd import Broken, NotReady, Plan
 from harness.nemesis import campaign, faults
@@ -48,9 +49,9 @@ def _faults(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[
 
 
 @click.command(
-    epilog="Faults: " + "  ".join(f"{name}: {f.SENTENCE}" for name, f in sorted(faults().items()))
+    epilog=explained("Faults", {name: f.SENTENCE for name, f in sorted(faults().items())})
 )
-@click.option("--target", "word", required=True, metavar="T", help="As pytest's --target.")
+@click.option("--target", "word", required=True, metavar="T", help="As for pytest suites/.")
 @click.option("--fault", "names", default="kill", callback=_faults, help="One, or several: a,b,c.")
 @click.option("--seconds", default=8.0, help="Of one run, without its reading to the end.")
 @click.option("--runs", default=1, type=click.IntRange(1), help="Seeds seed, seed+1 ...")

@@ -26,7 +26,7 @@ EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 @click.argument("path", metavar="BUNDLE", type=click.Path(exists=True, path_type=Path))
 @click.option("--target", "word", required=True, metavar="T", help="Where to send it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the new bundle here.")
-@click.option("--deadline", default=10.0, show_default=True, help="Seconds per step.")
+@click.option("--deadline", default=10.0, help="Seconds per step.")
 def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
     """Send a stored case to a target and judge it again.
 

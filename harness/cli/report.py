@@ -24,10 +24,14 @@ NAMES = {"error_code": {code.value: code.name for code in ErrorCode}}
 @click.command()
 @click.argument("results", nargs=-1, required=True)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
-@click.option("--master", default="local[*]", show_default=True, help="Spark's master URL.")
+@click.option("--master", default="local[*]", help="Spark's master URL.")
 @click.option("--allow-incomplete", is_flag=True, help="Count files that are not whole; say so.")
 def command(results: tuple[str, ...], out: Path, master: str, allow_incomplete: bool) -> None:
-    """Aggregate RESULTS (files, folders, patterns) into OUT: Parquet tables, a summary, a page."""
+    """Aggregate RESULTS (files, folders, patterns) into OUT: Parquet tables, a summary, a page.
+
+    Exit code 0: the report stands in OUT, 2: it broke, 3: a result file is not whole, 4: Spark
+    cannot run here (the table is printed all the same).
+    """
     sys.exit(main(results, out, master, allow_incomplete))
 
 

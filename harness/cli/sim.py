@@ -15,6 +15,7 @@ from os import cpu_count
 
 import click
 
+from harness.cli import listed
 from reference_impl.broker.switches import SWITCHES
 from reference_impl.sim.mischief import FAULTS
 from reference_impl.sim.trial import Trial, trial
@@ -24,8 +25,8 @@ HELD, VIOLATED = 0, 1
 _MS_PER_HOUR = 3_600_000
 
 
-@click.command("sim", epilog="Switches: " + ", ".join(sorted(SWITCHES)) + ".")
-@click.option("--seeds", default=100, type=click.IntRange(1), help="How many; default 100.")
+@click.command("sim", epilog=listed("Switches", sorted(SWITCHES)))
+@click.option("--seeds", default=100, type=click.IntRange(1), help="How many.")
 @click.option("--first", default=0, type=click.IntRange(0), help="The first of them.")
 @click.option("--seed", type=click.IntRange(0), help="This one alone, with its trace.")
 @click.option("--seconds", default=30, type=click.IntRange(1), help="Simulated, under faults.")
@@ -35,7 +36,7 @@ _MS_PER_HOUR = 3_600_000
 @click.option("--fault", "kinds", multiple=True, type=click.Choice(sorted(FAULTS)),
               help="Only these; default all.")  # fmt: skip
 @click.option("--workload", default="plain", type=click.Choice(list(WORKLOADS)),
-              help="What its clients do; default plain.")  # fmt: skip
+              help="What its clients do.")  # fmt: skip
 @click.option("--switch", "switches", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--jobs", default=cpu_count() or 1, type=click.IntRange(1), help="Processes.")
 def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, workload, switches,

@@ -1,4 +1,4 @@
-"""`touchstone smoke TARGET`: can this be judged at all? Ten seconds, before hours of cases.
+"""`touchstone smoke --target T`: can this be judged at all? Ten seconds, before hours of cases.
 
 It tells three troubles apart. We cannot reach it: the address, the container or the adapter is
 wrong. It does not speak Kafka: what answers is no broker. It speaks, but not sanely: it accepts an
@@ -40,7 +40,7 @@ class Check:
 
 
 @click.command()
-@click.argument("word", metavar="TARGET")
+@click.option("--target", "word", required=True, metavar="T", help="As for pytest suites/.")
 def command(word: str) -> None:
     """Tell in seconds whether a target can be judged at all.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import lzma
+import re
 import socket
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +18,7 @@ from harness.bundle import Bundle
 from harness.cli import record, smoke
 from harness.expect import answer
 from harness.placeholders import Name
+from harness.plugin import pytest_addoption
 from harness.scenario import Scenario
 from harness.steps import create_topic
 from harness.target import Unavailable
@@ -34,6 +37,37 @@ def set_code(body):
 
 
 LYING = with_answer(SEEN, CREATE, set_code)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(path for path in (*ROOT.glob("*.md"), *ROOT.glob("[a-z]*/**/README.md")))
+OURS = re.compile(r"(?:^ {4}|`)(touchstone ([a-z]+)|pytest suites)\b([^`#\n]*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_that_a_page_shows_has_such_options(page):
+    for told, name, words in OURS.findall(page.read_text()):
+        known = options_of(name) if name else Pytests().known
+        shown = {word.split("=")[0] for word in words.split() if word.startswith("--")}
+        assert shown <= {*known, "--help"}, f"{told}{words}"
+
+
+def options_of(name):
+    return {option for each in main.get_command(None, name).params for option in each.opts}
+
+
+class Pytests:
+    """What the plugin adds to pytest's options."""
+
+    def __init__(self):
+        self.known = set()
+        pytest_addoption(self)
+
+    def getgroup(self, *_):
+        return self
+
+    def addoption(self, *names, **_):
+        self.known.update(names)
 
 
 def run(*arguments):
@@ -229,7 +263,7 @@ def record_step():
 
 def test_smoke_passes_a_broker():
     with small_kafka() as server:
-        done = run("smoke", word(server))
+        done = run("smoke", "--target", word(server))
     assert done.exit_code == 0, done.output
     assert "can be judged" in done.output and "as Kafka 4.3 does" in done.output
 
@@ -239,9 +273,9 @@ def test_smoke_tells_a_silent_port_from_a_closed_one(monkeypatch):
     monkeypatch.setattr(external, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         spec = f"127.0.0.1:{silent.getsockname()[1]}"
-        done = run("smoke", spec)
+        done = run("smoke", "--target", spec)
         assert done.exit_code == 1 and "does not speak Kafka" in done.output
-    done = run("smoke", spec)
+    done = run("smoke", "--target", spec)
     assert done.exit_code == 3 and "not reachable" in done.output
 
 
@@ -251,7 +285,7 @@ def test_smoke_wants_a_no_to_what_nobody_has():
 
     with small_kafka(twist=says_yes) as server:
         server.upstream = answers_everything(server.upstream)
-        done = run("smoke", word(server))
+        done = run("smoke", "--target", word(server))
     assert done.exit_code == 1 and "BAD  it refuses API key 31000" in done.output
 
 
@@ -266,7 +300,7 @@ def answers_everything(upstream):
 
 
 def test_smoke_refuses_words_that_are_no_targets():
-    assert run("smoke", "nonsense").exit_code == 3
+    assert run("smoke", "--target", "nonsense").exit_code == 3
 
 
 # coverage and record
