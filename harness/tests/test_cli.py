@@ -275,7 +275,9 @@ def test_smoke_tells_a_silent_port_from_a_closed_one(monkeypatch):
         spec = f"127.0.0.1:{silent.getsockname()[1]}"
         done = run("smoke", "--target", spec)
         assert done.exit_code == 1 and "does not speak Kafka" in done.output
-    done = run("smoke", "--target", spec)
+    with socket.socket() as taken:  # bound and not listening: nobody else gets the port
+        taken.bind(("127.0.0.1", 0))
+        done = run("smoke", "--target", f"127.0.0.1:{taken.getsockname()[1]}")
     assert done.exit_code == 3 and "not reachable" in done.output
 
 

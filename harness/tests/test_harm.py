@@ -20,18 +20,10 @@ from harness.placeholders import Records, Ref, TopicId
 from harness.scenario import Ask, Controller, Inflict, Name, Scenario
 from harness.target import Endpoint, StartFailed
 from harness.targets.liars import LyingServer
-from harness.tests.test_driver import VERSIONS, answering, directions
+from harness.tests.test_driver import PATIENT, SOON, VERSIONS, answering, directions
 from harness.verdict import UNSUPPORTED
 
 ASK = Ask("ApiVersions", 0, {}, name="asked", broker=1)
-SOON = 0.25
-
-
-@pytest.fixture(autouse=True)
-def _short_waits(monkeypatch):
-    monkeypatch.setattr(harm, "MEND_S", SOON)
-
-
 class Node:
     """A broker's node that remembers what was done to it, and may refuse one verb."""
 
@@ -70,10 +62,10 @@ def whole(internal=()):
     return answering(ApiVersions=VERSIONS, Metadata=told)
 
 
-def play(node, *scenario, script=None):
+def play(node, *scenario, script=None, patience=PATIENT):
     with LyingServer(None, script or whole()) as server:
         endpoint = cluster(server, node)
-        return run(Scenario(scenario, brokers=2), endpoint, nonce="n", deadline_s=SOON)
+        return run(Scenario(scenario, brokers=2), endpoint, nonce="n", deadline_s=patience)
 
 
 def test_a_fault_is_data():
@@ -106,10 +98,12 @@ def test_what_is_done_is_undone(done, undone):
     assert {event.broker for event in seen.events} == {1}
 
 
-def test_a_case_that_ends_early_is_undone_too():
+def test_a_case_that_ends_early_is_undone_too(monkeypatch):
+    monkeypatch.setattr(harm, "MEND_S", SOON)  # nobody says that the cluster is whole
     node = Node()
     missing = steps.metadata(TopicId(Name("none")), broker=0)
-    seen = play(node, steps.kill_broker(1), missing, ASK, script=answering(Metadata=None))
+    script = answering(Metadata=None)
+    seen = play(node, steps.kill_broker(1), missing, ASK, script=script, patience=SOON)
     assert node.done == ["kill", "start"]
     assert "received" not in directions(seen)
 
@@ -143,7 +137,8 @@ def test_a_broker_that_does_not_come_back_is_said():
     assert "start refused" in seen.events[-1].note
 
 
-def test_a_cluster_that_stays_apart_is_said():
+def test_a_cluster_that_stays_apart_is_said(monkeypatch):
+    monkeypatch.setattr(harm, "MEND_S", SOON)
     seen = play(Node(), steps.kill_broker(1), script=whole(internal=([0],)))
     assert seen.events[-1].direction == "unmended"
     assert "whole" in seen.events[-1].note
@@ -185,7 +180,8 @@ def test_who_cannot_be_harmed_is_unsupported():
     assert "cannot be harmed" in verdict.reason
 
 
-def test_what_a_harmed_broker_had_not_promised_may_be_gone():
+def test_what_a_harmed_broker_had_not_promised_may_be_gone(monkeypatch):
+    monkeypatch.setattr(harm, "MEND_S", SOON)
     def appended(offset):
         part = {"index": 0, "error_code": 0, "base_offset": offset, "log_append_time_ms": -1}
         return {"responses": [{"name": "t", "partition_responses": [part]}], "throttle_time_ms": 0}

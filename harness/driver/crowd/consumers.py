@@ -54,10 +54,8 @@ class Follower(Member):
         self.over.wait(self.plan.pause_s)
 
     def _go_to_the_beginning(self) -> None:
-        for topic, partition in self.plan.places:
-            asked = {"topic": topic, "partition": partition, "offset": 0}
-            self.recorder.end(self.recorder.begin(self.name, "seek", **asked))
-            self.consumer.seek((topic, partition), 0)
+        for where in self.plan.places:
+            seek(self.recorder, self.name, self.consumer, where, 0)
 
     def _keep(self) -> None:
         """Commit the positions and ask for them: one writer, so the last one must come back."""
@@ -81,6 +79,16 @@ class Follower(Member):
             return self.client_.run(flow)
         except ClientError:
             return None
+
+
+def seek(
+    recorder: Recorder, process: str, consumer, where: tuple[str, int], offset: int
+) -> None:
+    """Go on from this offset, and say so."""
+    topic, partition = where
+    asked = {"topic": topic, "partition": partition, "offset": offset}
+    recorder.end(recorder.begin(process, "seek", **asked))
+    consumer.seek(where, offset)
 
 
 def poll(recorder: Recorder, process: str, isolation: str, consumer) -> int:

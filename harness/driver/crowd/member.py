@@ -21,7 +21,7 @@ CONNECT_S = 2.0
 
 
 class Member(threading.Thread):
-    """`turn` is done again and again until `over` is set."""
+    """`turn` is done once, and again and again until `over` is set."""
 
     def __init__(self, name: str, plan: Plan, recorder: Recorder, over: threading.Event) -> None:
         super().__init__(name=name, daemon=True)
@@ -39,13 +39,17 @@ class Member(threading.Thread):
         try:
             with self.client() as client:
                 self.begin(client)
+                self._turn()  # also of one that comes late: a short run says something of everybody
                 while not self.over.is_set():
-                    try:
-                        self.turn()
-                    except ClientError:
-                        self.over.wait(self.plan.pause_s)  # the cluster is not well; try again
+                    self._turn()
         except BaseException as fault:
             self.fault = fault
+
+    def _turn(self) -> None:
+        try:
+            self.turn()
+        except ClientError:
+            self.over.wait(self.plan.pause_s)  # the cluster is not well; try again
 
     def begin(self, client: Client) -> None:
         """What is made once, with this thread's client."""

@@ -20,12 +20,12 @@ class Recorder:
     """Writes a history to `path`; `counts` and `highest` may be looked at meanwhile."""
 
     def __init__(self, path: Path, promised: dict[str, Any]) -> None:
-        self._file = path.open("w", encoding="utf-8")
+        self._file = path.open("w", buffering=1, encoding="utf-8")  # it may be read meanwhile
         self._lock = threading.Lock()
         self._began = time.perf_counter()
         self._number = 0
-        self._open: dict[int, tuple[str, dict[str, Any]]] = {}
-        self.counts: Counter = Counter()
+        self._open: dict[int, tuple[str, str, dict[str, Any]]] = {}
+        self.counts: Counter = Counter()  # "send ok", and whose: "producer-0 send ok"
         self.highest: dict[str, int] = {}  # partition -> the highest offset somebody was told
         self._write({"history": FORMAT, **promised})
 
@@ -34,14 +34,15 @@ class Recorder:
         with self._lock:
             self._number += 1
             number = self._number
-            self._open[number] = do, asked
+            self._open[number] = process, do, asked
             self._write(beginning(number, process, do, {**asked, "at": self._at()}))
         return number
 
     def end(self, number: int, outcome: str = "ok", **told: Any) -> None:
         with self._lock:
-            do, asked = self._open.pop(number)
+            process, do, asked = self._open.pop(number)
             self.counts[f"{do} {outcome}"] += 1
+            self.counts[f"{process} {do} {outcome}"] += 1
             if do == "send" and outcome == "ok":
                 where = place(asked["topic"], asked["partition"])
                 self.highest[where] = max(self.highest.get(where, -1), told.get("offset", -1))

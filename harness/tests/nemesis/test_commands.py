@@ -61,9 +61,10 @@ def test_a_run_leaves_its_history(tmp_path):
 
 @pytest.mark.slow
 def test_a_planted_defect_ends_a_run_with_1(tmp_path):
+    """With this seed the first transaction is aborted, and every member has one turn at least."""
     done = touchstone(
-        "nemesis", "--target", "reference@4.3+aborted-visible", "--fault", "none", "--seconds", 1,
-        "--brokers", 1, "--out", tmp_path,
+        "nemesis", "--target", "reference@4.3+aborted-visible", "--fault", "none", "--seconds", 0.1,
+        "--seed", 1, "--brokers", 1, "--out", tmp_path,
     )  # fmt: skip
     assert done.exit_code == 1 and "aborted-read" in done.output
 

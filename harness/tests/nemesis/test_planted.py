@@ -3,12 +3,15 @@
 The same story is told twice: by a sound reference cluster, whose history must conform, and by one
 with a switch on, whose history must not. Waits are for what a client can see (an ISR, a number of
 acknowledged sends), never for time; lag bounds are longer than any story, so that nobody leaves an
-ISR by being slow. One producer of two asks for acks=1: what it was promised ends with a leader, and
-what a leader took from it alone is what nobody else has.
+ISR by being slow. One producer of two is hasty and asks for acks=1: what it was promised ends with
+a leader, and what a leader took from it alone is what nobody else has. Whose sends are waited for
+is said, since threads share a machine as they like; and where a defect shows to readers only,
+somebody reads then and there.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,21 +21,26 @@ import pytest
 
 from harness import history as histories
 from harness.checkers.histories import CONFORMS, Report, judge
-from harness.driver.crowd import Crowd, Plan
+from harness.driver.crowd import Crowd, Plan, consumers
+from harness.driver.crowd.consumers import ISOLATIONS, poll, seek
 from reference_impl.broker.fault_plan import Rule
 from reference_impl.client.metadata import refresh
+from reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for
 from reference_impl.io.client import Client
 from reference_impl.io.server import RunningCluster, serve
 
 pytestmark = pytest.mark.slow
 LEADER, FIRST, SECOND = 0, 1, 2
+CAREFUL, HASTY = "producer-0", "producer-1"  # acks=all and idempotent; acks=1
+PLACE = ("t", 0)
 CONFIG = {
     "replica.lag.time.max.ms": "60000",
     "broker.session.timeout.ms": "400",
     "broker.heartbeat.interval.ms": "100",
     "zookeeper.session.timeout.ms": "400",
 }
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
+_NEVER = threading.Event()
 Story = Callable[[RunningCluster, Crowd], None]
 
 
@@ -44,7 +52,7 @@ def told(path: Path, story: Story, *switches: str, brokers: int = 3) -> Iterator
             client.admin.create_topic("t", assignments={0: list(range(brokers))})
         plan = Plan(
             tuple(running.bootstrap), ("t",), partitions=1, replication=brokers, transactional=0,
-            producers=2, acks=(-1, 1), idempotent=(True, False), delivery_ms=4_000,
+            producers=2, acks=(-1, 1), idempotent=(True, False), delivery_ms=60_000,
             request_ms=1_000, burst=1,  # a batch has one record, so each log fits on each other
         )  # fmt: skip
         with Crowd(plan, path) as crowd:
@@ -58,12 +66,24 @@ def until(done: Callable[[], bool]) -> None:
     deadline = time.perf_counter() + PATIENCE_S
     while not done():
         assert time.perf_counter() < deadline, "it never came to pass"
+        _NEVER.wait(0.01)  # who works here needs this thread's turn
 
 
-def acknowledged(crowd: Crowd, more: int) -> None:
-    """Wait until so many more sends were acknowledged."""
-    wanted = crowd.recorder.counts["send ok"] + more
-    until(lambda: crowd.recorder.counts["send ok"] >= wanted)
+def acknowledged(crowd: Crowd, more: int, whose: str = CAREFUL) -> None:
+    """Wait until so many more sends of this producer were acknowledged."""
+    counts, what = crowd.recorder.counts, f"{whose} send ok"
+    wanted = counts[what] + more
+    until(lambda: counts[what] >= wanted)
+
+
+def read(running: RunningCluster, crowd: Crowd) -> None:
+    """Somebody reads all that can be read now."""
+    with Client(running.bootstrap) as client:
+        end = client.run(offsets_for(client.view, {PLACE: LATEST}))[PLACE]
+        consumer = client.consumer([PLACE], isolation=READ_UNCOMMITTED, reset="none")
+        seek(crowd.recorder, "reader", consumer, PLACE, 0)
+        while consumer.positions[PLACE] < end:
+            poll(crowd.recorder, "reader", ISOLATIONS[READ_UNCOMMITTED], consumer)
 
 
 def settled(running: RunningCluster, *, leader: int, isr: set[int]) -> None:
@@ -89,14 +109,15 @@ def replicas(running: RunningCluster, *numbers: int) -> list[int]:
 
 def calm(running: RunningCluster, crowd: Crowd) -> None:
     """Nothing happens at all."""
-    acknowledged(crowd, 200)
+    acknowledged(crowd, 20)
 
 
 def lost_answers(running: RunningCluster, crowd: Crowd) -> None:
-    """Produce is carried out and its answer lost, some times."""
+    """What the careful one sends is carried out and the answer lost, some times."""
     acknowledged(crowd, 20)
-    number = running.faults.add(Rule(action="close", api="Produce", times=5))
-    until(lambda: all(s.hits == 5 for s in running.faults.standing() if s.number == number))
+    lost = Rule(action="close", api="Produce", client_id=CAREFUL, times=2)
+    number = running.faults.add(lost)
+    until(lambda: all(s.hits == 2 for s in running.faults.standing() if s.number == number))
     acknowledged(crowd, 20)
 
 
@@ -109,6 +130,7 @@ def alone_then_dead(running: RunningCluster, crowd: Crowd) -> None:
     for other in (FIRST, SECOND):
         running.links.heal(other, LEADER)
     acknowledged(crowd, 20)
+    read(running, crowd)
     running.start_broker(LEADER)
 
 
@@ -134,7 +156,8 @@ def _alone(running: RunningCluster, crowd: Crowd) -> None:
         running.links.cut(other, LEADER)
     before = max(replicas(running, FIRST, SECOND))
     until(lambda: replicas(running, LEADER)[0] > before)
-    acknowledged(crowd, 20)
+    acknowledged(crowd, 20, HASTY)
+    read(running, crowd)
 
 
 # --- verdicts ----------------------------------------------------------------------------------
@@ -151,10 +174,11 @@ STORIES: list[tuple[Story, str, set[str]]] = [
 @pytest.mark.parametrize("story", [row[0] for row in STORIES], ids=lambda story: story.__name__)
 def test_a_sound_cluster_keeps_every_promise(tmp_path, story):
     with told(tmp_path / "sound.history.jsonl", story) as report:
-        assert report.verdict == CONFORMS, report.broken[0]
+        assert report.verdict == CONFORMS, report.broken or report.counts
 
 
 @pytest.mark.parametrize(("story", "switch", "names"), STORIES, ids=lambda each: str(each)[:40])
-def test_a_planted_defect_is_caught(tmp_path, story, switch, names):
+def test_a_planted_defect_is_caught(tmp_path, monkeypatch, story, switch, names):
+    monkeypatch.setattr(consumers, "GRACE_S", 1.0)  # what was lost is not waited for
     with told(tmp_path / "planted.history.jsonl", story, switch) as report:
         assert names & set(report.names()), f"{report.verdict}: {report.counts}"

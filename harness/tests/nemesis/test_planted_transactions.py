@@ -16,14 +16,14 @@ import pytest
 from harness import history as histories
 from harness.checkers.histories import CONFORMS, Report, judge
 from harness.driver.crowd import Crowd, Plan
-from harness.driver.crowd.consumers import ISOLATIONS, poll
+from harness.driver.crowd.consumers import ISOLATIONS, poll, seek
 from harness.driver.crowd.transactions import producer_of
 from reference_impl.io.client import Client
 from reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow
 CONFIG = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
-PATIENCE_S, PATIENCE_MS = 60.0, 5_000
+PATIENCE_S, PATIENCE_MS = 120.0, 30_000
 COMMITS, ABORTS = 20, 5
 
 
@@ -72,18 +72,16 @@ def aborted(client: Client, crowd: Crowd, topic: str, partition: int) -> None:
 def look(client: Client, crowd: Crowd, topic: str, partition: int, offset: int) -> None:
     """One read_committed poll from this offset on."""
     reader, isolation = f"reader:{partition}", "read_committed"
-    at = crowd.recorder.begin(reader, "seek", topic=topic, partition=partition, offset=offset)
     consumer = client.consumer(
         [(topic, partition)], isolation=ISOLATIONS.index(isolation), reset="none", max_wait_ms=50
     )
-    consumer.seek((topic, partition), offset)
-    crowd.recorder.end(at)
+    seek(crowd.recorder, reader, consumer, (topic, partition), offset)
     poll(crowd.recorder, reader, isolation, consumer)
 
 
 def test_a_sound_broker_keeps_its_promises(tmp_path):
     report = told(tmp_path / "h.jsonl")
-    assert report.verdict == CONFORMS, report.broken[0]
+    assert report.verdict == CONFORMS, report.broken or report.counts
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def _append_here(
     if acks == -1 and replica.too_few and "min-isr-ignored" not in broker.switches:
         return _error(index, ErrorCode.NOT_ENOUGH_REPLICAS, replica)
     try:
-        if "lost-write" in broker.switches and _lost(broker):
+        if "lost-write" in broker.switches and _lost(broker, acks):
             row = _error(index, ErrorCode.NONE, replica)
             return {**row, "base_offset": replica.log.log_end_offset}
         result = replica.log.append(records, now=now, leader_epoch=replica.leader_epoch)
@@ -280,9 +280,10 @@ def _append_here(
     return row
 
 
-def _lost(broker: Broker) -> bool:
-    """Every other time."""
-    broker.state["lost write"] = lost = not broker.state.get("lost write", True)
+def _lost(broker: Broker, acks: int) -> bool:
+    """Every other time that somebody asks for so many acks."""
+    name = f"lost write {acks}"
+    broker.state[name] = lost = not broker.state.get(name, True)
     return lost
 
 
