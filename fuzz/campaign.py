@@ -18,7 +18,7 @@ from fuzz.generator import Generator, Pair, harmful
 from fuzz.mutators import SIZE, Mutate, mutators
 from fuzz.oracles import ORACLES, Oracle, Sent
 from fuzz.outcome import Outcome, signature
-from fuzz.runner import Link
+from fuzz.runner import ASK_PATIENCE, Link
 from fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
@@ -160,7 +160,7 @@ def run(
     for index, sent, faults in source:
         if not wanted(result):
             break
-        outcome = play(link, sent)
+        outcome = play(link, sent, known=campaign.source == "corpus")
         result.findings += judge(campaign, sent, outcome, seed, index, faults)
         shown = signature(sent.key, sent.version, outcome)
         result.cases += 1
@@ -173,9 +173,11 @@ def run(
     return result
 
 
-def play(link: Link, sent: Sent) -> Outcome:
-    """One case over the wire, in the way its framing asks for."""
-    patience = WAIT_PATIENCE if may_wait(sent.wire) else None
+def play(link: Link, sent: Sent, *, known: bool = False) -> Outcome:
+    """One case over the wire, in the way its framing asks for; one that is `known` to be answered
+    is waited for, and costs no more for it.
+    """
+    patience = ASK_PATIENCE if known else WAIT_PATIENCE if may_wait(sent.wire) else None
     return link.play([sent.wire], probe=frames_in(sent.wire)[1], patience=patience)
 
 

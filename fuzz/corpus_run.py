@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from fuzz.cases import Case, accepted
 from fuzz.outcome import signature
-from fuzz.runner import Link
+from fuzz.runner import ASK_PATIENCE, Link
 
 METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
 FIND_COORDINATOR, HEARTBEAT, NO_SUCH_MEMBER = 10, 12, 25
@@ -33,7 +33,7 @@ def play_corpus(
     prepare(link, cases, fresh=fresh)
     seen = {}
     for case in cases:
-        outcome = link.play(case.segments, probe=case.probe)
+        outcome = link.play(case.segments, probe=case.probe, patience=ASK_PATIENCE)
         seen[case.name] = signature(case.key, case.version, outcome)
         tell(f"{case.name}: {seen[case.name]}")
     return seen

@@ -33,6 +33,9 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 
 
 ASK_PATIENCE = 10.0
+CHUNK = 65536
+SETTLED = 0.05
+"""Seconds for bytes that a target has written to be seen."""
 
 
 def stopwatch() -> Callable[[], float]:
@@ -69,12 +72,22 @@ class Link:
     """One connection to a target, replaced whenever the target ends it.
 
     `patience` is how many seconds a target may take to answer the probe behind a case. Refused
-    connections raise ConnectionError: a target that no longer accepts is dead, not silent.
+    connections raise ConnectionError: a target that no longer accepts is dead, not silent. Who can
+    have a target do all that it has to do (a broker of this process) says so as `settle`: then its
+    silence is only believed when it has, however slow the machine is.
     """
 
-    def __init__(self, host: str, port: int, *, patience: float = 2.0) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        patience: float = 2.0,
+        settle: Callable[[], object] | None = None,
+    ) -> None:
         self.address = (host, port)
         self.patience = patience
+        self.settle = settle
         self.tally = Tally()
         self._socket: socket.socket | None = None
         self._frames = Frames(ANSWER_LIMIT)
@@ -144,13 +157,21 @@ class Link:
     def _answers(self, connection: socket.socket, patience: float) -> Iterator[bytes]:
         """Whole frames until FIN; TimeoutError when the deadline of the whole case has passed."""
         deadline = time.monotonic() + patience
-        while True:
-            left = deadline - time.monotonic()
+        while chunk := self._chunk(connection, deadline):
+            self.tally.received += len(chunk)
+            yield from self._frames.feed(chunk)
+
+    def _chunk(self, connection: socket.socket, deadline: float) -> bytes:
+        """What has come, nothing after FIN; TimeoutError."""
+        left = deadline - time.monotonic()
+        try:
             if left <= 0:
                 raise TimeoutError
             connection.settimeout(left)
-            chunk = connection.recv(65536)
-            if not chunk:
-                return
-            self.tally.received += len(chunk)
-            yield from self._frames.feed(chunk)
+            return connection.recv(CHUNK)
+        except TimeoutError:
+            if self.settle is None:
+                raise
+        self.settle()
+        connection.settimeout(SETTLED)
+        return connection.recv(CHUNK)

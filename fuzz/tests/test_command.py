@@ -100,12 +100,13 @@ def test_a_good_frame_replays_without_a_finding(tmp_path):
 class Peer:
     """A listener that accepts one connection and says what it was told to, at once."""
 
-    def __init__(self, words: bytes | None) -> None:
-        self.words = words
+    def __init__(self, words: bytes | None, late: bytes | None = None) -> None:
+        self.words, self.late = words, late
         self.listener = socket.create_server(("127.0.0.1", 0))
 
     def __enter__(self) -> Link:
-        self.link = Link(*self.listener.getsockname(), patience=0.05)
+        settle = None if self.late is None else lambda: self.accepted.sendall(self.late)
+        self.link = Link(*self.listener.getsockname(), patience=0.05, settle=settle)
         connection = self.link._connected()
         self.accepted, _ = self.listener.accept()
         if self.words is not None:
@@ -135,6 +136,12 @@ def test_how_a_case_ends(words, end, answers):
     with Peer(words) as link:
         outcome = link.play([NO_SUCH_KEY])
     assert (outcome.end, len(outcome.answers)) == (end, answers)
+
+
+@pytest.mark.parametrize(("late", "end"), [(None, SILENT), (PROBED, KEPT), (b"", SILENT)])
+def test_silence_is_believed_when_everything_is_done(late, end):
+    with Peer(None, late) as link:
+        assert link.play([NO_SUCH_KEY]).end == end
 
 
 def test_a_peer_that_hangs_up_is_met_again_on_a_new_connection():
