@@ -15,7 +15,14 @@ import pytest
 from reference_impl.io.connection_quotas import ConnectionQuotas
 from reference_impl.io.server import serve
 from reference_impl.tests.broker.one_broker import OneBroker
-from reference_impl.tests.io.test_serving import API_VERSIONS, FETCH, Peer, reading, topic
+from reference_impl.tests.io.test_serving import (
+    API_VERSIONS,
+    FETCH,
+    PATIENCE_S,
+    Peer,
+    reading,
+    topic,
+)
 
 HOST, OTHER = "10.0.0.1", "10.0.0.2"
 
@@ -83,7 +90,7 @@ def test_a_peer_that_breaks_its_connection_while_it_waits_is_let_go(monkeypatch)
         peer.send(API_VERSIONS, 0, 2, {})
         peer.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         peer.sock.close()
-        assert seen.wait(20)
+        assert seen.wait(PATIENCE_S)
         assert len(running.brokers[0].purgatory) == 0
 
 

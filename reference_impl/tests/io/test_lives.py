@@ -10,7 +10,7 @@ import socket
 import pytest
 
 from reference_impl.io.server import serve
-from reference_impl.tests.io.test_serving import Peer
+from reference_impl.tests.io.test_serving import PATIENCE_S, Peer
 
 CREATE, METADATA = 19, 3
 SETTINGS = {
@@ -80,7 +80,7 @@ def test_a_frozen_broker_answers_when_it_thaws(running):
         peer.sock.settimeout(0.01)
         with pytest.raises(TimeoutError):
             peer.take(1)
-        peer.sock.settimeout(20)
+        peer.sock.settimeout(PATIENCE_S)
         running.resume(1)
         assert peer.frame()[:4] == b"\0\0\0\7"
     assert seen(running, ([0, 1, 2], 2, [0, 1, 2]))

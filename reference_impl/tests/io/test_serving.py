@@ -18,6 +18,7 @@ from reference_impl.wire.headers import decode_response, encode_request
 from reference_impl.wire.records import build
 
 T = TypeVar("T")
+PATIENCE_S = 60
 ROOT = Path(__file__).resolve().parents[3]
 METADATA, API_VERSIONS, PRODUCE, FETCH, DESCRIBE_CONFIGS = 3, 18, 0, 1, 32
 
@@ -27,7 +28,7 @@ class Peer:
 
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.rpartition(":")
-        self.sock = socket.create_connection((host, int(port)), timeout=20)
+        self.sock = socket.create_connection((host, int(port)), timeout=PATIENCE_S)
 
     def __enter__(self) -> Peer:
         return self
@@ -74,7 +75,7 @@ def peer(cluster):
 
 def inside(running: RunningCluster, look: Callable[[], T]) -> T:
     """What the loop's own thread sees or does: it may be in the middle of something."""
-    return running.server.call(lambda now: look()).result(20)
+    return running.server.call(lambda now: look()).result(PATIENCE_S)
 
 
 def topic(running: RunningCluster, name: str) -> None:
@@ -284,5 +285,5 @@ def test_the_command_says_ready_and_ends_cleanly(number):
             told = peer.ask(METADATA, 1, {"topics": []})["brokers"]
             assert [(row["host"], row["port"]) for row in told] == [("x", 1), ("y", 2), ("z", 3)]
         process.send_signal(number)
-        rest, errors = process.communicate(timeout=20)
+        rest, errors = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, rest, errors) == (0, "", "")

@@ -27,6 +27,6 @@ def test_recorded_tables_are_the_jars(release):
         input="".join(line.split(" => ")[0] + "\n" for line in lines),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.stdout.splitlines() == [line.split(" => ")[1] for line in lines]
