@@ -1,8 +1,11 @@
-"""Requests that are sent and left alone for a while. Nothing here judges."""
+"""Requests that are sent and left alone for a while, and how one sees a connection end.
+
+Nothing here judges.
+"""
 
 from typing import Any
 
-from harness.scenario import Ask, Send
+from harness.scenario import Ask, Raw, Send
 from suites.scene import part, question
 
 AGES_MS = 600_000
@@ -18,3 +21,8 @@ def waiting(topic: Any, name: str = "waits", to: str = "b") -> Send:
 def sent_later(step: Ask, name: str, to: str = "b") -> Send:
     """A built request that is sent without awaiting its answer."""
     return Send(step.api, step.version, step.body, name=name, connection=to)
+
+
+def the_end(to: str, name: str = "end") -> Raw:
+    """Look until the broker closes this connection, however long a busy one takes."""
+    return Raw(b"", name=name, connection=to, framed=False, expect="close")

@@ -14,16 +14,11 @@ from harness.claim import claim
 from harness.expect import all_of, answer, answered, by_release, connection, records
 from harness.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
 from harness.steps import a_topic, fetch, list_offsets, metadata, produce
-from suites.connections.requests import sent_later, waiting
+from suites.connections.requests import sent_later, the_end, waiting
 from suites.scene import ONE, TWO, batch
 
 IDLE = {"connections.max.idle.ms": 1500}
 END = "topics[0].partitions[0].offset"
-
-
-def the_end(to, name="end"):
-    """Look until the broker closes this connection."""
-    return Raw(b"", name=name, connection=to, framed=False, expect="close")
 
 
 @claim(

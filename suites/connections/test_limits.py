@@ -11,9 +11,9 @@ Sources: ConnectionQuotas and Acceptor at 1.0.2, 2.8.2 and 3.9; KIP-402; clauses
 
 from harness.claim import claim
 from harness.expect import all_of, answer, answered, connection
-from harness.scenario import Await, Close, Open, Quiet, Raw
+from harness.scenario import Await, Close, Open, Quiet
 from harness.steps import a_topic, list_offsets, metadata, produce
-from suites.connections.requests import sent_later
+from suites.connections.requests import sent_later, the_end
 from suites.scene import ONE, batch
 
 MOST = 10
@@ -28,7 +28,7 @@ FILLERS = tuple(f"filler {index}" for index in range(MOST))
 
 def refused(to):
     """Look until the broker closes this connection, on which nothing was said."""
-    return Raw(b"", name=f"{to} end", connection=to, framed=False, expect="close")
+    return the_end(to, f"{to} end")
 
 
 def given_back(*names, again=""):

@@ -211,7 +211,7 @@ def test_bytes_beyond_a_partition_limit_do_not_count(case):
     body = question(
         case.version,
         [(topic, [part(partition_max_bytes=SIZE)])],
-        max_wait_ms=400,
+        max_wait_ms=1500,  # longer than the longest silence that is listened to
         min_bytes=SIZE + 1,
     )
     verdict = case.judge(

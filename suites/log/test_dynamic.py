@@ -28,9 +28,10 @@ from suites.log.lively import HOUR, LIVELY, MINUTE, earliest, segmented, starts_
 from suites.scene import ONE, TWO, batch
 from suites.sending import from_producer, stored_at
 
+INTERVAL = "log.index.interval.bytes"
 NONE, MESSAGE_TOO_LARGE, INVALID_CONFIG, INVALID_REQUEST = 0, 10, 40, 42
 SHAPE = LIVELY | {
-    "log.index.interval.bytes": 5000,
+    INTERVAL: 5000,
     "log.cleaner.dedupe.buffer.size": 20_000_000,  # a change makes another cleaner, in a small heap
 }
 ALL, THIS = "", "0"
@@ -72,7 +73,7 @@ def shown(name, value, step, *, path=f"{ENTRY}.value"):
 def test_one_broker_is_above_all_brokers(case):
     """What is set for this broker is above what is set for all, and both above its file and the
     default; each is a synonym in that order."""
-    name = "log.index.interval.bytes"
+    name = INTERVAL
     verdict = case.judge(
         change(name, "7000", step="all"),
         shown(name, "7000", "of all"),
@@ -153,7 +154,10 @@ def test_a_smaller_message_limit_holds_at_once(case):
     **CHANGE,
 )
 def test_a_brokers_codec_is_its_topics(case):
-    """compression.type for all brokers is what topics without their own store from then on."""
+    """compression.type for all brokers is what topics without their own store from then on.
+
+    A setting is shown before logs have it; they have when the next one is shown.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -162,8 +166,11 @@ def test_a_brokers_codec_is_its_topics(case):
             describe_configs(topic, "compression.type", version=1, name="topic"),
             f"{ENTRY}.value", "==", "gzip",
         ),
+        change(INTERVAL, "7000", step="next"),
+        shown(INTERVAL, "7000", "logs have heard"),
         produce(topic, 0, batch(ONE), name="write"),
         fetch(topic, max_wait_ms=0, name="read"),
+        change(INTERVAL, None, step="next back"),
         change("compression.type", None, step="back"),
         shown("compression.type", "producer", "as before"),
         expect=batches("read", "[0].attributes").is_(1),
@@ -223,7 +230,7 @@ def test_impossible_values_are_refused(case):
 @claim("dynamic.a-broker-can-be-tried", evidence=("KIP-226",), **CHANGE)
 def test_a_broker_can_be_tried(case):
     """With validate_only a broker setting is checked and stays as it is."""
-    name = "log.index.interval.bytes"
+    name = INTERVAL
     verdict = case.judge(
         change(name, "9000", of=THIS, validate_only=True),
         describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
@@ -245,7 +252,7 @@ def test_a_broker_can_be_tried(case):
 )
 def test_altering_replaces_a_brokers_settings(case):
     """AlterConfigs of a broker sets what it names and takes every other dynamic setting back."""
-    first, second = "log.index.interval.bytes", "log.retention.ms"
+    first, second = INTERVAL, "log.retention.ms"
     verdict = case.judge(
         alter_configs(THIS, {first: 7000}, kind=BROKER, name="one"),
         shown(first, "7000", "one shown"),
@@ -272,7 +279,7 @@ def test_altering_replaces_a_brokers_settings(case):
 )
 def test_all_brokers_have_an_empty_name(case):
     """The resource with the empty name is all brokers: what it holds is shown, nothing else."""
-    name = "log.index.interval.bytes"
+    name = INTERVAL
     asked = describe_configs(ALL, kind=BROKER, version=1, synonyms=True, name="all")
     verdict = case.judge(
         alter_configs(ALL, {name: 7000}, kind=BROKER, name="set"),

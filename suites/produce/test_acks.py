@@ -7,8 +7,8 @@ Sources: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords and Partit
 from harness.claim import OBSERVED, claim, every, range_
 from harness.expect import all_of, answered, by_release, connection, no_answer, outcome
 from harness.placeholders import Records
-from harness.scenario import Quiet
 from harness.steps import a_topic, fetch, metadata, produce
+from suites.connections.requests import the_end
 from suites.scene import among
 from suites.sending import batch, ends_at, log_end, refused_with, sent, stored_at
 
@@ -55,7 +55,7 @@ def test_acks_zero_errors_close_the_connection(case):
     verdict = case.judge(
         a_topic(topic),
         produce(topic, partition, records, **how),
-        Quiet("b", name="look"),
+        the_end("b", "look"),
         log_end(topic),
         expect=all_of(outcome("look").is_one_of("closed", "reset"), ends_at(0)),
     )

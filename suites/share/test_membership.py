@@ -156,11 +156,12 @@ def test_more_partitions_are_assigned_too(case):
     """Partitions that a subscribed topic gets are initialised, and then assigned."""
     group, topic = case.topic("group"), case.topic()
     path = "groups[0].members[0].assignment.topic_partitions[0].partitions"
+    told = beat(group, ANNE, EPOCH, topic, version=case.version, name="told")
     verdict = case.judge(
         a_group(group, topic),
         create_partitions(topic, 3, name="grown"),
         topic_ready(topic, 3, again=" again"),
-        beat(group, ANNE, EPOCH, topic, version=case.version, name="told"),
+        Until(told, "member_epoch", "!=", EPOCH),  # the coordinator hears of it after Metadata
         Until(
             beat(group, ANNE, Ref("told", "member_epoch"), topic, name="beats"),
             "assignment.topic_partitions[0].partitions", "len >=", 3,

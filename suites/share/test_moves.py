@@ -252,6 +252,7 @@ def test_who_led_before_has_nothing(case):
         reassign(topic, {0: [SPARE, LED]}),
         Until(elect(topic, name="moved"), ELECTED, "==", NOT_NEEDED),
         trio.until_led(case, topic, SPARE, [SPARE, LED]),
+        Until(trio.end(topic, at=LED, name="leads no more"), trio.OFFSET_CODE, "==", NOT_LEADER),
         acknowledge(
             group, 1, topic, run(0, 2, ACCEPT), broker=LED, version=case.version, name="late"
         ),
