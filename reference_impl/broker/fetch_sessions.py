@@ -7,6 +7,10 @@ FETCH_SESSION_ID_NOT_FOUND, an epoch out of turn INVALID_FETCH_SESSION_EPOCH (FE
 drawn from the cluster's chance and are never 0, which means no session. Who may have one when the
 cache is full stands in `session_cache`.
 
+A follower's session may hold a thousand partitions of which nothing is new. Kafka looks at each in
+every fetch; here those rest until they are touched (`Purgatory.since`) or the follower names them,
+and a fetch looks only at the others. When one may rest `follower_fetches` says.
+
 Source: FetchManager, FetchSessionCache and the contexts in kafka.server.FetchSession at 2.2.1, 3.9.
 """
 
@@ -15,11 +19,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reference_impl.broker.partitions import log_key
 from reference_impl.broker.session_cache import SessionCache
+from reference_impl.cluster.replica import Pulse, Replica
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from reference_impl.broker.broker import Broker
+    from reference_impl.broker.effects import Key as TouchedKey
     from reference_impl.broker.effects import Request
 
 FIRST_WITH_SESSIONS, FIRST_BY_ID, FIRST_WITH_REPLICA_STATE = 7, 13, 15
@@ -62,15 +69,84 @@ class _Known:
 class Session:
     created: int
     last_used: int
-    privileged: bool  # a follower's
+    follower: int  # a broker's id, negative for consumers
+    partitions: dict[Key, _Known]
+    heard: int  # how far it has read what was touched
     id: int = NO_SESSION  # the cache's to give
     next_epoch: int = 1
-    partitions: dict[Key, _Known] = field(default_factory=dict)
     by_ids: bool = False
+    awake: dict[Key, _Known] = field(default_factory=dict)
+    resting: dict[TouchedKey, Key] = field(default_factory=dict)
+    pulse: Pulse = field(default_factory=Pulse)  # of those that rest
+
+    def __post_init__(self) -> None:
+        self.awake = dict(self.partitions)
+
+    @property
+    def privileged(self) -> bool:
+        return self.follower >= 0
 
     @property
     def size(self) -> int:
         return len(self.partitions)
+
+    def know(self, want: Wanted, broker: Broker) -> None:
+        """The client named it: a new partition, or one that it wants otherwise."""
+        known = self.partitions.get(want.key)
+        if known is None:
+            known = self.partitions[want.key] = _Known(want)
+        else:
+            self._wake(known, broker)
+            known.want = want
+        self.awake[want.key] = known
+
+    def forget(self, key: Key, broker: Broker) -> None:
+        known = self.partitions.pop(key, None)
+        if known is not None:
+            self._wake(known, broker)
+            del self.awake[key]
+
+    def told(self, key: Key, row: dict[str, Any], *, incremental: bool) -> bool:
+        """Whether a row goes out; what it says is remembered."""
+        known = self.partitions.get(key)
+        if known is None:
+            return False
+        changed = _note(known, row)
+        if incremental and row["records"]:
+            # A partition that had records goes to the back, so that others get a turn.
+            self.partitions[key] = self.partitions.pop(key)
+            self.awake[key] = self.awake.pop(key)
+        return changed or not incremental
+
+    def rest(self, want: Wanted, replica: Replica) -> None:
+        """The follower has all there is to know; nobody looks at it until that is otherwise."""
+        if self.resting.setdefault(log_key(replica.topic, replica.index), want.key) == want.key:
+            replica.followers[self.follower].pulse = self.pulse
+            del self.awake[want.key]
+
+    def woken(self, broker: Broker) -> list[Wanted]:
+        """What was touched since this was last asked, and is looked at from now on."""
+        before, self.heard = self.heard, broker.purgatory.touches
+        if not self.resting:
+            return []
+        touched = broker.purgatory.since(before)
+        if touched is None:
+            touched = list(self.resting)
+        keys = [key for each in touched if (key := self.resting.get(each)) is not None]
+        for key in keys:
+            self._wake(self.partitions[key], broker)
+        return [self.partitions[key].want for key in keys]
+
+    def _wake(self, known: _Known, broker: Broker) -> None:
+        want = known.want
+        if want.key in self.awake:
+            return
+        self.awake[want.key] = known
+        del self.resting[log_key(want.topic, want.index)]
+        replica = broker.replicas.get(want.topic, want.index)
+        state = replica.followers.get(self.follower) if replica else None
+        if state is not None and state.pulse is self.pulse:
+            state.stir()
 
 
 @dataclass(slots=True)
@@ -83,24 +159,30 @@ class Context:
     session: Session | None = None
     incremental: bool = False
 
+    @property
+    def resting(self) -> bool:
+        """Whether it is about more partitions than are `wanted`."""
+        return self.session is not None and bool(self.session.resting)
+
+    def rests(self, want: Wanted) -> bool:
+        return self.session is not None and want.key not in self.session.awake
+
+    def woken(self, broker: Broker) -> list[Wanted]:
+        """Those more that are to be looked at by now."""
+        return [] if self.session is None else self.session.woken(broker)
+
     def select(
         self, pairs: list[tuple[Wanted, dict[str, Any]]]
     ) -> list[tuple[Wanted, dict[str, Any]]]:
         """The rows that go out; the session remembers what they say."""
-        if self.session is None:
+        session = self.session
+        if session is None:
             return pairs
-        news = []
-        for want, row in pairs:
-            known = self.session.partitions.get(want.key)
-            if known is None:
-                continue
-            changed = _note(known, row)
-            if changed or not self.incremental:
-                news.append((want, row))
-                if self.incremental and row["records"]:
-                    # A partition that had records goes to the back, so that others get a turn.
-                    self.session.partitions[want.key] = self.session.partitions.pop(want.key)
-        return news
+        return [
+            (want, row)
+            for want, row in pairs
+            if session.told(want.key, row, incremental=self.incremental)
+        ]
 
 
 def _note(known: _Known, row: dict[str, Any]) -> bool:
@@ -130,20 +212,29 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
         sessions.remove(number)
         if epoch == FINAL_EPOCH:
             return Context(wanted=wanted)
-        session = Session(now, now, replica_of(request) >= 0)
-        session.by_ids = request.header.version >= FIRST_BY_ID
-        session.partitions = {want.key: _Known(want) for want in wanted}
+        session = Session(
+            now,
+            now,
+            replica_of(request),
+            {want.key: _Known(want) for want in wanted},
+            broker.purgatory.touches,
+            by_ids=request.header.version >= FIRST_BY_ID,
+        )
         if "full-session-cache-evicts-anybody" in broker.switches:
             sessions.make_room()
         if not sessions.admit(session):
             return Context(wanted=wanted)
         wanted = [known.want for known in session.partitions.values()]
         return Context(session.id, wanted, session=session)
-    return _resolved(_continue(sessions, request, wanted, now), broker)
+    return _resolved(_continue(sessions, request, wanted, broker, now), broker)
 
 
 def _continue(
-    sessions: SessionCache[Session], request: Request, wanted: list[Wanted], now: int
+    sessions: SessionCache[Session],
+    request: Request,
+    wanted: list[Wanted],
+    broker: Broker,
+    now: int,
 ) -> Context:
     session = sessions.get(request.body["session_id"])
     if session is None:
@@ -152,22 +243,21 @@ def _continue(
         return Context(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
     if session.next_epoch != request.body["session_epoch"]:
         return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    if session.follower != replica_of(request):
+        session.heard = -1  # somebody else is told everything
+    session.woken(broker)
     for want in wanted:
-        known = session.partitions.get(want.key)
-        if known is None:
-            session.partitions[want.key] = _Known(want)
-        else:
-            known.want = want
+        session.know(want, broker)
     for topic in request.body["forgotten_topics_data"]:
         for index in topic["partitions"]:
-            session.partitions.pop((topic["topic_id"], topic["topic"], index), None)
+            session.forget((topic["topic_id"], topic["topic"], index), broker)
     if not session.partitions:
         sessions.remove(session.id)
         return Context()
     session.next_epoch = 1 if session.next_epoch == _LAST_EPOCH else session.next_epoch + 1
     session.last_used = now
-    everything = [known.want for known in session.partitions.values()]
-    return Context(session.id, everything, session=session, incremental=True)
+    awake = [known.want for known in session.awake.values()]
+    return Context(session.id, awake, session=session, incremental=True)
 
 
 def _resolved(context: Context, broker: Broker) -> Context:

@@ -1,6 +1,8 @@
 """How a broker follows a leader: one loop per leader, asking with Kafka's own requests.
 
-A loop has one request in flight, as Kafka's fetcher thread has. Before it fetches a partition in a
+A loop has one request in flight, as Kafka's fetcher thread has. What it follows sleeps while
+the leader knows all that a fetch would say of it, until it is touched or the leader says something:
+a fetch costs what changed, not what is followed. Before it fetches a partition in a
 new leader epoch it makes sure that its log is a prefix of the leader's: newer releases fetch with
 their last epoch and are told where the logs part (KIP-595), older ones ask OffsetForLeaderEpoch
 first, and where no epoch is known the log is cut to the high watermark (REPL-22). A partition that
@@ -17,7 +19,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reference_impl.broker.follower_session import FollowerSession
+from reference_impl.broker.effects import Key
+from reference_impl.broker.follower_session import FollowerSession, Place
 from reference_impl.broker.partitions import log_key
 from reference_impl.log.rules import LogError
 from reference_impl.wire.errors import ErrorCode
@@ -31,7 +34,6 @@ LOG = logging.getLogger("touchstone.follower")
 FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH = 1, 2, 23
 LATEST, EARLIEST = -1, -2
 UNDEFINED = -1
-Key = tuple[str, int]
 
 
 class FetchSettings(NamedTuple):
@@ -55,6 +57,11 @@ class Following:
     out_of_range: bool = False
     in_sync: bool = False  # it had all that the leader showed when it fetched last
     not_before: int = 0
+    asked_from: int = UNDEFINED  # offset of the last fetch that named it
+
+
+def _key(following: Following) -> Key:
+    return log_key(following.replica.topic, following.replica.index)
 
 
 def where_to_cut(log: PartitionLog, epoch: int, end: int, start: int) -> tuple[int, bool]:
@@ -90,6 +97,10 @@ class Fetcher:
         self._cuts = "truncation-skipped" not in broker.switches
         self._on_fetch = quirk("replicas.truncate-on-fetch")
         self._followed: dict[Key, Following] = {}
+        self._awake: dict[Key, None] = {}  # all of them, but those that sleep
+        self._heard = 0  # how far it has read what was touched
+        self._asked: dict[Place, Following] = {}  # what the session is about
+        self._gone: list[Place] = []  # what is to be no more
         self._session = FollowerSession(self._version)
         self._busy = False
 
@@ -105,11 +116,25 @@ class Fetcher:
         truncating = not (self._on_fetch and knows_epochs)
         start = log.high_watermark
         following = Following(replica, replica.leader_epoch, start, truncating)
-        self._followed[replica.topic, replica.index] = following
+        self._followed[_key(following)] = following
+        self._wake(following)
         self._later()
 
-    def drop(self, key: Key) -> None:
-        self._followed.pop(key, None)
+    def drop(self, topic: str, index: int) -> None:
+        key = log_key(topic, index)
+        following = self._followed.pop(key, None)
+        if following is not None:
+            self._awake.pop(key, None)
+            self._gone.append(self._place(following))
+
+    def _place(self, following: Following) -> Place:
+        """Its name in a Fetch."""
+        replica = following.replica
+        return (replica.topic_id if self._session.by_id else replica.topic), replica.index
+
+    def _wake(self, following: Following) -> None:
+        if self._current(following):
+            self._awake[_key(following)] = None
 
     def _later(self) -> None:
         self._broker.soon(("fetcher", self._leader), self.pump)
@@ -120,7 +145,9 @@ class Fetcher:
         """Send the next request, if none is in flight and there is one to send."""
         if self._busy:
             return
-        ready = [each for each in self._followed.values() if each.not_before <= now]
+        self._hear()
+        awake = [self._followed[key] for key in self._awake]
+        ready = [each for each in awake if each.not_before <= now]
         ready = [each for each in ready if not self._held_back(each, now)]
         unsure = [each for each in ready if each.truncating and not self._cut_alone(each, now)]
         lost = next((each for each in ready if each.out_of_range), None)
@@ -128,10 +155,21 @@ class Fetcher:
             self._ask_epochs(unsure)
         elif lost is not None:
             self._ask_offset(lost, LATEST)
-        elif ready:
+        elif ready or len(awake) < len(self._followed):
+            now_ready = set(ready)
+            self._gone += [self._place(each) for each in awake if each not in now_ready]
             self._fetch(ready)
         else:
             self._rest()
+
+    def _hear(self) -> None:
+        """Wake what was touched; all of it where there is no session that goes on."""
+        purgatory = self._broker.purgatory
+        touched, self._heard = purgatory.since(self._heard), purgatory.touches
+        if touched is None or not self._session.goes_on:
+            self._awake = dict.fromkeys(self._followed)
+            return
+        self._awake.update((key, None) for key in touched if key in self._followed)
 
     def _held_back(self, following: Following, now: int) -> bool:
         """Whether a quota leaves it out for now: only what is not in sync (DYN-15)."""
@@ -162,12 +200,12 @@ class Fetcher:
         self._broker.ask(self._leader, key, version, body, answered)
 
     def _back_off(self, following: Following, now: int) -> None:
+        self._wake(following)
         following.not_before = now + self._settings.backoff_ms
 
     def _current(self, following: Following) -> bool:
         """Whether an answer about it is still wanted."""
-        replica = following.replica
-        return self._followed.get((replica.topic, replica.index)) is following
+        return self._followed.get(_key(following)) is following
 
     def _touch(self, replica: Replica) -> None:
         self._broker.purgatory.touch(log_key(replica.topic, replica.index))
@@ -175,18 +213,23 @@ class Fetcher:
     # --- fetching ----------------------------------------------------------------------------
 
     def _fetch(self, ready: list[Following]) -> None:
-        asked = {}
-        by_id = self._session.by_id
+        if not self._session.goes_on:
+            self._asked = {}
+        rows = {}
         for each in ready:
-            replica = each.replica
-            row = (
-                replica.log.log_end_offset,
-                replica.log.log_start_offset,
+            log, place = each.replica.log, self._place(each)
+            rows[place] = (
+                log.log_end_offset,
+                log.log_start_offset,
                 each.epoch,
-                replica.log.epochs.latest if self._on_fetch and self._cuts else UNDEFINED,
+                log.epochs.latest if self._on_fetch and self._cuts else UNDEFINED,
             )
-            topic = replica.topic_id if by_id else replica.topic
-            asked[topic, replica.index] = (each, row)
+            self._asked[place], each.asked_from = each, log.log_end_offset
+            if each.in_sync:
+                del self._awake[_key(each)]
+        gone, self._gone = [each for each in self._gone if each not in rows], []
+        for place in gone:
+            self._asked.pop(place, None)
         settings = self._settings
         body = {
             "cluster_id": None,
@@ -197,44 +240,39 @@ class Fetcher:
             "max_bytes": settings.response_bytes,
             "isolation_level": 0,
             "rack_id": "",
-            **self._session.request(
-                {key: row for key, (_, row) in asked.items()}, settings.max_bytes
-            ),
+            **self._session.request(rows, gone, settings.max_bytes),
         }
-        self._ask(FETCH, self._version, body, lambda answer, now: self._fetched(asked, answer, now))
+        self._ask(FETCH, self._version, body, self._fetched)
 
     def _epoch(self) -> int:
         """Of our own registration (KIP-903)."""
         return self._broker.cluster.brokers[self._broker.id].epoch
 
-    def _fetched(self, asked: dict, answer: dict[str, Any] | None, now: int) -> None:
+    def _fetched(self, answer: dict[str, Any] | None, now: int) -> None:
         if answer is None:
             self._session.close()
-            for following, _ in asked.values():
-                self._back_off(following, now)
-            return
-        if not self._session.accepts(answer):
-            if self._session.failed:
-                for following, _ in asked.values():
+        accepted = answer is not None and self._session.accepts(answer)
+        if not accepted:
+            if answer is None or self._session.failed:
+                for following in self._asked.values():
                     self._back_off(following, now)
             return
-        by_id = self._session.by_id
         for topic in answer["responses"]:
-            name = topic["topic_id"] if by_id else topic["topic"]
+            name = topic["topic_id"] if self._session.by_id else topic["topic"]
             for row in topic["partitions"]:
-                following, sent = asked.get((name, row["partition_index"]), (None, None))
+                following = self._asked.get((name, row["partition_index"]))
                 if following is None or not self._current(following):
                     continue
-                if following.replica.log.log_end_offset == sent[0]:
+                if following.replica.log.log_end_offset == following.asked_from:
+                    self._wake(following)
                     self._take(following, row, now)
 
     def _take(self, following: Following, row: dict[str, Any], now: int) -> None:
         replica, code = following.replica, row["error_code"]
-        key = (replica.topic, replica.index)
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             following.out_of_range = True
         elif code == ErrorCode.FENCED_LEADER_EPOCH:
-            self.drop(key)  # until the controller says more
+            self.drop(replica.topic, replica.index)  # until the controller says more
         elif code:
             self._back_off(following, now)
         elif self._on_fetch and "diverging_epoch" in row and row["diverging_epoch"]["epoch"] >= 0:
@@ -245,6 +283,7 @@ class Fetcher:
                 return
             following.in_sync = replica.log.log_end_offset >= row["high_watermark"]
             if row["records"]:
+                key = _key(following)
                 self._followed[key] = self._followed.pop(key)  # others first next time
 
     def _kept(self, following: Following, row: dict[str, Any], now: int) -> bool:
@@ -261,13 +300,13 @@ class Fetcher:
             LOG.exception("cannot follow %s-%d", replica.topic, replica.index)
         else:
             return True
-        self.drop((replica.topic, replica.index))
+        self.drop(replica.topic, replica.index)
         return False
 
     def _keep(self, replica: Replica, row: dict[str, Any], now: int) -> None:
         """Records, high watermark, log start, in this order (REPL-05)."""
         log = replica.log
-        before = log.high_watermark, log.log_end_offset
+        before = log.marks()
         if row["records"]:
             size = log.append_as_follower(row["records"], now=now)
             quota = self._broker.replicas.follower_quota
@@ -277,7 +316,7 @@ class Fetcher:
         start = row.get("log_start_offset", UNDEFINED)
         if log.log_start_offset < start <= log.high_watermark:
             log.delete_to(start, now)
-        if before != (log.high_watermark, log.log_end_offset):
+        if before != log.marks():
             self._touch(replica)
 
     # --- truncating --------------------------------------------------------------------------
@@ -314,7 +353,7 @@ class Fetcher:
         )
 
     def _told_epochs(
-        self, asked: dict[Key, Following], answer: dict[str, Any] | None, now: int
+        self, asked: dict[tuple[str, int], Following], answer: dict[str, Any] | None, now: int
     ) -> None:
         if answer is None:
             for following in asked.values():
@@ -326,7 +365,7 @@ class Fetcher:
                 if following is None or not self._current(following):
                     continue
                 if row["error_code"] == ErrorCode.FENCED_LEADER_EPOCH:
-                    self.drop((topic["topic"], row["partition"]))
+                    self.drop(topic["topic"], row["partition"])
                 elif row["error_code"]:
                     self._back_off(following, now)
                 else:

@@ -2,8 +2,9 @@
 
 A follower asks for all that it follows in every fetch, and mostly there is news of a few. In a
 session the quiet ones need no answer (KIP-227), so they are passed over before anything is read:
-noted as caught up, and that is all. Only the arrival of a fetch says something about its sender;
-when it is answered later, nothing is noted again.
+noted as caught up, and from then on they rest in the session (`fetch_sessions`), which notes all
+of them at once. Only the arrival of a fetch says something about its sender; when it is answered
+later, nothing is noted again.
 
 Sources: ReplicaManager.updateFollowerFetchState at 2.8.2, Partition.fetchRecords at 3.9; REPL-06,
 REPL-07, FETCH-22.
@@ -44,7 +45,9 @@ def busy(
     """Those of which there is something to say; on arrival the others are noted as caught up."""
     if not session.incremental or session.session is None:
         return named
-    found, told = [], session.session.partitions
+    found, told, mine = [], session.session.partitions, session.session.follower == follower
+    if arrives and mine:
+        session.session.pulse.at = now
     for want in named:
         replica, known = broker.replicas.get(want.topic, want.index), told.get(want.key)
         if (
@@ -60,6 +63,8 @@ def busy(
         elif arrives:
             epoch = replica.followers[follower].broker_epoch
             replica.followed(follower, want.offset, want.log_start, now, epoch)
+            if mine:
+                session.session.rest(want, replica)
     return found
 
 

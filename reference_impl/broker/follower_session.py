@@ -10,6 +10,7 @@ Source: FetchSessionHandler at 2.2.1, 2.8.2, 3.9.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from reference_impl.wire.errors import ErrorCode
@@ -26,6 +27,7 @@ REFUSED = (
 )
 
 Topic = str | bytes  # a name, or an id from version 13 on (KIP-516)
+Place = tuple[Topic, int]
 Row = tuple[int, int, int, int]  # fetch offset, log start, leader epoch, last fetched epoch
 
 
@@ -33,19 +35,29 @@ class FollowerSession:
     def __init__(self, version: int) -> None:
         self._sessions = version >= FIRST_WITH_SESSIONS
         self.by_id = version >= FIRST_BY_ID
-        self._known: dict[tuple[Topic, int], Row] = {}
+        self._known: dict[Place, Row] = {}
         self._id, self._epoch = NO_SESSION, INITIAL_EPOCH
         self.failed = False  # the last answer was an error other than about the session
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the leader remembers what was asked for last; else all is to be named."""
+        return self._id != NO_SESSION
 
     def close(self) -> None:
         """The next fetch names everything."""
         self._known, self._id, self._epoch = {}, NO_SESSION, INITIAL_EPOCH
 
-    def request(self, rows: dict[tuple[Topic, int], Row], max_bytes: int) -> dict[str, Any]:
-        """The fields of a Fetch that say what is wanted: all of `rows`, in as few words as can."""
+    def request(
+        self, rows: dict[Place, Row], gone: Iterable[Place], max_bytes: int
+    ) -> dict[str, Any]:
+        """The fields of a Fetch that say what is wanted, in as few words as can.
+
+        `rows` are wanted, `gone` are not; of others the last word stands while the session goes on.
+        """
         known = self._known
         news = {key: row for key, row in rows.items() if known.get(key) != row}
-        gone = [key for key in known if key not in rows]
+        gone = [key for key in gone if key in known]
         topics: dict[Topic, list[dict[str, Any]]] = {}
         for (topic, index), (offset, start, epoch, last_epoch) in news.items():
             topics.setdefault(topic, []).append(
@@ -64,7 +76,9 @@ class FollowerSession:
         for topic, index in gone:
             forgotten.setdefault(topic, []).append(index)
         if self._sessions:
-            self._known = rows
+            known.update(news)
+            for key in gone:
+                del known[key]
         return {
             "session_id": self._id,
             "session_epoch": self._epoch,

@@ -7,6 +7,10 @@ marks it for another attempt, `settle(now)` attempts what was marked, `expire(no
 what is late. Each is answered exactly once (APPEND-24): it leaves the table before its answer is
 made. Beside requests, `remind` keeps one alarm per key for those who have something due without
 anybody asking (a member's session). Nothing here knows what is waited for.
+
+Whoever would have to watch a thousand keys (a follower's fetch) watches `ANY` instead, and asks
+`since` what was touched: the last touches are kept in their order, and to remember how far one has
+read is all it takes. There is nothing to sign off from.
 """
 
 from __future__ import annotations
@@ -18,6 +22,9 @@ from typing import Any
 
 from reference_impl.broker.effects import NEVER, Connection, Key, Wait
 
+ANY = "any"  # the key under which every touch is a change
+_REMEMBERED = 4096  # touches, at least
+
 
 class Purgatory:
     def __init__(self) -> None:
@@ -27,6 +34,8 @@ class Purgatory:
         self._by_connection: dict[Connection, int] = {}
         self._deadlines: list[tuple[int, int]] = []
         self._touched: set[int] = set()
+        self._touches: list[Key] = []  # the last ones, oldest first
+        self._forgotten = 0  # touches before those
         self._alarms: dict[Key, tuple[int, Callable[[int], None]]] = {}
         self._alarm_order: list[tuple[int, int, Key]] = []
         self._next = 0
@@ -72,9 +81,24 @@ class Purgatory:
 
     def touch(self, key: Key) -> None:
         """Something under `key` changed."""
-        watching = self._watched.get(key)
-        if watching:
-            self._touched |= watching
+        self._touches.append(key)
+        if len(self._touches) > 2 * _REMEMBERED:
+            del self._touches[:_REMEMBERED]
+            self._forgotten += _REMEMBERED
+        for watching in (self._watched.get(key), self._watched.get(ANY)):
+            if watching:
+                self._touched |= watching
+
+    @property
+    def touches(self) -> int:
+        """How often anything was touched: a place for `since`."""
+        return self._forgotten + len(self._touches)
+
+    def since(self, place: int) -> Iterable[Key] | None:
+        """The keys touched since then, in order; None where that is too long ago to tell."""
+        if place < self._forgotten:
+            return None
+        return dict.fromkeys(self._touches[place - self._forgotten :])
 
     def remind(self, key: Key, at: int | None, call: Callable[[int], None]) -> None:
         """Call at that instant; a later word about the same key replaces it, None takes it back."""

@@ -224,7 +224,7 @@ class Replicas:
 
     def _unfollow(self, key: Key) -> None:
         for fetcher in self._fetchers.values():
-            fetcher.drop(key)
+            fetcher.drop(*key)
 
     def _touch(self, replica: Replica) -> None:
         self._broker.purgatory.touch(log_key(replica.topic, replica.index))

@@ -26,7 +26,9 @@ class Kept(Protocol):
     id: int
     created: int
     last_used: int
-    privileged: bool
+
+    @property
+    def privileged(self) -> bool: ...
 
     @property
     def size(self) -> int: ...

@@ -56,15 +56,32 @@ class ReplicaRules:
 
 
 @dataclass(slots=True)
+class Pulse:
+    """When a follower fetched last (ms): one for all partitions that rest in its session."""
+
+    at: int = _NEVER
+
+
+@dataclass(slots=True)
 class FollowerState:
     """Where a follower stood when it last fetched; times in ms."""
 
     log_end_offset: int = UNKNOWN
     log_start_offset: int = UNKNOWN
-    last_caught_up: int = _NEVER
+    caught_up: int = _NEVER
     last_fetch: int = _NEVER
     leader_end_at_fetch: int = UNKNOWN  # the leader's log end when it last fetched (REPL-13)
     broker_epoch: int = UNKNOWN  # as its fetch said it (KIP-903)
+    pulse: Pulse | None = None  # while it rests: it has everything, and fetched when this says
+
+    @property
+    def last_caught_up(self) -> int:
+        return self.caught_up if self.pulse is None else max(self.caught_up, self.pulse.at)
+
+    def stir(self) -> None:
+        """The end of its rest."""
+        if self.pulse is not None:
+            self.caught_up, self.pulse, self.last_fetch = self.last_caught_up, None, self.pulse.at
 
 
 class Replica:
@@ -119,9 +136,10 @@ class Replica:
             self.epoch_start = self.log.log_end_offset
             self.log.become_leader(state.leader_epoch)
             for broker, follower in self.followers.items():
-                follower.last_caught_up = now if broker in state.isr else _NEVER
+                follower.stir()
+                follower.caught_up = now if broker in state.isr else _NEVER
                 if not new_leader:
-                    follower.last_fetch = follower.last_caught_up
+                    follower.last_fetch = follower.caught_up
                     follower.leader_end_at_fetch = self.epoch_start
         return new_epoch or new_leader
 
@@ -145,10 +163,11 @@ class Replica:
     ) -> bool:
         """A follower fetched at `offset`; whether its log end is news (REPL-07, REPL-13)."""
         follower, end = self.followers[broker], self.log.log_end_offset
+        follower.stir()
         if offset >= end:
-            follower.last_caught_up = max(follower.last_caught_up, now)
+            follower.caught_up = max(follower.caught_up, now)
         elif offset >= follower.leader_end_at_fetch:
-            follower.last_caught_up = max(follower.last_caught_up, follower.last_fetch)
+            follower.caught_up = max(follower.caught_up, follower.last_fetch)
         moved = follower.log_end_offset != offset
         follower.log_end_offset, follower.log_start_offset = offset, log_start
         follower.leader_end_at_fetch = max(end, follower.leader_end_at_fetch)

@@ -25,6 +25,7 @@ from reference_impl.broker.broker import Broker
 from reference_impl.broker.effects import Hangup, Key, Request, Wait
 from reference_impl.broker.partitions import DEBUGGING, Located, leader_of, locate, log_key
 from reference_impl.broker.preferred_replica import preferred
+from reference_impl.broker.purgatory import ANY
 from reference_impl.cluster.replica import Replica
 from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
 from reference_impl.log.rules import LogError
@@ -83,13 +84,14 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     news = named
     if follower >= 0:
         news = follower_fetches.busy(broker, follower, session, named, now, arrives=True)
+        named = [want for want in named if not session.rests(want)]
     results = _read_all(query, broker, news, now)
     if follower >= 0:
         follower_fetches.note(broker, follower, query.replica_epoch, news, results, now)
     size = sum(len(row["records"]) for row in results)
     if (
         body["max_wait_ms"] <= 0
-        or not named
+        or not (named or session.resting)
         or size >= query.min_bytes
         or any(row["error_code"] or "diverging_epoch" in row for row in results)
         or _sent_elsewhere(broker, results)
@@ -99,6 +101,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     newest = broker.replicas.newest(follower)
 
     def attempt(at: int) -> dict[str, Any] | None:
+        named.extend(session.woken(broker))
         more = newest != broker.replicas.newest(follower)
         return expire(at) if more or _ready(query, broker, named, at) else None
 
@@ -107,11 +110,14 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
         if "fetch-waits-time-out" in broker.switches and at >= now + body["max_wait_ms"]:
             late = [_error(want.index, ErrorCode.REQUEST_TIMED_OUT) for want in news]
             return _answer(query, broker, news, late, at)
+        named.extend(session.woken(broker))
         if follower >= 0:
             news = follower_fetches.busy(broker, follower, session, named, at, arrives=False)
         return _answer(query, broker, news, _read_all(query, broker, news, at), at)
 
     keys: list[Key] = [log_key(want.topic, want.index) for want in named]
+    if session.resting:
+        keys = [ANY]
     if follower >= 0:
         keys.append(("to follow", follower))
     return Wait(now + body["max_wait_ms"], keys, attempt, expire)

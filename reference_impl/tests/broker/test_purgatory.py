@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from reference_impl.broker.effects import NEVER, Connection, Wait
-from reference_impl.broker.purgatory import Purgatory
+from reference_impl.broker.purgatory import ANY, Purgatory
 from reference_impl.group.members import Ticket
 
 
@@ -87,3 +87,29 @@ def test_far_deadlines_of_answered_requests_do_not_pile_up():
         purgatory.drop(request.connection)
     assert len(purgatory._deadlines) < 200
     assert not purgatory._watched
+
+
+def test_who_watches_any_key_is_asked_at_every_touch():
+    purgatory, ready = Purgatory(), ["yes"]
+    parked(purgatory, "a", 10, ANY, ready=ready)
+    purgatory.touch("x")
+    assert names(purgatory.settle(1)) == [("a", "done")]
+
+
+def test_touches_are_told_once_each_in_their_order_to_whoever_remembers_a_place():
+    purgatory = Purgatory()
+    purgatory.touch("before")
+    place = purgatory.touches
+    for key in "yxyz":
+        purgatory.touch(key)
+    assert list(purgatory.since(place)) == ["y", "x", "z"]
+    assert list(purgatory.since(purgatory.touches)) == []
+
+
+def test_touches_of_long_ago_are_forgotten_and_it_is_told_so():
+    purgatory = Purgatory()
+    for number in range(100_000):
+        purgatory.touch(number)
+    assert purgatory.touches == 100_000
+    assert purgatory.since(0) is None
+    assert list(purgatory.since(99_000)) == list(range(99_000, 100_000))
