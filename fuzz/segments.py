@@ -18,6 +18,13 @@ LIMIT = 100 * 1024 * 1024
 
 NOTICEABLE_MS = 50
 
+
+def _twice(resources: list[dict[str, Any]]) -> bool:
+    """Whether a resource is named twice (quirk alter.repeated-resource-never-answered)."""
+    named = {(row["resource_type"], row["resource_name"]) for row in resources}
+    return len(named) < len(resources)
+
+
 # Requests that a correct peer may hold: API key -> whether this body gives it the right to.
 MAY_WAIT: dict[int, Callable[[dict[str, Any]], bool]] = {
     1: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
@@ -26,6 +33,7 @@ MAY_WAIT: dict[int, Callable[[dict[str, Any]], bool]] = {
     19: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     20: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     21: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    33: lambda body: _twice(body["resources"]),  # AlterConfigs from 2.8 on never answers that
     37: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     43: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     78: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,

@@ -25,6 +25,7 @@ def wire_of(key: int, version: int, body: dict) -> bytes:
 
 
 FETCH = {"max_wait_ms": 60000, "min_bytes": 1, "topics": []}
+TOPIC = {"resource_type": 2, "resource_name": "t", "configs": []}
 LIARS = {
     "answers_in_time": (SENT, Outcome((), SILENT)),
     "speaks_frames": (SENT, Outcome((), GARBLED)),
@@ -102,6 +103,8 @@ def test_frames_in(wire, frames, whole):
         (wire_of(1, 4, {**FETCH, "max_wait_ms": 10}), False),
         (METADATA + wire_of(1, 4, FETCH), True),
         (wire_of(11, 2, {"group_id": "g", "protocols": []}), True),
+        (wire_of(33, 1, {"resources": [TOPIC, TOPIC], "validate_only": True}), True),
+        (wire_of(33, 1, {"resources": [TOPIC], "validate_only": True}), False),
         (METADATA, False),
         (b"\0\0\0\2\0\1", False),
     ],
