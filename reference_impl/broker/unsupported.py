@@ -3,10 +3,10 @@
 Two kinds: what no release serves its clients (NOT_FOR_CLIENTS), which is Kafka's own behaviour, and
 what a persona lists and is MISSING here.
 
-Either closes its connection, as Kafka does with a key it does not know: a lie that is told
-in ApiVersions (the real release lists the key) is better met by a hang-up than by an invented
-answer. Each row says which keys and why not. An API that gains a handler
-must leave this list, and the list may name nothing that no release has.
+Either closes its connection, as Kafka does with a key it does not know: a hang-up is better than
+an invented answer. Each row says which keys and why not. An API that gains a handler must leave
+this list, and the list may name nothing that no release has. Streams groups are not served either,
+but have handlers: they answer as a 4.3 that is told to leave them out (KIP-1071).
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ class Missing(NamedTuple):
 
 MISSING: tuple[Missing, ...] = (
     Missing((71, 72), "Client telemetry is not received; no release lists it."),
-    Missing((88, 89), "Streams groups come with their coordinator (KIP-1071)."),
 )
 
 

@@ -10,9 +10,11 @@ from harness.claim import claim, every, range_
 from harness.expect import all_of, answer
 from harness.scenario import Ask, Until
 from harness.steps import (
+    APPEND,
     BROKER,
     DELETE,
     SET,
+    SUBTRACT,
     TOPIC,
     a_topic,
     describe_configs,
@@ -121,6 +123,44 @@ def test_odd_subscriptions_are_refused(case):
     verdict = case.judge(
         incremental_alter_configs(
             name, [(key, SET, value)], version=case.version, kind=METRICS, name="alter"
+        ),
+        expect=answer("alter", ALTERED).is_(code),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim("topics.subscriptions-are-no-lists", evidence=("KIP-714", "observed on 4.3.1"),
+       api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"), releases="3.9+",
+       operation=(APPEND, SUBTRACT))  # fmt: skip
+def test_subscriptions_are_no_lists(case):
+    """What a subscription asks for is set as a whole: appending and subtracting are refused."""
+    verdict = case.judge(
+        incremental_alter_configs(
+            case.topic("metrics"), [("metrics", case.operation, "a.")], version=case.version,
+            kind=METRICS, name="alter",
+        ),
+        expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
+    )
+    assert verdict.conforms, verdict
+
+
+LEVELS = {
+    "append": (("root", APPEND, "INFO"), INVALID_REQUEST),
+    "subtract": (("root", SUBTRACT, "INFO"), INVALID_REQUEST),
+    "delete": (("root", DELETE, None), INVALID_REQUEST),
+    "level": (("root", SET, "LOUD"), INVALID_CONFIG),
+}
+
+
+@claim("topics.odd-log-levels-are-refused", evidence=("KIP-412", "observed on 4.3.1"),
+       api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"),
+       odd=tuple(LEVELS))  # fmt: skip
+def test_odd_log_levels_are_refused(case):
+    """A logger's level is no list, is one of six words, and the root logger never lacks one."""
+    change, code = LEVELS[case.odd]
+    verdict = case.judge(
+        incremental_alter_configs(
+            "0", [change], version=case.version, kind=LOGGER, name="alter"
         ),
         expect=answer("alter", ALTERED).is_(code),
     )

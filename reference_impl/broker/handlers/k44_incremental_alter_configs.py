@@ -1,10 +1,12 @@
 """IncrementalAlterConfigs: set, delete, append to and subtract from single configs (KIP-339).
 
-Append and subtract are for lists. To KRaft a list is a set; 2.8 appends what is there once more and
-subtracts one occurrence. A list that lost its last element stays, empty. Deleting takes any name.
+Append and subtract are for lists of topics and brokers; a client metrics subscription's are none
+to them. To KRaft a list is a set; 2.8 appends what is there once more and subtracts one occurrence.
+A list that lost its last element stays, empty. Deleting takes any name. The level of a logger is
+set or taken away, but for the root's, which is always there.
 
-Sources: KIP-339; ZkAdminManager.incrementalAlterConfigs@2.8.2,
-ConfigurationControlManager@3.9.2, 4.3.1; observed on the three.
+Sources: KIP-339, KIP-412; ZkAdminManager.incrementalAlterConfigs@2.8.2,
+ConfigurationControlManager, RuntimeLoggerManager@3.9.2, 4.3.1; observed on the three.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker import config_view
 from reference_impl.broker.controller import config_changes
-from reference_impl.broker.controller.config_changes import BROKER, LOGGER, METRICS, TOPIC
+from reference_impl.broker.controller.config_changes import BROKER, LOGGER, TOPIC
 from reference_impl.refused import Refused
 from reference_impl.wire.errors import ErrorCode
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
+ROOT = "root"
+LEVELS = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
 Change = tuple[str, int, str | None]
 fail = config_changes.fail
 
@@ -86,10 +90,23 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
 def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
     """There is one logger, and its level stays."""
     config_changes.check_broker_id(broker, name)
-    for logger, _, _ in changes:
-        if logger != "root":
+    for logger, operation, level in changes:
+        if operation in VERBS:
+            verb = VERBS[operation].upper()
+            message = f"{verb} operation is not allowed for the BROKER_LOGGER resource"
+            raise Refused(ErrorCode.INVALID_REQUEST, message)
+        if logger != ROOT:
             message = f"Logger {logger} does not exist!"
             raise config_changes.bad_value(broker, LOGGER, name, message)
+        if operation == DELETE:
+            message = "Removing the log level of the root logger is not allowed"
+            raise Refused(ErrorCode.INVALID_REQUEST, message)
+        if level not in LEVELS:
+            message = (
+                f"Cannot set the log level of {logger} to {level} as it is not a supported log "
+                f"level. Valid log levels are {', '.join(LEVELS)}"
+            )
+            raise Refused(ErrorCode.INVALID_CONFIG, message)
 
 
 def _apply(request: Request, broker: Broker, kind: int, name: str, changes: list[Change]) -> None:
@@ -116,12 +133,8 @@ def _edited(broker: Broker, kind: int, configs: dict[str, str], change: Change) 
     """A list with elements put in or taken out, starting from the default where it is not set."""
     key, operation, value = change
     release, kraft = broker.persona.release, broker.persona.kraft
-    tables = {
-        TOPIC: config_view.topic_definitions,
-        BROKER: config_view.broker_definitions,
-        METRICS: lambda _: config_view.METRICS,
-    }
-    definition = tables.get(kind, config_view.group_definitions)(release).get(key)
+    tables = {TOPIC: config_view.topic_definitions, BROKER: config_view.broker_definitions}
+    definition = tables[kind](release).get(key) if kind in tables else None
     if definition is None or definition.type != "LIST":
         verb = VERBS[operation]
         if kraft:

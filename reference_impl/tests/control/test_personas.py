@@ -111,12 +111,14 @@ def test_no_key_is_missing_twice():
     assert all(row.reason.endswith(".") for row in unsupported.MISSING)
 
 
-def test_what_is_missing_closes_the_connection():
-    """A listed key without a handler is no answer that somebody could take for Kafka's."""
-    key = min(set(unsupported.reasons()) & set(persona("4.3").broker_listener))
-    version = persona("4.3").broker_listener[key][1]
-    peer = Peer(brokers("4.3")[0])
-    assert peer.send(key, version, encode_request(key, version, 1, "e2", {})) == CLOSED
+@EACH
+def test_what_is_missing_closes_the_connection_and_is_listed_by_no_release(release):
+    """A key without a handler is no answer that somebody could take for Kafka's."""
+    missing = set(unsupported.reasons())
+    assert missing.isdisjoint(persona(release).broker_listener)
+    for key in missing:
+        peer = Peer(brokers(release)[0])
+        assert peer.send(key, 0, encode_request(key, 0, 1, "e2", {})) == CLOSED
 
 
 # ---------------------------------------------------------------------------------- configs

@@ -1,0 +1,32 @@
+"""StreamsGroupHeartbeat: refused, for streams groups are off here (KIP-1071).
+
+As a 4.3 answers whose `group.coordinator.rebalance.protocols` leaves streams out. Its answer names
+no member and has, unlike the other heartbeats', a list of statuses, empty.
+
+Observed on 4.3.1 told so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.broker.broker import Broker
+from reference_impl.broker.effects import Request
+from reference_impl.wire.errors import ErrorCode
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    return fail(request, ErrorCode.UNSUPPORTED_VERSION)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "member_id": "",
+        "member_epoch": 0,
+        "heartbeat_interval_ms": 0,
+        "acceptable_recovery_lag": 0,
+        "task_offset_interval_ms": 0,
+        "status": [],
+        "endpoint_information_epoch": 0,
+    }

@@ -1,0 +1,59 @@
+"""Streams groups where `group.coordinator.rebalance.protocols` leaves them out: refused, all alike.
+
+What is asked is not looked at: no group is found or missing, no id is checked.
+
+Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1 (facts); observed there.
+"""
+
+from harness.claim import claim, every
+from harness.expect import all_of, answer
+from harness.steps import Ask
+
+UNSUPPORTED_VERSION = 35
+OFF = {
+    "evidence": ("KIP-1071", "observed on 4.3.1"),
+    "releases": "4.3",
+    "config": {"group.coordinator.rebalance.protocols": "classic,consumer"},
+}
+
+
+@claim(
+    "rebalance.streams-heartbeats-are-refused-where-streams-are-off",
+    api="StreamsGroupHeartbeat",
+    versions=every("StreamsGroupHeartbeat"),
+    **OFF,
+)
+def test_streams_heartbeats_are_refused_where_streams_are_off(case):
+    """A heartbeat answers UNSUPPORTED_VERSION, be it a join, a leave or without a group."""
+    beats = {"join": ("g", 0), "leave": ("g", -1), "no group": ("", 0)}
+    verdict = case.judge(
+        *[
+            Ask(
+                "StreamsGroupHeartbeat", case.version,
+                {"group_id": group, "member_id": "m", "member_epoch": epoch}, name,
+            )
+            for name, (group, epoch) in beats.items()
+        ],
+        expect=all_of(*[answer(name, "error_code").is_(UNSUPPORTED_VERSION) for name in beats]),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "rebalance.streams-groups-are-not-described-where-streams-are-off",
+    api="StreamsGroupDescribe",
+    versions=every("StreamsGroupDescribe"),
+    operations=(False, True),
+    **OFF,
+)
+def test_streams_groups_are_not_described_where_streams_are_off(case):
+    """Each group that is asked for has UNSUPPORTED_VERSION, once for each time it is named."""
+    body = {
+        "group_ids": ["a", "", "b", "a"],
+        "include_authorized_operations": case.operations,
+    }
+    verdict = case.judge(
+        Ask("StreamsGroupDescribe", case.version, body, "ask"),
+        expect=answer("ask", "groups[*].error_code").is_([UNSUPPORTED_VERSION] * 4),
+    )
+    assert verdict.conforms, verdict
