@@ -13,6 +13,7 @@ from reference_impl.broker.config_view import broker_definitions
 from reference_impl.cluster.controller import Controller, ControlRules
 from reference_impl.cluster.kraft_controller import KRaftController
 from reference_impl.cluster.membership import Answered, MembershipRules
+from reference_impl.cluster.replica import NO_LEADER
 from reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 if TYPE_CHECKING:
@@ -86,6 +87,15 @@ def ask_to_stop(broker: Broker, now: int, answered: Answered) -> None:
     version = broker.persona.broker_listener[CONTROLLED_SHUTDOWN][1]
     to = broker.metadata.controller_id
     broker.ask(to, CONTROLLED_SHUTDOWN, version, body, heard, channel="controlled-shutdown")
+
+
+def named_controller(broker: Broker) -> int:
+    """Whom clients are told to ask. KRaft's quorum is not for them: any live broker passes on what
+    is meant for it (Kafka draws one for each answer: KRaftMetadataCache.getRandomAliveBroker)."""
+    known = broker.metadata
+    if not broker.persona.kraft or known.is_alive(known.controller_id):
+        return known.controller_id
+    return next((node.id for node in known.alive), NO_LEADER)
 
 
 def is_controller(broker: Broker) -> bool:

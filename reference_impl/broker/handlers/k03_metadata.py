@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from reference_impl.broker.control import named_controller
 from reference_impl.broker.controller import auto_create
 from reference_impl.cluster.replica import LeaderState
 from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
@@ -55,7 +56,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             for node in metadata.alive
         ],
         "cluster_id": broker.cluster.cluster_id,
-        "controller_id": metadata.controller_id,
+        "controller_id": named_controller(broker),
         "topics": rows,
         "error_code": ErrorCode.NONE,
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.authorized import CLUSTER_OPERATIONS
+from reference_impl.broker.control import named_controller
 from reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         "error_code": ErrorCode.NONE,
         "error_message": None,
         "cluster_id": broker.cluster.cluster_id,
-        "controller_id": metadata.controller_id,
+        "controller_id": named_controller(broker),
         "brokers": [
             {"broker_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
             for node in metadata.alive

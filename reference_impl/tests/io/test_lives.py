@@ -12,7 +12,7 @@ import pytest
 from reference_impl.io.server import serve
 from reference_impl.tests.io.test_serving import PATIENCE_S, Peer
 
-CREATE, METADATA = 19, 3
+CREATE, METADATA, DESCRIBE_CLUSTER = 19, 3, 60
 SETTINGS = {
     "broker.session.timeout.ms": "1",
     "zookeeper.session.timeout.ms": "1",
@@ -63,6 +63,17 @@ def test_a_killed_broker_comes_back_on_its_port_and_into_the_isr(running):
     running.start_broker(2)
     assert not refused(running, 2)
     assert seen(running, ([0, 1, 2], 1, [0, 1, 2]))
+
+
+def test_who_is_named_controller_is_there(running):
+    """KRaft's quorum is not among the brokers, so a client is sent to one of those that live."""
+    running.stop_broker(0)
+    asks = [(METADATA, {"topics": []}), (DESCRIBE_CLUSTER, {})]
+    with Peer(running.bootstrap[1]) as peer:
+        for key, body in asks:
+            answer = peer.ask(key, 0 if key == DESCRIBE_CLUSTER else 1, body)
+            assert len(answer["brokers"]) == 2
+            assert answer["controller_id"] in (1, 2)
 
 
 def test_a_broker_that_stops_in_order_has_left_when_the_call_returns(running):
