@@ -1,7 +1,7 @@
-"""Slow work beside the loop: making closed segments durable without holding up requests.
+"""Slow work beside the loop: making things durable without holding up requests.
 
-Kafka flushes a rolled segment on its scheduler's thread (LOG-11); so does this, on one thread of
-its own. What follows from a finished job is done by whoever calls `settle`, in that caller's
+Kafka flushes a rolled segment (LOG-11), and checkpoints high watermarks, on its scheduler's
+threads; so does this, on one thread of its own. What follows from a finished job is done by whoever calls `settle`, in that caller's
 thread, so nothing outside of this file is shared between threads.
 """
 

@@ -14,11 +14,13 @@ from __future__ import annotations
 import fcntl
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from pathlib import Path
 from uuid import uuid4
 
+from reference_impl.io.background import Background
 from reference_impl.io.disk import Disk
 from reference_impl.io.disk_store import DiskStore, Marks
 from reference_impl.log.files import (
@@ -267,6 +269,25 @@ class LogDir:
     def write_high_watermarks(self) -> None:
         self._write(names.HIGH_WATERMARKS, {k: log.high_watermark for k, log in self.logs.items()})
 
+    def write_high_watermarks_beside(self, background: Background) -> None:
+        """The same by another thread: with much to write, a sync takes a tenth of a second.
+
+        That thread has a `Disk` of its own; that it failed is told when its job is settled.
+        """
+        offsets = {key: log.high_watermark for key, log in self.logs.items()}
+        if self._is_written(names.HIGH_WATERMARKS, offsets):
+            return
+        path, image = self.root / names.HIGH_WATERMARKS, checkpoints.encode_offsets(offsets)
+        faults: list[OSError] = []
+
+        def write() -> None:
+            with suppress(LogError):
+                Disk(failed=faults.append).write_whole(path, image)
+
+        background.submit(write, lambda: [self.disk.failed(fault) for fault in faults])
+        self._written[names.HIGH_WATERMARKS] = offsets
+        self._current.add(names.HIGH_WATERMARKS)
+
     def _cut(self, key: Key, offset: int) -> None:
         """Let no checkpoint say that a log is durable, or begins, behind where it was cut."""
         for name in (names.RECOVERY_POINTS, names.LOG_STARTS, names.CLEANER_OFFSETS):
@@ -274,10 +295,13 @@ class LogDir:
                 self._write(name, {**self._written[name], key: offset})
 
     def _write(self, name: str, offsets: Mapping[Key, int]) -> None:
-        if name not in self._current or self._written[name] != offsets:
+        if not self._is_written(name, offsets):
             self.disk.write_whole(self.root / name, checkpoints.encode_offsets(offsets))
             self._written[name] = offsets
             self._current.add(name)
+
+    def _is_written(self, name: str, offsets: Mapping[Key, int]) -> bool:
+        return name in self._current and self._written[name] == offsets
 
     def _read(self, name: str) -> dict[Key, int]:
         try:

@@ -32,8 +32,8 @@ _TASKS = {
     "log.flush.offset.checkpoint.interval.ms": LogDir.write_recovery_points,
     "log.flush.start.offset.checkpoint.interval.ms": LogDir.write_log_starts,
     "log.cleaner.backoff.ms": LogDir.write_cleaner_offsets,
-    "replica.high.watermark.checkpoint.interval.ms": LogDir.write_high_watermarks,
 }
+_HIGH_WATERMARKS = "replica.high.watermark.checkpoint.interval.ms"
 _FLUSHER = "log.flush.scheduler.interval.ms"
 
 
@@ -222,6 +222,7 @@ class LogDirs:
         self._alarms = alarms
         for name, task in _TASKS.items():
             self._again(name, number(name), partial(self._each, task), now)
+        self._again(_HIGH_WATERMARKS, number(_HIGH_WATERMARKS), self._write_high_watermarks, now)
         if number(_FLUSHER) < NEVER:
             self._again(_FLUSHER, number(_FLUSHER), self._flush_due, now)
         self._wake(now)
@@ -239,6 +240,13 @@ class LogDirs:
             self._background.settle()
         for each in list(self._live()):
             self._survive(partial(task, each))
+
+    def _write_high_watermarks(self, now: int) -> None:
+        beside = self._background
+        if beside is None:
+            self._each(LogDir.write_high_watermarks, now)
+        else:
+            self._each(lambda each: each.write_high_watermarks_beside(beside), now)
 
     def _flush_due(self, now: int) -> None:
         for each in list(self._live()):

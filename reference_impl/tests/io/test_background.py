@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from types import SimpleNamespace
 
 from reference_impl.io.background import Background
 from reference_impl.io.log_dirs import LogDirs
@@ -58,4 +60,52 @@ def test_what_was_cut_off_meanwhile_does_not_count_as_durable(tmp_path):
     log.truncate_to(1, NOW)
     background.stop()
     assert log.recovery_point <= 1
+    dirs.release()
+
+
+def ticking(folder, background):
+    """A log of three records, its directory's alarms by name, and who was told of failures."""
+    first = opened(folder)
+    config = first._config_of
+    first.release()
+    alarms, gone = {}, []
+    dirs = LogDirs(
+        [folder], config, background=background, failed=lambda path, keys: gone.append(keys)
+    )
+    dirs.load(NOW)
+    fill(dirs, 3).high_watermark = 2
+    remind = SimpleNamespace(remind=lambda key, at, call: alarms.__setitem__(key[0], call))
+    dirs.schedule(remind, lambda name: 1000, NOW)
+    return dirs, alarms["replica.high.watermark.checkpoint.interval.ms"], gone
+
+
+def test_high_watermarks_are_made_durable_beside_the_loop(tmp_path, monkeypatch):
+    background, threads, sync = Background(), [], os.fsync
+
+    def seen(descriptor):
+        threads.append(threading.current_thread().name)
+        sync(descriptor)
+
+    dirs, tick, _ = ticking(tmp_path, background)
+    monkeypatch.setattr(os, "fsync", seen)
+    tick(NOW + 1000)
+    background.stop()
+    assert set(threads) == {"touchstone-flush"}
+    dirs.release()
+    again = opened(tmp_path)
+    assert again.dirs[0].logs[KEY].high_watermark == 2
+    again.release()
+
+
+def test_a_directory_that_fails_there_is_offline_when_that_is_settled(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    background = Background()
+    dirs, tick, gone = ticking(tmp_path, background)
+    monkeypatch.setattr(os, "fsync", full)
+    tick(NOW + 1000)
+    background.stop()
+    assert gone == [[KEY]]
+    assert dirs.dirs[0].offline
     dirs.release()
