@@ -28,7 +28,6 @@ CLUSTERS = [1, 3, pytest.param(KAFKA, marks=_REAL)]
 HASTE = {
     "group.initial.rebalance.delay.ms": 0,
     "group.consumer.min.session.timeout.ms": 3000,
-    "group.consumer.session.timeout.ms": 6000,
     "group.consumer.min.heartbeat.interval.ms": 300,
     "group.consumer.heartbeat.interval.ms": 1000,
     "offsets.topic.num.partitions": 5,

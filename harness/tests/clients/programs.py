@@ -20,6 +20,8 @@ from harness.targets.maven import kafka_home
 VERSION = "4.3.1"
 PATIENCE_S = 150.0
 POLL_S = 0.05
+# Commands wait as long as we do; of themselves they end after 30 s.
+PATIENT = ("--timeout", str(int(PATIENCE_S * 1000)))
 
 
 class Program:
@@ -67,10 +69,10 @@ class Program:
         self.process.terminate()
         return self.ended()
 
-    def events(self, name: str) -> list[dict[str, Any]]:
-        """What the Verifiable programs say is JSON lines with a name."""
+    def events(self, *names: str) -> list[dict[str, Any]]:
+        """What the Verifiable programs say is JSON lines with a name; in the order it was said."""
         found = [json.loads(line) for line in list(self.lines) if line.startswith("{")]
-        return [row for row in found if row.get("name") == name]
+        return [row for row in found if row.get("name") in names]
 
     def until(self, done: Callable[[], Any], what: str) -> None:
         wait_for(done, lambda: f"{self.name}: {what}; it said\n" + "\n".join(self.lines[-15:]))

@@ -10,8 +10,9 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import ProducerFenced
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-PATIENCE_S = 40
+from harness.tests.clients.programs import PATIENCE_S
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 4
 
 
@@ -39,7 +40,7 @@ async def running(client):
 def member(bootstrap: str, topic: str, **settings) -> AIOKafkaConsumer:
     return AIOKafkaConsumer(
         topic, bootstrap_servers=bootstrap, group_id=settings.pop("group", topic),
-        auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=6000,
+        auto_offset_reset="earliest", enable_auto_commit=False, session_timeout_ms=45_000,
         heartbeat_interval_ms=300, metadata_max_age_ms=5000, **settings,
     )  # fmt: skip
 

@@ -21,8 +21,9 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewTopic
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-PATIENCE_S = 40
+from harness.tests.clients.programs import PATIENCE_S
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 6
 CLASSIC = ["range", "roundrobin", "cooperative-sticky"]
 KINDS = [*CLASSIC, "consumer"]
@@ -50,8 +51,7 @@ def consumer(bootstrap):
 
     def make(group: str, kind: str, **settings) -> Consumer:
         own = {"group.protocol": "consumer"} if kind == "consumer" else {
-            "partition.assignment.strategy": kind, "session.timeout.ms": 6000,
-            "heartbeat.interval.ms": 300,
+            "partition.assignment.strategy": kind, "heartbeat.interval.ms": 300,
         }  # fmt: skip
         said = {
             "bootstrap.servers": bootstrap, "group.id": group, "auto.offset.reset": "earliest",

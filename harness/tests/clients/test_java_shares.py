@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.tests.clients.programs import PATIENCE_S, Program, said, wait_for
+from harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
 from harness.tests.clients.test_java import plain, producing
 from reference_impl.io.client import Client
 
@@ -58,7 +58,8 @@ def test_two_consumers_share_one_partition(bootstrap, topic, tmp_path):
 
 def test_an_operator_sees_and_moves_a_share_group(bootstrap, topic, tmp_path):
     def command(*arguments: str) -> list[str]:
-        return plain(said(tmp_path, SHARES, "--bootstrap-server", bootstrap, *arguments), topic)
+        where = ("--bootstrap-server", bootstrap, *PATIENT)
+        return plain(said(tmp_path, SHARES, *where, *arguments), topic)
 
     with producing(tmp_path, bootstrap, topic, 30) as producer:
         producer.ended()

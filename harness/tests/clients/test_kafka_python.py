@@ -18,8 +18,9 @@ with warnings.catch_warnings():  # it reads its schemas in a way that Python 3.1
     from kafka.admin import NewTopic
     from kafka.structs import OffsetAndMetadata
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-PATIENCE_S = 40
+from harness.tests.clients.programs import PATIENCE_S
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 4
 
 
@@ -43,7 +44,7 @@ def consumer(bootstrap):
 
     def make(group: str, *topics: str, **settings) -> KafkaConsumer:
         said = {
-            "session_timeout_ms": 6000, "heartbeat_interval_ms": 300, "enable_auto_commit": False,
+            "heartbeat_interval_ms": 300, "enable_auto_commit": False,
             "auto_offset_reset": "earliest", **settings,
         }  # fmt: skip
         made.append(

@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from harness.tests.clients.programs import PATIENCE_S
 from reference_impl.client.offsets import READ_COMMITTED
 from reference_impl.io.client import Client
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-PATIENCE_S = 60
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS, RECORDS = 4, 40
 READS = {"reset": "earliest", "max_wait_ms": 50}
 

@@ -9,12 +9,8 @@ three is killed with SIGKILL and started again on its data.
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import socket
 import struct
-import sys
 import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
@@ -22,11 +18,11 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from harness.bench.contest import served
 from harness.target import Shape, Unavailable
 from harness.targets import parse
 from harness.targets.maven import kafka_home
 from harness.tests.clients.conftest import HASTE, KAFKA
+from harness.tests.clients.mortal import Brokers
 from harness.tests.clients.programs import PATIENCE_S, VERSION, Program
 from reference_impl.io.client import Client
 from reference_impl.io.server import serve
@@ -151,29 +147,11 @@ def test_words_are_counted_once_though_brokers_are_killed(tmp_path, cluster):
 
 def test_words_are_counted_once_though_the_process_is_killed(tmp_path):
     """SIGKILL to the process of all three; the next one finds groups and transactions on disk."""
-    argv = [sys.executable, "-m", "harness", "broker", "--brokers", "3", "--port", three_ports()]
-    argv += ["--data", str(tmp_path / "data")]
-    argv += [word for name, value in THREE.items() for word in ("--config", f"{name}={value}")]
-    with served(argv) as (bootstrap, first):
-        words = Words(bootstrap)
-        with word_count(tmp_path / "streams", bootstrap) as program:
+    with ExitStack() as stack:
+        cluster = Brokers(stack, tmp_path / "data", 3, THREE)
+        words = Words(cluster.bootstrap)
+        with word_count(tmp_path / "streams", cluster.bootstrap) as program:
             words.send(LINES)
-            os.kill(first, signal.SIGKILL)
-            with served(argv):
-                words.send(LINES)
-                exactly_once(words, program)
-
-
-def three_ports() -> str:
-    """The first of three in a row that nobody listens on."""
-    while True:
-        with ExitStack() as stack:
-            held = stack.enter_context(socket.socket())
-            held.bind(("127.0.0.1", 0))
-            first = held.getsockname()[1]
-            try:
-                for port in (first + 1, first + 2):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return str(first)
+            cluster.kill()
+            words.send(LINES)
+            exactly_once(words, program)
