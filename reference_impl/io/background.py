@@ -1,8 +1,8 @@
 """Slow work beside the loop: making things durable without holding up requests.
 
 Kafka flushes a rolled segment (LOG-11), and checkpoints high watermarks, on its scheduler's
-threads; so does this, on one thread of its own. What follows from a finished job is done by whoever calls `settle`, in that caller's
-thread, so nothing outside of this file is shared between threads.
+threads; so does this, on one thread of its own. What follows from a finished job is done by whoever
+calls `settle`, in that caller's thread, so nothing outside of this file is shared between threads.
 """
 
 from __future__ import annotations
