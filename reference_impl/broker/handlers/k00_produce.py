@@ -1,4 +1,4 @@
-"""Produce (key 0): append to the logs this broker leads.
+"""Produce: append to the logs this broker leads.
 
 Each partition stands alone: one that fails does not stop the others (APPEND-01). acks=0 has no
 answer, and an error closes the connection so that the client notices (APPEND-21). acks other than

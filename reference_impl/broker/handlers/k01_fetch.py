@@ -1,4 +1,4 @@
-"""Fetch (key 1): bytes from the logs this broker leads, now or when there are enough of them.
+"""Fetch: bytes from the logs this broker leads, now or when there are enough of them.
 
 Answered at once when the client will not wait, when the bytes reach its minimum, when a partition
 failed or when none was named; otherwise it waits in the purgatory until enough was appended or its

@@ -1,4 +1,4 @@
-"""ListOffsets (key 2): offsets by meaning or by time (META-01 to META-05).
+"""ListOffsets: offsets by meaning or by time (META-01 to META-05).
 
 Timestamp -1 is the latest offset a reader of this isolation may see, -2 the log start, -3 the
 record with the largest timestamp (v7, KIP-734), -4 the earliest local offset (v8, KIP-405), -5 the

@@ -1,4 +1,4 @@
-"""DeleteRecords (key 21): move a partition's log start up (KIP-107, FETCH-23).
+"""DeleteRecords: move a partition's log start up (KIP-107, FETCH-23).
 
 Offset -1 means the high watermark; above it is OFFSET_OUT_OF_RANGE, as is anything else negative.
 Internal topics are refused, and topics without the delete policy (POLICY_VIOLATION). The answer

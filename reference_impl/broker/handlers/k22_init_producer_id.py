@@ -1,4 +1,4 @@
-"""InitProducerId (key 22): a producer id and an epoch (KIP-98).
+"""InitProducerId: a producer id and an epoch (KIP-98).
 
 Without a transactional id it is a fresh id at epoch 0, and any broker gives it. With one, the
 coordinator raises the epoch of the id's producer, which fences whoever had it, after it has put an

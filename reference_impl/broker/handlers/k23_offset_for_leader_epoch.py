@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (key 23): where an epoch ended (KIP-101), for followers and consumers.
+"""OffsetForLeaderEpoch: where an epoch ended (KIP-101), for followers and consumers.
 
 v1 tells the epoch the offset belongs to, v2 fences by the asker's epoch (KIP-320), v3 names the
 asker: a consumer since KIP-320, or a replica, v4 is flexible.

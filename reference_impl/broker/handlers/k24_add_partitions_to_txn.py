@@ -1,4 +1,4 @@
-"""AddPartitionsToTxn (key 24): partitions enter a transaction, all of them or none.
+"""AddPartitionsToTxn: partitions enter a transaction, all of them or none.
 
 One that is not there refuses them all: UNKNOWN_TOPIC_OR_PARTITION for it, OPERATION_NOT_ATTEMPTED
 for the rest. Up to v3 a client asks for one transactional id; from v4 on brokers ask for many at

@@ -1,4 +1,4 @@
-"""AddOffsetsToTxn (key 25): a group's partition of `__consumer_offsets` enters a transaction.
+"""AddOffsetsToTxn: a group's partition of `__consumer_offsets` enters a transaction.
 
 The group need not exist and its coordinator is not asked: only where its offsets will lie counts.
 

@@ -1,4 +1,4 @@
-"""EndTxn (key 26): a transaction commits or aborts.
+"""EndTxn: a transaction commits or aborts.
 
 Answered when the outcome is written down; the markers follow. v5 is version 2 of transactions
 (KIP-890): each end raises the epoch and the answer tells the producer with what to go on.

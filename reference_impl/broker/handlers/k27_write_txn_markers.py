@@ -1,4 +1,4 @@
-"""WriteTxnMarkers (key 27): a coordinator has the ends of transactions written.
+"""WriteTxnMarkers: a coordinator has the ends of transactions written.
 
 One batch per producer and partition, answered when all are replicated. Without an authorizer
 anybody may ask.

@@ -1,4 +1,4 @@
-"""TxnOffsetCommit (key 28): offsets that count when their transaction commits.
+"""TxnOffsetCommit: offsets that count when their transaction commits.
 
 They are appended to the group's partition of `__consumer_offsets` under the producer's id and wait
 beside the group's own until the marker comes. Since KIP-890 the coordinator of the transaction is

@@ -1,4 +1,4 @@
-"""AlterReplicaLogDirs (key 34): replicas of this broker move to another directory (KIP-113).
+"""AlterReplicaLogDirs: replicas of this broker move to another directory (KIP-113).
 
 v0-v1 the first; v2 flexible.
 

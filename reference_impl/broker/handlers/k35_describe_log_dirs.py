@@ -1,4 +1,4 @@
-"""DescribeLogDirs (key 35): which directories there are, what lies in them and how large (KIP-113).
+"""DescribeLogDirs: which directories there are, what lies in them and how large (KIP-113).
 
 v0-v1 the first; v2 flexible; v3 an error of its own; v4 bytes of the volume (KIP-827); v5 whether
 a directory is cordoned, which none of ours ever is.

@@ -1,4 +1,4 @@
-"""DescribeProducers (key 61): the producers that a partition remembers (KIP-664).
+"""DescribeProducers: the producers that a partition remembers (KIP-664).
 
 Sources: KafkaApis.handleDescribeProducersRequest, ReplicaManager.activeProducerState at 2.8.2, 3.9;
 observed on 2.8.2, 3.9.2, 4.3.1.

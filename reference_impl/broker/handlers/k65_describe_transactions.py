@@ -1,4 +1,4 @@
-"""DescribeTransactions (key 65): where transactional ids stand, as their coordinator has it.
+"""DescribeTransactions: where transactional ids stand, as their coordinator has it.
 
 v0 the first version (KIP-664).
 

@@ -1,4 +1,4 @@
-"""ListTransactions (key 66): the transactional ids that this broker coordinates (KIP-664).
+"""ListTransactions: the transactional ids that this broker coordinates (KIP-664).
 
 Filters join: states and producer ids by name, v1 the time since the transaction began (KIP-994),
 v2 a pattern for the whole transactional id (KIP-1152). A state that does not exist is told back and
