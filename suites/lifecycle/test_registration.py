@@ -80,6 +80,24 @@ def test_what_came_before_the_end_is_answered(case):
     assert verdict.conforms, verdict
 
 
+@claim("lifecycle.who-is-named-controller-is-there", evidence=("META-08", "KIP-590"),
+       api="DescribeCluster", **on("3.9+", DEATH))  # fmt: skip
+def test_who_is_named_controller_is_there(case):
+    """KRaft's brokers name one of themselves as controller, which passes requests on; whoever has
+    left is not named. (KRaftMetadataCache.getRandomAliveBroker)
+    """
+    verdict = case.judge(
+        stop_broker(0),
+        Until(metadata(broker=1, name="told"), "brokers", "len ==", 2),
+        Ask("DescribeCluster", case.version, {}, "described", broker=1),
+        expect=all_of(
+            answer("told", "controller_id").is_one_of(1, 2),
+            answer("described", "controller_id").is_one_of(1, 2),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
 @claim("lifecycle.a-broker-that-is-gone-can-be-forgotten", evidence=("KIP-631",),
        api="UnregisterBroker", **on("3.9+", DEATH))  # fmt: skip
 def test_a_broker_that_is_gone_can_be_forgotten(case):
