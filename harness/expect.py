@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from harness import advertised, placeholders, record_view
 from harness import path as paths
-from harness import placeholders, record_view
 from harness.placeholders import Name, Now, Ref
 from harness.transcript import Transcript
 from reference_impl.wire import records as wire_records
@@ -357,21 +357,17 @@ _RELEASES = re.compile(r"(\d+\.\d+)(?:(\+)|-(\d+\.\d+))?")
 
 def fits(release: str, words: str) -> bool:
     """Whether a release is among those that "2.2+", "1.0-2.8" or "1.0,3.9" name."""
-    number = _number(release)
+    number = advertised.number(release)
     for word in words.split(","):
         match = _RELEASES.fullmatch(word.strip())
         if match is None:
             raise ValueError(f"not a range of releases: {words!r} (as 1.0, 2.2+, 1.0-2.8)")
         first, onwards, last = match.groups()
-        if number == _number(first) or (number > _number(first) and onwards):
+        if number == advertised.number(first) or (number > advertised.number(first) and onwards):
             return True
-        if last and _number(first) <= number <= _number(last):
+        if last and advertised.number(first) <= number <= advertised.number(last):
             return True
     return False
-
-
-def _number(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in release.split(".")[:2])
 
 
 # as JSON, for bundles

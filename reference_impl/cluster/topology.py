@@ -134,19 +134,15 @@ class Cluster:
         nodes: Iterable[Node] = (),
         *,
         random: Chance,
-        cluster_id: str | None = None,
-        controller_id: int | None = None,
-        topic_defaults: Mapping[str, str] | None = None,
         topic_ids: bool = True,
         switches: Iterable[str] = (),
     ) -> None:
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
         self.random = random
-        self.cluster_id = cluster_id or urlsafe_b64encode(random.randbytes(16)).decode()[:22]
-        lowest = min(self.brokers, default=-1)
-        self.controller_id = lowest if controller_id is None else controller_id
-        self.topic_defaults = dict(topic_defaults or {})
+        self.cluster_id = urlsafe_b64encode(random.randbytes(16)).decode()[:22]
+        self.controller_id = min(self.brokers, default=-1)
+        self.topic_defaults: dict[str, str] = {}
         self._defaults_apart: dict[int, Mapping[str, str]] = {}  # by broker
         self.topic_ids = topic_ids
         self.switches = frozenset(switches)

@@ -122,7 +122,8 @@ def test_every_change_is_seen():
 
 def test_overrides_win_over_defaults_and_are_parsed_once():
     """DYN-10."""
-    made = cluster(topic_defaults={"retention.ms": "7", "cleanup.policy": "compact"})
+    made = cluster()
+    made.set_topic_defaults({"retention.ms": "7", "cleanup.policy": "compact"})
     made.create("a", [[0]], {"retention.ms": " 9 "})
     config = made.config_of("a")
     assert (config.retention_ms, config.compact, config.delete) == (9, True, False)
