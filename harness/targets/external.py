@@ -52,7 +52,8 @@ class ExternalTarget:
         sight = self._look()
         brokers = {} if sight is None else sight.brokers
         if shape.config:
-            raise Unavailable(f"{self.name} cannot be configured from here: {shape.settings}")
+            wanted = ", ".join(f"{name}={value}" for name, value in shape.config)
+            raise Unavailable(f"{self.name} cannot be configured from here; wanted: {wanted}")
         if shape.brokers > max(len(brokers), len(self.addresses)):
             known = len(brokers) or "an unknown number of"
             raise Unavailable(f"{self.name} has {known} brokers, {shape.brokers} are wanted")
