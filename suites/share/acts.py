@@ -6,9 +6,12 @@ before its topic is made: a broker that shows the topic has heard of the configs
 has share partitions initialised, so members beat until they are assigned some; the epochs on the
 way are the same in every run. A share partition is read from the share coordinator when somebody
 fetches it first, so another member does that, before there are records. A lock that ends is waited
-for by a fetch that waits. Nothing here judges.
+for by a fetch that waits. And so is whoever fetched before: a leader answers first and lets go of
+the share partition afterwards, and to who comes in between there is nothing to read. Nothing here
+judges.
 
-Sources: KIP-932, KIP-1206, KIP-1222, KIP-1226; schemas of APIs 76 to 79, 83 to 87, 90 to 92.
+Sources: KIP-932, KIP-1206, KIP-1222, KIP-1226; DelayedShareFetch@4.3.1; schemas of
+APIs 76 to 79, 83 to 87, 90 to 92.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,6 +49,7 @@ FIRST_RENEWING = 2
 GAP, ACCEPT, RELEASE_IT, REJECT, RENEW = range(5)
 BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 LONG_MS = 20_000  # a wait that something else ends
+BRIEF_MS = 500  # a wait that sees nothing come, once who fetched before has let go
 CODE = "error_code"
 ROW = "responses[0].partitions[0]"
 ACQUIRED, ROW_CODE, ACK_CODE = (

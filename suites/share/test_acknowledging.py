@@ -12,6 +12,7 @@ from suites.share.acts import (
     ACCEPT,
     ACK_CODE,
     BERT,
+    BRIEF_MS,
     GAP,
     INVALID_REQUEST,
     INVALID_STATE,
@@ -207,7 +208,7 @@ def test_members_acknowledge_their_own(case):
     how = {"member": BERT, "version": case.version}
     verdict = case.judge(
         acquired(group, topic, *THREE),
-        fetch(group, 0, topic, member=BERT, name="bert begins"),
+        fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="bert begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="all"),
         acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="one"),
         expect=all_of(wrong("all", INVALID_STATE), wrong("one", INVALID_STATE)),
@@ -353,7 +354,7 @@ def test_fetches_acknowledge(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, max_records=1, **how, name="first"),
-        fetch(group, 1, topic, run(0, 0, ACCEPT), **how, name="second"),
+        fetch(group, 1, topic, run(0, 0, ACCEPT), **how, wait_ms=LONG_MS, name="second"),
         fetch(group, 2, topic, run(1, 1, RELEASE_IT), wait_ms=LONG_MS, **how, name="third"),
         expect=all_of(
             is_("second", 0, ACK_CODE), has("second", (1, 1, 1)), has("third", (1, 1, 2))
@@ -370,7 +371,7 @@ def test_fetches_tell_what_was_wrong(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, max_records=1, **how, name="first"),
-        fetch(group, 1, topic, run(0, 4, ACCEPT), **how, name="second"),
+        fetch(group, 1, topic, run(0, 4, ACCEPT), **how, wait_ms=LONG_MS, name="second"),
         fetch(group, 2, topic, run(1, 0, ACCEPT), **how, name="third"),
         expect=all_of(
             is_("second", INVALID_REQUEST, ACK_CODE),

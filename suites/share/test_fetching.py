@@ -12,6 +12,7 @@ from suites.share.acts import (
     ACCEPT,
     ANNE,
     BERT,
+    BRIEF_MS,
     LONG_MS,
     RECORD_LIMIT,
     ROW_CODE,
@@ -62,7 +63,7 @@ def test_records_go_to_one_member(case):
         a_group(group, topic, batch(b"one", b"two")),
         joins(group, BERT, topic),
         fetch(group, 0, topic, version=case.version, name="first"),
-        fetch(group, 0, topic, member=BERT, version=case.version, name="second"),
+        fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=BRIEF_MS, name="second"),
         fetch(group, 1, topic, member=BERT, version=case.version, name="second again"),
         produce(topic, 0, batch(b"three"), name="more"),
         fetch(group, 2, topic, member=BERT, version=case.version, name="second at last"),
@@ -133,7 +134,7 @@ def test_whole_batches_are_acquired(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"one", b"two", b"three"), batch(b"four", b"five")),
         fetch(group, 0, topic, version=case.version, max_records=2, name="first"),
-        fetch(group, 1, topic, version=case.version, max_records=1, name="second"),
+        fetch(group, 1, topic, version=case.version, max_records=1, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("first", (0, 2, 1)), has("second", (3, 4, 1))),
     )
     assert verdict.conforms, verdict
@@ -172,8 +173,8 @@ def test_record_limit_is_exact(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"1", b"2", b"3", b"4", b"5")),
         fetch(group, 0, topic, max_records=2, **how, name="first"),
-        fetch(group, 1, topic, max_records=2, **how, name="second"),
-        fetch(group, 2, topic, max_records=9, **how, name="third"),
+        fetch(group, 1, topic, max_records=2, **how, wait_ms=LONG_MS, name="second"),
+        fetch(group, 2, topic, max_records=9, **how, wait_ms=LONG_MS, name="third"),
         expect=all_of(has("first", (0, 1, 1)), has("second", (2, 3, 1)), has("third", (4, 4, 1))),
     )
     assert verdict.conforms, verdict
@@ -187,7 +188,7 @@ def test_record_limit_runs_over_batches(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5")),
         fetch(group, 0, topic, max_records=3, **how, name="first"),
-        fetch(group, 1, topic, max_records=5, **how, name="second"),
+        fetch(group, 1, topic, max_records=5, **how, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("first", (0, 2, 1)), has("second", (3, 3, 1), (4, 4, 1))),
     )
     assert verdict.conforms, verdict
@@ -201,7 +202,7 @@ def test_the_modes_mix(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"1", b"2", b"3", b"4"), batch(b"5")),
         fetch(group, 0, topic, max_records=1, **exactly, name="first"),
-        fetch(group, 1, topic, max_records=1, version=case.version, name="second"),
+        fetch(group, 1, topic, max_records=1, version=case.version, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("first", (0, 0, 1)), has("second", (1, 3, 1))),
     )
     assert verdict.conforms, verdict
@@ -305,12 +306,13 @@ def test_record_count_goes_over_partitions(case):
         produce(topic, 0, batch(b"one"), name="to 0"),
         produce(topic, 1, batch(b"two"), name="to 1"),
         fetch(group, 0, topic, partitions=(0, 1), max_records=1, version=case.version, name="one"),
-        fetch(group, 1, topic, partitions=(0, 1), max_records=1, version=case.version, name="two"),
+        fetch(group, 1, topic, partitions=(0, 1), max_records=1, version=case.version,
+              wait_ms=LONG_MS, name="two"),
         expect=all_of(
             answer("one", "responses[0].partitions").has_length(2),
             answer("two", "responses[0].partitions").has_length(1),
         ),
-    )
+    )  # fmt: skip
     assert verdict.conforms, verdict
 
 
@@ -324,7 +326,7 @@ def test_deleted_records_are_passed_over(case):
         close(group, name="closed"),
         delete_records(topic, 0, 2, name="deleted"),
         fetch(group, 0, topic, version=case.version, name="moves"),
-        fetch(group, 1, topic, version=case.version, name="goes on"),
+        fetch(group, 1, topic, version=case.version, wait_ms=LONG_MS, name="goes on"),
         expect=has("goes on", (2, 3, 1)),
     )
     assert verdict.conforms, verdict

@@ -11,6 +11,7 @@ from suites.share.acts import (
     ACCEPT,
     ACK_CODE,
     BERT,
+    BRIEF_MS,
     INVALID_REQUEST,
     INVALID_STATE,
     LONG_MS,
@@ -30,6 +31,7 @@ from suites.share.acts import (
 
 API, FETCHES = "ShareAcknowledge", "ShareFetch"
 RENEWING = range_(API, 2)
+LOCK_MS = 2500  # over soon, and not before a busy machine has asked who holds it
 THREE = (batch(b"one", b"two", b"three"),)
 
 
@@ -43,9 +45,9 @@ def test_locks_end(case):
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     verdict = case.judge(
-        a_group(group, topic, *THREE, lock_ms=1000),
+        a_group(group, topic, *THREE, lock_ms=LOCK_MS),
         fetch(group, 0, topic, **how, name="first"),
-        fetch(group, 0, topic, member=BERT, **how, name="locked"),
+        fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, **how, name="locked"),
         fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, **how, name="second"),
         expect=all_of(has("locked"), has("second", (0, 2, 2))),
     )
@@ -57,9 +59,9 @@ def test_late_acknowledgements_are_refused(case):
     """Who acknowledges when its lock has ended hears INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     verdict = case.judge(
-        a_group(group, topic, *THREE, lock_ms=1000),
+        a_group(group, topic, *THREE, lock_ms=LOCK_MS),
         fetch(group, 0, topic, name="first"),
-        fetch(group, 0, topic, member=BERT, name="begins"),
+        fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="begins"),
         fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, name="second"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="late"),
         expect=all_of(has("second", (0, 2, 2)), wrong("late", INVALID_STATE)),
@@ -73,7 +75,7 @@ def test_locks_of_parts_end(case):
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     verdict = case.judge(
-        a_group(group, topic, *THREE, lock_ms=1000),
+        a_group(group, topic, *THREE, lock_ms=LOCK_MS),
         fetch(group, 0, topic, **how, name="first"),
         acknowledge(group, 1, topic, run(0, 1, ACCEPT), name="two"),
         fetch(group, 2, topic, wait_ms=LONG_MS, **how, name="again"),
@@ -176,10 +178,10 @@ def test_locks_that_end_count_too(case):
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": LONG_MS}
     verdict = case.judge(
-        a_group(group, topic, batch(b"bad"), lock_ms=1000, limit=2),
+        a_group(group, topic, batch(b"bad"), lock_ms=LOCK_MS, limit=2),
         fetch(group, 0, topic, **how, name="first"),
         fetch(group, 1, topic, **how, name="second"),
-        fetch(group, 2, topic, version=case.version, wait_ms=2500, name="third"),
+        fetch(group, 2, topic, version=case.version, wait_ms=2 * LOCK_MS, name="third"),
         expect=all_of(has("first", (0, 0, 1)), has("second", (0, 0, 2)), nothing("third")),
     )
     assert verdict.conforms, verdict

@@ -12,6 +12,7 @@ from suites.share.acts import (
     ACCEPT,
     BAD_EPOCH,
     BERT,
+    BRIEF_MS,
     INVALID_REQUEST,
     LONG_MS,
     NO_ROOM,
@@ -196,7 +197,7 @@ def test_ended_sessions_give_back(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"one", b"two")),
         fetch(group, 0, topic, version=case.version, name="first"),
-        fetch(group, 0, topic, member=BERT, version=case.version, name="second"),
+        fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=BRIEF_MS, name="second"),
         close(group, version=case.version, name="ends"),
         fetch(
             group, 1, topic, member=BERT, version=case.version, wait_ms=LONG_MS,
@@ -229,7 +230,7 @@ def test_ending_fetches_may_acknowledge(case):
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, version=case.version, max_records=1, name="first"),
         fetch(group, -1, topic, run(0, 0, ACCEPT), version=case.version, name="ends"),
-        fetch(group, 0, topic, member=BERT, version=case.version, name="second"),
+        fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("ends"), has("second", (1, 1, 1))),
     )
     assert verdict.conforms, verdict
@@ -242,8 +243,8 @@ def test_sessions_begin_anew(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first"),
-        fetch(group, 0, topic, version=case.version, name="anew"),
-        fetch(group, 0, topic, member=BERT, version=case.version, name="another"),
+        fetch(group, 0, topic, version=case.version, wait_ms=BRIEF_MS, name="anew"),
+        fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=BRIEF_MS, name="another"),
         fetch(group, 1, topic, run(0, 0, ACCEPT), version=case.version, name="accepts"),
         expect=all_of(
             has("anew"),
@@ -261,7 +262,7 @@ def test_sessions_go_with_their_connections(case):
     verdict = case.judge(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first", connection="b"),
-        fetch(group, 0, topic, member=BERT, version=case.version, name="second"),
+        fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=BRIEF_MS, name="second"),
         Close("b"),
         fetch(group, 1, topic, member=BERT, version=case.version, wait_ms=LONG_MS, name="has it"),
         expect=all_of(has("first", (0, 0, 1)), has("second"), has("has it", (0, 0, 2))),
