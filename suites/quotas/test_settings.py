@@ -104,3 +104,15 @@ def test_impossible_ones_are_refused(case):
         alter(who, changes, version=case.version), expect=answer("alter", CODE).is_(INVALID)
     )
     assert verdict.conforms, verdict
+
+
+@claim("quotas.any-word-may-be-taken-away", evidence=("KIP-546", "observed on 4.3.1"), **ALTER)
+def test_any_word_may_be_taken_away(case):
+    """A quota that nobody set, or that no release knows, is taken away without complaint."""
+    who = of_client(case.group("client"))
+    verdict = case.judge(
+        alter(who, {PRODUCER: None, "no.such.rate": None}, version=case.version),
+        describe(who),
+        expect=all_of(answer("alter", CODE).is_(NONE), answer("described", ENTRIES).is_([])),
+    )
+    assert verdict.conforms, verdict

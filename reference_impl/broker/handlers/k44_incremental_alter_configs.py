@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
 ROOT = "root"
-LEVELS = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
 Change = tuple[str, int, str | None]
 fail = config_changes.fail
 
@@ -90,6 +89,7 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
 def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
     """There is one logger, and its level stays."""
     config_changes.check_broker_id(broker, name)
+    levels = broker.persona.quirk("configs.log-levels")
     for logger, operation, level in changes:
         if operation in VERBS:
             verb = VERBS[operation].upper()
@@ -101,12 +101,12 @@ def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
         if operation == DELETE:
             message = "Removing the log level of the root logger is not allowed"
             raise Refused(ErrorCode.INVALID_REQUEST, message)
-        if level not in LEVELS:
+        if level not in levels:
             message = (
                 f"Cannot set the log level of {logger} to {level} as it is not a supported log "
-                f"level. Valid log levels are {', '.join(LEVELS)}"
+                f"level. Valid log levels are {', '.join(levels)}"
             )
-            raise Refused(ErrorCode.INVALID_CONFIG, message)
+            raise config_changes.bad_value(broker, LOGGER, name, message)
 
 
 def _apply(request: Request, broker: Broker, kind: int, name: str, changes: list[Change]) -> None:

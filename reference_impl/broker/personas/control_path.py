@@ -11,6 +11,8 @@ from typing import Any
 from reference_impl.wire.errors import ErrorCode as E
 
 _SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
+_LEVELS = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
+_HASHED_LEVELS = ("TRACE", "ERROR", "INFO", "FATAL", "DEBUG", "WARN")
 
 ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
     "api-versions.fallback-lists-itself": (
@@ -112,6 +114,12 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "one: (its value is shown, it is read-only).",
         ((False, True), (False, True), (True, True), (True, True), (True, False)),
         _SEEN,
+    ),
+    "configs.log-levels": (
+        "The levels of a logger, in the order in which a release lists them to who names another: "
+        "a Java hash set's, later the alphabet's.",
+        (_HASHED_LEVELS, _HASHED_LEVELS, _HASHED_LEVELS, _LEVELS, _LEVELS),
+        "observed on 2.8.2, 3.9.2, 4.3.1; the older two have no such request",
     ),
     "configs.metrics-have-defaults": (
         "A client metrics subscription that nobody made shows its defaults.",
