@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from reference_impl.wire.records import Record, encode_batch, varint
 from reference_impl.wire.records.batch import HEADER_SIZE, Header
 
-from .flow import ClientError
-
-Place = tuple[str, int]
+from .flow import ClientError, Place
 
 
 @dataclass(slots=True)

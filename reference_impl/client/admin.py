@@ -20,6 +20,7 @@ from .flow import (
     KafkaError,
     Pause,
     Unreachable,
+    named,
     raise_for,
 )
 from .metadata import NO_ID, STALE, Tries, View, know, persist, refresh
@@ -121,9 +122,9 @@ class Admin:
                         place = topic["name"], part["partition_index"]
                         code = part["error_code"]
                         if code and code not in STALE:
-                            raise KafkaError(code, about="{}-{}".format(*place))
+                            raise KafkaError(code, about=named(place))
                         if code:
-                            error = KafkaError(code, about="{}-{}".format(*place))
+                            error = KafkaError(code, about=named(place))
                         else:
                             done[place] = part["low_watermark"]
             if error is not None:

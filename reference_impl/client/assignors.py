@@ -20,7 +20,8 @@ from reference_impl.wire.embedded.consumer_protocol import (
     encode_subscription,
 )
 
-Place = tuple[str, int]
+from .flow import Place
+
 Given = dict[str, list[Place]]
 _SUBSCRIPTION_VERSION = 3  # a reader of an older one takes what it knows
 

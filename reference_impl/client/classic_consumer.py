@@ -12,9 +12,8 @@ from typing import Any
 
 from . import assignors
 from .assignors import ASSIGNORS, Assignor
-from .flow import Flow
+from .flow import Flow, Place
 from .group_consumer import GroupConsumer
-from .group_offsets import Place
 from .member import Member
 from .metadata import View, refresh
 

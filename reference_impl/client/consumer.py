@@ -22,7 +22,9 @@ from .flow import (
     Flow,
     KafkaError,
     Pause,
+    Place,
     Unreachable,
+    named,
 )
 from .metadata import STALE, View, know, refresh, try_refresh
 from .offsets import (
@@ -31,7 +33,6 @@ from .offsets import (
     READ_COMMITTED,
     READ_UNCOMMITTED,
     Found,
-    Place,
     found_for,
     offsets_for,
 )
@@ -303,7 +304,7 @@ class Consumer:
         elif code in STALE or (code and is_retriable(code)):
             stale.add(place[0])
         elif code:
-            raise KafkaError(code, about="{}-{}".format(*place))
+            raise KafkaError(code, about=named(place))
         else:
             try:
                 fetched = read_partition(

@@ -27,8 +27,8 @@ from reference_impl.wire.errors import ErrorCode as E
 from . import group_offsets
 from .consumer import Consumer
 from .coordinator import Coordinator
-from .flow import ClientError, Flow, KafkaError, Pause
-from .group_offsets import CommitFailed, Offset, Place, RebalanceInProgress, Wanted
+from .flow import ClientError, Flow, KafkaError, Pause, Place
+from .group_offsets import CommitFailed, Offset, RebalanceInProgress, Wanted
 from .member import Do, Member
 from .metadata import View
 from .modern_member import ModernMember

@@ -15,9 +15,8 @@ from reference_impl.wire.errors import ErrorCode as E
 from reference_impl.wire.errors import is_retriable
 
 from .coordinator import MOVED, Coordinator
-from .flow import ClientError, Failed, Flow, KafkaError, Unreachable
+from .flow import ClientError, Failed, Flow, KafkaError, Place, Unreachable
 
-Place = tuple[str, int]
 _V_NAMES = 9  # the last version that names topics
 _V_RETENTION = 2  # before it offsets had a time of their own, or were kept in ZooKeeper
 _ELSEWHERE = MOVED | {E.REQUEST_TIMED_OUT}

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from re import Pattern
 from typing import Any
 
-from .flow import Flow
+from .flow import Flow, Place
 from .group_consumer import GroupConsumer, Listener
-from .group_offsets import Place
 from .metadata import View, try_refresh
 from .modern_member import ModernMember
 

@@ -9,12 +9,21 @@ from typing import NamedTuple
 
 from reference_impl.wire.errors import ErrorCode, is_retriable
 
-from .flow import LATEST_VERSION, Answer, Ask, Flow, KafkaError, Outcome, Unreachable
+from .flow import (
+    LATEST_VERSION,
+    Answer,
+    Ask,
+    Flow,
+    KafkaError,
+    Outcome,
+    Place,
+    Unreachable,
+    named,
+)
 from .metadata import STALE, Tries, View, know, refresh
 
 EARLIEST, LATEST = -2, -1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
-Place = tuple[str, int]
 
 
 class Found(NamedTuple):
@@ -63,7 +72,7 @@ def found_for(
             return found
         if error is None:  # nobody leads what is missing
             place = next(place for place in wanted if place not in found)
-            error = KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, about="{}-{}".format(*place))
+            error = KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, about=named(place))
         elif _final(error):
             raise error
         yield from tries.again(error)
@@ -111,7 +120,7 @@ def _take(outcome: Outcome, found: dict[Place, Found]) -> KafkaError | Unreachab
         for part in topic["partitions"]:
             place = topic["name"], part["partition_index"]
             if part["error_code"]:
-                error = KafkaError(part["error_code"], about="{}-{}".format(*place))
+                error = KafkaError(part["error_code"], about=named(place))
             else:
                 found[place] = Found(part["offset"], part["timestamp"])
     return error

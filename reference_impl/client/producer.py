@@ -21,7 +21,7 @@ from reference_impl.wire.errors import ErrorCode, is_retriable
 from reference_impl.wire.records import NONE, ZSTD
 from reference_impl.wire.records.batch import Header
 
-from .accumulator import Accumulator, Delivery, PendingBatch, Place
+from .accumulator import Accumulator, Delivery, PendingBatch
 from .flow import (
     ANY,
     LATEST_VERSION,
@@ -32,7 +32,9 @@ from .flow import (
     KafkaError,
     Outcome,
     Pause,
+    Place,
     Unreachable,
+    named,
 )
 from .metadata import STALE, Tries, View, know, persist, refresh, try_refresh
 from .partitioner import Sticky, for_key
@@ -374,7 +376,7 @@ class Producer:
             offset = part["base_offset"] if not code else -1
             batch.settle(offset, part.get("log_append_time_ms", -1))
             return
-        error = KafkaError(code, part.get("error_message"), "{}-{}".format(*batch.place))
+        error = KafkaError(code, part.get("error_message"), named(batch.place))
         if code == ErrorCode.MESSAGE_TOO_LARGE and len(batch.deliveries) > 1:
             self._accumulator.split(batch)
             if batch.sequence >= 0:  # nothing was stored, so its halves begin where it did

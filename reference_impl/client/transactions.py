@@ -24,10 +24,10 @@ from typing import Any
 from reference_impl.wire.errors import ErrorCode as E
 from reference_impl.wire.errors import is_retriable
 
-from .accumulator import Delivery, PendingBatch, Place
+from .accumulator import Delivery, PendingBatch
 from .connection import SOFTWARE
 from .coordinator import ANY_VERSION, MOVED, TRANSACTION, Coordinator, code_of
-from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError
+from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError, Place
 from .group_offsets import Wanted, first_error, rows
 from .metadata import View
 from .producer import Producer

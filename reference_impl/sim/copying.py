@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reference_impl.client.flow import ClientError, Flow, Pause
-from reference_impl.client.group_offsets import Place
+from reference_impl.client.flow import ClientError, Flow, Pause, Place
 from reference_impl.client.offsets import READ_COMMITTED
 from reference_impl.client.transactions import State, TransactionalProducer
 from reference_impl.sim.actor import Actor

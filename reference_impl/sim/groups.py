@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reference_impl.client.classic_consumer import ClassicConsumer
-from reference_impl.client.flow import ClientError, Flow
+from reference_impl.client.flow import ClientError, Flow, Place
 from reference_impl.client.group_consumer import Listener
-from reference_impl.client.group_offsets import Place
 from reference_impl.client.offsets import READ_UNCOMMITTED
 from reference_impl.sim.actor import Actor
 from reference_impl.sim.client import SimClient
