@@ -14,6 +14,7 @@ from functools import partial
 from os import cpu_count
 
 import click
+from click.core import ParameterSource
 
 from harness.cli import listed
 from reference_impl.broker.switches import SWITCHES
@@ -52,17 +53,30 @@ def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, wo
         trial, seconds=seconds, brokers=brokers, partitions=partitions, release=release,
         switches=switches, kinds=kinds or None, workload=workload,
     )  # fmt: skip
+    again = _again(click.get_current_context())
     if seed is not None:
         found = one(seed, traced=True)
         for line in found.tail:
             click.echo(line)
-        click.echo(_line(found))
+        click.echo(_line(found, again))
         sys.exit(VIOLATED if found.violation else HELD)
-    trials = _run(one, range(first, first + seeds), jobs)
+    trials = _run(one, range(first, first + seeds), jobs, again)
     sys.exit(VIOLATED if any(each.violation for each in trials) else HELD)
 
 
-def _run(one, seeds: range, jobs: int) -> list[Trial]:
+def _again(asked: click.Context) -> str:
+    """The command that plays one seed of this run, but for its number."""
+    words = ["touchstone sim"]
+    for option in asked.command.params:
+        given = asked.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+        if given and option.name not in ("seeds", "first", "seed", "jobs"):
+            value = asked.params[option.name]
+            for each in value if option.multiple else (value,):
+                words.append(f"{option.opts[0]} {each}")
+    return " ".join((*words, "--seed"))
+
+
+def _run(one, seeds: range, jobs: int, again: str) -> list[Trial]:
     done, violated = [], 0
     with ProcessPoolExecutor(jobs) as pool:
         for future in as_completed([pool.submit(one, seed) for seed in seeds]):
@@ -70,7 +84,7 @@ def _run(one, seeds: range, jobs: int) -> list[Trial]:
             done.append(found)
             if found.violation:
                 violated += 1
-                click.echo(_line(found))
+                click.echo(_line(found, again))
             if len(done) % 20 == 0 or len(done) == len(seeds):
                 told = f"sim: {len(done)} of {len(seeds)} seeds, {violated} violated"
                 click.echo(told, err=True)
@@ -89,9 +103,9 @@ def _figures(groups: Mapping[str, int]) -> str:
     return "".join(f", {count:,} {what}" for what, count in sorted(groups.items()))
 
 
-def _line(found: Trial) -> str:
+def _line(found: Trial, again: str) -> str:
     if found.violation:
-        return f"VIOLATED {found.violation}\n  again: touchstone sim --seed {found.seed}"
+        return f"VIOLATED {found.violation}\n  again: {again} {found.seed}"
     faults = ", ".join(f"{count} {kind}" for kind, count in sorted(found.faults.items()))
     return (
         f"seed {found.seed}: held; {found.acknowledged:,} acknowledged, {found.unknown} unknown,"

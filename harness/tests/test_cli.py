@@ -1,4 +1,4 @@
-"""The commands that need no broker of their own: judge, diff, replay, smoke, coverage, record."""
+"""The commands: that pages show them as they are; judge, diff, replay, smoke, sim, coverage, record."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import lzma
 import re
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 from harness import anatomy, bundle, driver, recordings
 from harness.__main__ import COMMANDS, main
 from harness.bundle import Bundle
-from harness.cli import record, smoke
+from harness.cli import record, sim, smoke
 from harness.expect import answer
 from harness.placeholders import Name
 from harness.plugin import pytest_addoption
@@ -303,6 +304,18 @@ def answers_everything(upstream):
 
 def test_smoke_refuses_words_that_are_no_targets():
     assert run("smoke", "--target", "nonsense").exit_code == 3
+
+
+# sim
+
+
+def test_a_seed_that_broke_a_promise_is_told_with_what_it_was_run_with(monkeypatch):
+    broke = SimpleNamespace(tail=(), violation="seed 7: lost", seed=7)
+    monkeypatch.setattr(sim, "trial", lambda *_, **__: broke)
+    given = ("--brokers", 4, "--switch", "lost-write", "--switch", "hw-ignored")
+    done = run("sim", "--seed", 7, "--jobs", 1, *given)
+    again = "touchstone sim --brokers 4 --switch lost-write --switch hw-ignored --seed 7"
+    assert done.exit_code == 1 and f"again: {again}\n" in done.output
 
 
 # coverage and record
