@@ -1,4 +1,4 @@
-"""The commands: that pages show them as they are; judge, diff, replay, smoke, sim, coverage, record."""
+"""The commands: as pages show them; judge, diff, replay, smoke, sim, coverage, record."""
 
 from __future__ import annotations
 
