@@ -265,7 +265,7 @@ def test_late_classic_members_are_fenced(case):
     """A classic member that is told to join and does not within its rebalance timeout is out."""
     group = case.group()
     verdict = case.judge(
-        mixed(group, rebalance_ms=500),
+        mixed(group, rebalance_ms=1500),
         heartbeat("c", group, 1, name="c hears"),
         until(group, "Assigning", "c is out", members=1),
         heartbeat("c", group, 1, name="late"),

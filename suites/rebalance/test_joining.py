@@ -412,7 +412,7 @@ def test_consumers_must_speak_their_protocol(case):
     assert verdict.conforms, verdict
 
 
-DELAYED = CLUSTER | {"group.initial.rebalance.delay.ms": 600}
+DELAYED = CLUSTER | {"group.initial.rebalance.delay.ms": 2000}
 
 
 @claim(
@@ -451,9 +451,9 @@ def test_the_delay_ends_with_the_rebalance_timeout(case):
     group = case.group()
     verdict = case.judge(
         coordinated(group),
-        sent(comes("a", group, rebalance_ms=700)),
+        sent(comes("a", group, rebalance_ms=2500)),
         until(group, PREPARING, "a waits"),
-        sent(comes("b", group, rebalance_ms=700)),
+        sent(comes("b", group, rebalance_ms=2500)),
         until(group, PREPARING, "b waits", 2),
         Await("a comes"),
         Await("b comes"),
