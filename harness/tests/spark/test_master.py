@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spar
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
+HANGS_S = 1_800  # four JVMs on a busy machine of two cores take minutes for what they do
 LINES = 400  # of a start that must have said by then what is waited for
 
 
@@ -52,7 +53,7 @@ def started(log: str, arguments: list[str], work: Path) -> tuple[subprocess.Pope
 
 def stop(daemon: subprocess.Popen) -> None:
     daemon.terminate()
-    daemon.communicate(timeout=60)
+    daemon.communicate(timeout=HANGS_S)
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_a_cluster_writes_the_bytes_that_this_machine_writes(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=HANGS_S,
     )
     assert done.returncode == report.WRITTEN, done.stderr
     assert f"starting Spark on {master}" in done.stderr

@@ -18,6 +18,8 @@ from harness.tests.spark.golden import EVIL, HISTORY, ODD, PRODUCTS, WAVERED, go
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark_here")]
 
+HANGS_S = 1_800  # what takes longer has stopped, on any machine
+
 
 def rows_of(found: dict, name: str, *fields: str) -> list[tuple]:
     return [tuple(row[field] for field in fields) for row in found[name]]
@@ -236,7 +238,7 @@ def test_a_second_report_has_the_same_bytes_and_leaves_nothing_else(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=HANGS_S,
     )
     assert done.returncode == cli.WRITTEN, done.stderr
     assert all(line.startswith("touchstone report: ") for line in done.stderr.splitlines())
@@ -278,7 +280,7 @@ def test_every_view_draws_itself(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=HANGS_S,
     )
     assert "CONSOLE" not in done.stderr, done.stderr
     body = done.stdout.split("<noscript>")[0]
