@@ -47,10 +47,14 @@ def consumer(bootstrap):
             "heartbeat_interval_ms": 300, "enable_auto_commit": False,
             "auto_offset_reset": "earliest", **settings,
         }  # fmt: skip
-        made.append(
-            KafkaConsumer(*topics, bootstrap_servers=bootstrap.split(","), group_id=group, **said)
-        )
-        return made[-1]
+        one = KafkaConsumer(bootstrap_servers=bootstrap.split(","), group_id=group, **said)
+        made.append(one)
+        if topics:
+            # 3.0 that leads a group before it knows the topics gives nobody anything, and that
+            # stays so: seen once, on a busy machine.
+            poll_until([], lambda _: all(one.partitions_for_topic(each) for each in topics))
+            one.subscribe(topics)
+        return one
 
     yield make
     for each in made:
