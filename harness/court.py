@@ -22,6 +22,7 @@ from harness.recordings import Missing, Store
 from harness.scenario import Ask, Scenario, Send, Until
 from harness.target import Endpoint, StartFailed, Target, Unavailable
 from harness.targets import parse, probe
+from harness.targets.external import ExternalTarget
 from harness.targets.recorded import RecordedTarget
 from harness.transcript import Transcript
 from harness.verdict import (
@@ -175,6 +176,10 @@ class Court:
         if isinstance(self.target, RecordedTarget):
             return self.target.transcript(case, scenario)
         endpoint = self.target.start(scenario.shape)
+        if isinstance(self.target, ExternalTarget):
+            unlike = self.target.unlike(scenario.shape)
+            if unlike:
+                raise Unavailable(unlike)
         _capable(case.claim, endpoint)
         self._last = case.id
         seen = self._drive(scenario, endpoint, nonce)

@@ -77,7 +77,7 @@ class Verdict:
         return self.reason.partition(":")[0]
 
     def __str__(self) -> str:
-        lines = [f"{self.kind} (connection {self.connection}): {self.reason}"]
+        lines = [f"{self.kind} (connection {self.connection}): {self.reason}".removesuffix(": ")]
         lines += [f"  expected  {failure}" for failure in self.failures]
         lines += [f"  differs   {difference}" for difference in self.differences[:12]]
         if len(self.differences) > 12:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Sequence
 
 from harness import advertised
 from harness.target import Address, Endpoint, Shape, Unavailable, Versions
@@ -63,6 +64,17 @@ class ExternalTarget:
                 raise Unavailable(f"{self.name} has racks {racks}, not {list(shape.racks)}")
         return Endpoint(self.addresses, brokers if shape.brokers > 1 else {})
 
+    def unlike(self, shape: Shape) -> str | None:
+        """Why answers of this shape say nothing of it: it has other brokers or other racks."""
+        sight = self._look()
+        if sight is None:
+            return None
+        seen = [sight.racks.get(node) for node in sorted(sight.brokers)]
+        wanted = list(shape.racks) or [None] * shape.brokers
+        if seen == wanted:
+            return None
+        return f"{self.name} has {_described(seen)}; the case is about {_described(wanted)}"
+
     def advertised(self) -> Versions:
         if self._silence is not None:
             raise self._silence
@@ -84,3 +96,10 @@ class ExternalTarget:
             with contextlib.suppress(probe.NotReady):
                 self._sight = probe.metadata(self.addresses[0], SECONDS)
         return self._sight
+
+
+def _described(racks: Sequence[str | None]) -> str:
+    brokers = "1 broker" if len(racks) == 1 else f"{len(racks)} brokers"
+    if not any(racks):
+        return f"{brokers} without racks"
+    return f"{brokers} with racks {', '.join(rack or 'none' for rack in racks)}"

@@ -58,6 +58,23 @@ def test_several_brokers_are_known_by_their_metadata():
 
 
 @pytest.mark.parametrize(
+    ("brokers", "rack", "shape", "reason"),
+    [
+        (1, None, Shape(), None),
+        (3, None, Shape(3), None),
+        (2, "a", Shape(2, ("a", "a")), None),
+        (3, None, Shape(), "3 brokers without racks; the case is about 1 broker without racks"),
+        (1, "a", Shape(), "1 broker with racks a; the case is about 1 broker without racks"),
+        (4, None, Shape(3), "4 brokers without racks; the case is about 3 brokers without racks"),
+    ],
+)
+def test_another_shape_is_not_compared(brokers, rack, shape, reason):
+    with LyingServer(None, somebody(brokers, rack)) as server:
+        found = ExternalTarget((server.address,)).unlike(shape)
+    assert found is None if reason is None else found.endswith(reason)
+
+
+@pytest.mark.parametrize(
     "shape, reason",
     [
         (Shape(4), "has 3 brokers, 4 are wanted"),
