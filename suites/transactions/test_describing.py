@@ -8,6 +8,7 @@ from harness.claim import claim, range_
 from harness.expect import all_of, answer, by_release
 from harness.placeholders import Ref
 from harness.steps import a_topic, ask, produce, producer_ready
+from suites import trio
 from suites.scene import ONE, batch
 from suites.sending import from_producer
 from suites.transactions.acts import (
@@ -25,6 +26,7 @@ from suites.transactions.acts import (
 )
 
 INVALID_REQUEST, UNKNOWN_TOPIC, INVALID_TOPIC, NOT_FOUND = 42, 3, 17, 105
+NOT_LEADER_OR_FOLLOWER = 6
 INVALID_REGULAR_EXPRESSION = 128
 STATES = "transaction_states"
 LIST = {"api": "ListTransactions", "versions": range_("ListTransactions", 0), "config": CLUSTER}
@@ -204,6 +206,34 @@ def test_ended_ones_leave_the_producer(case):
             answer("ask", f"{producer}.coordinator_epoch").is_(0),
             answer("ask", f"{producer}.current_txn_start_offset").is_(-1),
             answer("ask", f"{producer}.last_sequence").is_(0),
+        ),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.followers-tell-producers-too",
+    evidence=("KIP-664", "observed on 2.8.2, 3.9.2 and 4.3.1"),
+    **PRODUCERS | trio.CALM,
+)
+def test_followers_tell_producers_too(case):
+    """Whoever has a replica tells which producers it knows, leader or not; others know nothing."""
+    topic, plain = case.topic(), Ref("producer ids", "producer_id")
+    partition = "topics[0].partitions[0]"
+    known = f"{partition}.active_producers"
+    verdict = case.judge(
+        trio.placed(topic, {0: [1, 2]}),
+        producer_ready(),
+        trio.write(topic, from_producer(plain, 0, 0, b"a", b"b")),
+        describe_producers(topic, broker=1, name="leader"),
+        describe_producers(topic, broker=2, name="follower"),
+        describe_producers(topic, broker=0, name="neither"),
+        expect=all_of(
+            answer("leader", f"{known}[*].producer_id").is_([plain]),
+            answer("follower", f"{partition}.error_code").is_(0),
+            answer("follower", f"{known}[*].producer_id").is_([plain]),
+            answer("follower", f"{known}[*].last_sequence").is_([1]),
+            answer("neither", f"{partition}.error_code").is_(NOT_LEADER_OR_FOLLOWER),
         ),
     )
     assert verdict.conforms, verdict

@@ -1,7 +1,9 @@
 """DescribeProducers: the producers that a partition remembers (KIP-664).
 
-Sources: KafkaApis.handleDescribeProducersRequest, ReplicaManager.activeProducerState at 2.8.2, 3.9;
-observed on 2.8.2, 3.9.2, 4.3.1.
+A follower answers like its leader: tools ask each replica, to find what hangs on one of them only.
+
+Sources: KafkaApis.handleDescribeProducersRequest, ReplicaManager.activeProducerState,
+Partition.activeProducerState at 2.8.2, 3.9; observed on 2.8.2, 3.9.2, 4.3.1.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
     if topic not in broker.metadata.topics:
         words = NOT_HOSTED if looked_at else None
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, words)
-    replica, code = locate(broker, topic, index)
+    replica, code = locate(broker, topic, index, any_replica=True)
     if replica is None:
         return _error(index, code, None)
     known = replica.log.producers.producers.values()
