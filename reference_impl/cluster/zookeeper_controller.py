@@ -242,10 +242,18 @@ class ZooKeeperController(Controller):
 
     # --- elections somebody asks for --------------------------------------------------------
 
+    def stuck(self, places: Iterable[Place]) -> bool:
+        """Kafka's election dies, and nobody hears of it, on one that has not had a leader yet."""
+        staying = [place for place in places if place[0] not in self.deletions]
+        found = [self.cluster.partition(*place) for place in staying]
+        return any(p is not None and self.state(p) is PartitionState.NEW for p in found)
+
     def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:
+        """All of them are those that brokers were told of, so none that has not had a leader."""
         everything = places is None
         if places is None:
-            places = [(p.topic, p.index) for p in self.cluster.all_partitions()]
+            rows = self.cluster.all_partitions()
+            places = [(p.topic, p.index) for p in rows if self.state(p) is not PartitionState.NEW]
         results = [self._elected(kind, *place) for place in places]
         skipped = everything and self.rules.elections_skip_needless
         return [r for r in results if not skipped or r.outcome != "needless"]
@@ -256,6 +264,8 @@ class ZooKeeperController(Controller):
         partition = self.cluster.partition(topic, index)
         if partition is None:
             return Elected(topic, index, "unknown-partition")
+        if self.state(partition) is PartitionState.NEW:
+            return Elected(topic, index, "unavailable")
         live = self._live()
         if kind == PREFERRED:
             if partition.leader == partition.replicas[0]:
@@ -269,7 +279,12 @@ class ZooKeeperController(Controller):
         return Elected(topic, index, "done" if done else "unavailable")
 
     def balance(self) -> None:
-        """A broker that lacks more than leader.imbalance.per.broker.percentage gets all back."""
+        """A broker that lacks more than leader.imbalance.per.broker.percentage gets all back.
+
+        One partition without replicas, which a manual assignment can make, ends Kafka's sweep.
+        """
+        if any(not partition.replicas for partition in self.cluster.all_partitions()):
+            return
         live = self._live()
         for broker, (others, total) in sorted(self.imbalanced().items()):
             if broker in live and len(others) * 100 > self.most_imbalance * total:

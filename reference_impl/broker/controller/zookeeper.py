@@ -293,6 +293,8 @@ def _grown(
     existing = [p.replicas for p in topic.partitions]
     cluster = broker.cluster
     if assignments is None:
+        if not existing[0]:
+            raise unknown_error(broker, "empty.head")
         table = placed(
             broker, lambda: racks.continue_assignment(seats(cluster), existing, count), now
         )

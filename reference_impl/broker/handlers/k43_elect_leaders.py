@@ -2,10 +2,12 @@
 
 ZooKeeper's controller answers a partition once however often it was asked for, KRaft's every entry
 by itself, topics without partitions too, and nothing at all to a request that gives it no time.
-2.2 calls an election that changes nothing a success.
+2.2 calls an election that changes nothing a success. Whoever names a partition that has not had a
+leader yet is never answered there: the election dies in the controller.
 
 Sources: KIP-183, KIP-460; CTL-23; KafkaController.processReplicaLeaderElection@2.2.1, 2.8.2,
-ReplicationControlManager.electLeaders@3.9.2, 4.3.1; observed on three nodes of the four.
+ReplicationControlManager.electLeaders@3.9.2, 4.3.1; observed on three nodes of the four,
+and partitions without a leader on one node of 2.2.1, 2.8.2.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference_impl.broker.control import controller_of, is_controller
+from reference_impl.broker.effects import NEVER, Wait
 from reference_impl.cluster.controller import PREFERRED, UNCLEAN, Elected
 from reference_impl.wire.errors import ErrorCode
 
@@ -30,7 +33,7 @@ NOT_AVAILABLE = {
 }
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body = request.body
     rows, kind = body["topic_partitions"], body["election_type"]
     if broker.persona.kraft:
@@ -44,7 +47,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         return _answer(_kraft(broker, kind, rows))
     if kind not in (PREFERRED, UNCLEAN):
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
-    return _answer(_zookeeper(broker, kind, rows))
+    found = _zookeeper(broker, kind, rows)
+    return Wait(NEVER, (), lambda _: None, lambda _: None) if found is None else _answer(found)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -122,20 +126,23 @@ def _kraft_row(kind: int, elected: Elected) -> Row:
 
 def _zookeeper(
     broker: Broker, kind: int, rows: list[dict[str, Any]] | None
-) -> list[tuple[str, list[Row]]]:
-    """By topic in the order in which it was first named."""
+) -> list[tuple[str, list[Row]]] | None:
+    """By topic in the order in which it was first named; None where there is no answer."""
     places = None
     if rows is not None:
         places = list(dict.fromkeys((row["topic"], i) for row in rows for i in row["partitions"]))
     found: dict[str, list[Row]] = {}
     if not is_controller(broker):
         if places is None:
-            places = [(p.topic, p.index) for p in broker.cluster.all_partitions()]
+            places = [(p.topic, p.index) for p in broker.metadata.all_partitions()]
         for topic, index in places:
             found.setdefault(topic, []).append((index, ErrorCode.NOT_CONTROLLER, None))
     else:
+        controller = controller_of(broker)
+        if places is not None and controller.stuck(places):
+            return None
         says_needless = broker.persona.quirk("elections.say-when-needless")
-        for elected in controller_of(broker).elect(kind, places):
+        for elected in controller.elect(kind, places):
             row = _zookeeper_row(kind, elected, says_needless=says_needless)
             found.setdefault(elected.topic, []).append(row)
     return list(found.items())

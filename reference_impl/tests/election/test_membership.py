@@ -135,3 +135,15 @@ def test_leaders_go_home_when_the_balance_is_looked_at(kind):
     assert leader(cluster) == 2
     members.tick(members.deadline())
     assert leader(cluster) == 1
+
+
+def test_no_leader_goes_home_while_a_partition_has_no_replicas():
+    cluster, members = world(rules=MembershipRules(balance_ms=300_000), t=[[1, 2]])
+    members.began(0)
+    members.killed(1, 0)
+    members.tick(9_000)
+    members.join(1)
+    members.controller.isr_changed(cluster.partition("t", 0), [2, 1])
+    cluster.create("empty", [[]])
+    members.tick(members.deadline())
+    assert leader(cluster) == 2
