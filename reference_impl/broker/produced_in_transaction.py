@@ -2,10 +2,13 @@
 
 Only partitions that this broker leads and where the producer has nothing open yet are asked about:
 once a transaction has begun in a log, its own batches prove it. Where the question adds them, the
-first batch of a producer that the log knows nothing of has to be its first at all.
+first batch of a producer that the log knows nothing of has to be its first at all. A log that knows
+a newer epoch of the producer ends the matter (4.3): a coordinator that is stuck would have it retry
+until its records expire.
 
 Sources: ReplicaManager.handleProduceAppend, maybeStartTransactionVerificationForPartition on trunk
-of 2024-10; KIP-890; ProducerAppendInfo.checkSequence@4.3.1 (facts); observed on 3.9.2 and 4.3.1.
+of 2024-10; KIP-890; ProducerAppendInfo.checkSequence, UnifiedLog.maybeStartTransactionVerification
+@4.3.1 (facts); observed on 3.9.2 and 4.3.1.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ class Refusal(NamedTuple):
 
 
 Refusals = dict[Key, Refusal]
+_FENCED = Refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
 _HEADLESS = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=True)
 
 
@@ -57,7 +61,9 @@ def verify(
     name = request.body["transactional_id"]
     if name is None or not broker.persona.quirk("produce.verifies-transactions"):
         return None
-    producer, wanted, headless = None, set(), set()
+    fences = broker.persona.quirk("produce.old-epochs-are-not-verified")
+    fences = fences and "producer-epoch-not-checked" not in broker.switches
+    producer, wanted, headless, fenced = None, set(), set(), {}
     for topic, row in rows:
         header = _header(row["records"])
         if topic is None or header is None or not transactional(row["records"]):
@@ -66,6 +72,9 @@ def verify(
         if replica is None:
             continue
         known = replica.log.producers.producers.get(header.producer_id)
+        if fences and known is not None and header.producer_epoch < known.epoch:
+            fenced[topic, row["index"]] = _FENCED
+            continue
         begun = known is not None and known.transaction_start is not None
         if not (begun and known.epoch == header.producer_epoch):
             producer = Producer(header.producer_id, header.producer_epoch)
@@ -73,7 +82,7 @@ def verify(
             if header.base_sequence and not (known and known.batches):
                 headless.add((topic, row["index"]))
     if producer is None:
-        return None
+        return Ticket({"refusals": fenced}) if fenced else None
     version = request.header.version
     adds = version >= FIRST_ADDING
     asked = verification.ask(broker, name, producer, frozenset(wanted), adds=adds, now=now)
@@ -83,7 +92,8 @@ def verify(
         found = {key: _refusal(version, code) for key, code in asked.answer["codes"].items()}
         if adds:
             found |= {key: _HEADLESS for key in headless if found[key] is None}
-        told.give({"refusals": {key: one for key, one in found.items() if one is not None}})
+        refused = {key: one for key, one in found.items() if one is not None}
+        told.give({"refusals": fenced | refused})
 
     asked.watch = then
     if asked.answer is not None:

@@ -18,9 +18,11 @@ from suites.transactions.acts import (
     CLUSTER,
     COMMIT,
     PRODUCED,
+    PRODUCER,
     READ_COMMITTED,
     a_producer,
     add_partitions,
+    describe,
     end,
     markers,
     record,
@@ -33,6 +35,7 @@ WRITTEN = "markers[0].topics[0].partitions[0].error_code"
 END = "topics[0].partitions[0].offset"
 SOMEBODY = Ref("producer ids", "producer_id")
 UNKNOWN_TOPIC, MESSAGE_FORMAT, INVALID_EPOCH, COORDINATOR_FENCED = 3, 43, 47, 52
+TRANSACTION_ABORTABLE = 120
 MARKERS = {"api": "WriteTxnMarkers", "versions": every("WriteTxnMarkers"), "config": CLUSTER}
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 
@@ -238,5 +241,33 @@ def test_old_formats_take_no_markers(case):
         markers(SOMEBODY, 0, COMMIT, topic, version=case.version, name="ask"),
         at_end(topic),
         expect=all_of(answer("ask", WRITTEN).is_(MESSAGE_FORMAT), answer("end", END).is_(0)),
+    )
+    assert verdict.conforms, verdict
+
+
+@claim(
+    "transactions.a-newer-marker-fences-before-the-coordinator-is-asked",
+    evidence=("KIP-890", "observed on 3.9.2 and 4.3.1"),
+    api="Produce",
+    versions=range_("Produce", 11),
+    config=CLUSTER,
+)
+def test_a_newer_marker_fences_before_the_coordinator_is_asked(case):
+    """Where a log knows a newer epoch of the producer no partition is verified or added, in 4.3;
+    3.9 asks the coordinator first.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    sent = answer("ask", PRODUCED)
+    verdict = case.judge(
+        a_topic(topic),
+        a_producer(transaction),
+        markers(PRODUCER, 9, ABORT, topic, version=1, name="fenced"),
+        send(transaction, topic, record(ONE), version=case.version, name="ask"),
+        describe(transaction, name="left alone"),
+        expect=all_of(
+            answer("fenced", WRITTEN).is_(0),
+            by_release({"3.9": sent.is_(TRANSACTION_ABORTABLE), "4.3": sent.is_(INVALID_EPOCH)}),
+            answer("left alone", "transaction_states[0].transaction_state").is_("Empty"),
+        ),
     )
     assert verdict.conforms, verdict

@@ -103,6 +103,11 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         (False, False, False, True, True),
         "ReplicaManager.handleProduceAppend at 3.9; observed on 3.9.2 and 4.3.1",
     ),
+    "produce.old-epochs-are-not-verified": (
+        "A batch of an older epoch than its log knows is refused before the coordinator is asked.",
+        (False, False, False, False, True),
+        "UnifiedLog.maybeStartTransactionVerification at 4.3.1; observed on 3.9.2 and 4.3.1",
+    ),
     "produce.null-records-hang": (
         "Null records are never answered: the error path trips over them as well.",
         (False, False, False, True, True),
