@@ -3,13 +3,14 @@
 Each producer has a connection, a transactional id and a topic of its own, and goes through
 transactions of version 2 (KIP-890) one after another: Produce 12, which adds the partition by
 itself, then EndTxn 5, whose answer has the epoch of the next. While a coordinator still writes the
-markers of the last one it answers CONCURRENT_TRANSACTIONS, or has the append tried again; then so
-does the producer, at once. The bytes are the same for both sides, so is the client: one thread that
+markers of the last one it answers CONCURRENT_TRANSACTIONS, or has the append tried again, and a
+broker that has just made a topic may not lead it yet; then so does the producer, at once. The bytes are the same for both sides, so is the client: one thread that
 stamps ids and checksums into frames made beforehand.
 """
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import struct
 import time
@@ -23,7 +24,12 @@ from reference_impl.wire.records import batch, build, fix_crc
 
 PRODUCERS = (1, 8)
 SECONDS, WARM_UP = 5.0, 1.0  # of measuring, and before it
-BUSY = {int(ErrorCode.CONCURRENT_TRANSACTIONS), int(ErrorCode.NOT_ENOUGH_REPLICAS)}
+BUSY = {
+    int(ErrorCode.CONCURRENT_TRANSACTIONS),
+    int(ErrorCode.NOT_ENOUGH_REPLICAS),
+    int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    int(ErrorCode.NOT_LEADER_OR_FOLLOWER),
+}
 _WHO, _WHO_AT = struct.Struct(">qh"), batch.MAX_TIMESTAMP_AT + 8  # producer id and epoch
 _ENDED = struct.Struct(">8x1x4xhqh")  # error, and who to go on as
 _NOBODY = (0x0BADCAFE0BADCAFE, 0x0BAD)
@@ -43,16 +49,16 @@ def transactions(
     bootstrap: str, pids: list[int], producers: int, seconds: float = SECONDS
 ) -> Turn:
     """Transactions of all producers together."""
-    each = [_Producer(bootstrap, f"bench-{number}") for number in range(producers)]
-    with selectors.DefaultSelector() as selector:
-        for producer in each:
+    with selectors.DefaultSelector() as selector, contextlib.ExitStack() as closing:
+        each = []
+        for number in range(producers):
+            producer = _Producer(bootstrap, f"bench-{number}")
+            closing.callback(producer.close)
             selector.register(producer.sock, selectors.EVENT_READ, producer)
+            each.append(producer)
         _commit(selector, each, min(WARM_UP, seconds))
         meter = Meter(pids)
-        turn = meter.turn(_commit(selector, each, seconds))
-    for producer in each:
-        producer.close()
-    return turn
+        return meter.turn(_commit(selector, each, seconds))
 
 
 def _commit(
