@@ -4,8 +4,9 @@ Each producer has a connection, a transactional id and a topic of its own, and g
 transactions of version 2 (KIP-890) one after another: Produce 12, which adds the partition by
 itself, then EndTxn 5, whose answer has the epoch of the next. While a coordinator still writes the
 markers of the last one it answers CONCURRENT_TRANSACTIONS, or has the append tried again, and a
-broker that has just made a topic may not lead it yet; then so does the producer, at once. The bytes are the same for both sides, so is the client: one thread that
-stamps ids and checksums into frames made beforehand.
+broker that has just made a topic may not lead it yet; then so does the producer, at once. The bytes
+are the same for both sides, so is the client: one thread that stamps ids and checksums into frames
+made beforehand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Producers of the bench go on where Kafka would have them try again, and stop where it would not."""
+"""Producers of the bench try again where Kafka would have them, and stop where it would not."""
 
 from __future__ import annotations
 
