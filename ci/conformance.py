@@ -38,11 +38,11 @@ NOT_RUN = 4  # `touchstone report`: the rows are fine, Spark cannot start here
 # Claims say themselves what went wrong, and rewriting asserts in every module costs each process
 # seconds; plugins of other packages have nothing to do here.
 LEAN = ["--assert=plain"]
+LEAN += [word for name in ("cacheprovider", "hypothesispytest", "allure_pytest")
+         for word in ("-p", f"no:{name}")]  # fmt: skip
 # Eighteen processes share few processors: an answer may take long (nobody waits in vain for one
 # that conforms), and what such a crowd upsets once all the same is told as flaky.
 CROWDED = ["--deadline", "45", "--again", "1"]
-LEAN += [word for name in ("cacheprovider", "hypothesispytest", "allure_pytest")
-         for word in ("-p", f"no:{name}")]  # fmt: skip
 _PROGRESS = re.compile(r"[.sFExX]+( +\[ *\d+%\])?")
 _LOOK_SECONDS, _TELL_SECONDS = 0.2, 10
 
