@@ -83,10 +83,11 @@ class Court:
         deadline_s: float = driver.DEADLINE_S,
         strict_oracle: bool = False,
         again: int = 0,
+        strict: bool = False,
     ) -> None:
         self.target, self.oracle, self.release = target, oracle, release
         self.nonce, self.seed, self.deadline_s, self.again = nonce, seed, deadline_s, again
-        self.strict_oracle = strict_oracle
+        self.strict_oracle, self.strict = strict_oracle, strict
         self.table: Table = advertised.table(release)
         self.standing = StandingTarget(target, target.release)
         self._probes: dict[tuple[int, int], Verdict | None] = {}
@@ -168,8 +169,9 @@ class Court:
         except Missing as missing:
             return without(inconclusive(f"not run: {missing}"))
         verdict = judge(
-            expectation, seen, kafkas, release=self.release, watch_oracle=self.strict_oracle
-        )
+            expectation, seen, kafkas, release=self.release, watch_oracle=self.strict_oracle,
+            api=case.claim.api, version=case.version, strict=self.strict,
+        )  # fmt: skip
         return Judgement(verdict, scenario, expectation, seen, kafkas)
 
     def _run(self, case: CaseId, scenario: Scenario, nonce: str) -> Transcript:
@@ -278,12 +280,14 @@ def convene(
     deadline_s: float = driver.DEADLINE_S,
     record: bool = False,
     again: int = 0,
+    strict: bool = False,
 ) -> Court:
     """The court for the words a user typed. Raises UnknownTarget, ValueError.
 
     Without an oracle's word it is the recording of the target's release, or of the release whose
     versions are nearest to what a stranger advertises. To record, a target is its own oracle, so
-    that an answer which changes from run to run is noticed before it is kept.
+    that an answer which changes from run to run is noticed before it is kept; that is judged
+    strictly, as `strict` asks for (see `grades`).
     """
     target = parse(target_word)
     if record:
@@ -297,7 +301,7 @@ def convene(
         oracle, release = _oracle(oracle_word, target, deadline_s)
     return Court(
         target, oracle, release, nonce=nonce, seed=seed, deadline_s=deadline_s,
-        strict_oracle=record or oracle.kind == "live", again=again,
+        strict_oracle=record or oracle.kind == "live", again=again, strict=strict or record,
     )  # fmt: skip
 
 

@@ -39,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--update-expectations", action="store_true",
         help="rewrite the file of --expectations so that this run is what it expects")
     add("--strict-known", action="store_true", help="ignore all accepted divergences")
+    add("--strict-notes", action="store_true",
+        help="let setup steps and texts of messages decide too, not only what a claim is about")
     add("--allure", action="store_true", help="with --results: write Allure results too")
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
     add("--again", type=int, default=0, metavar="N",
@@ -122,6 +124,7 @@ def _session(config: pytest.Config) -> Session:
             shard=parse(asked.shard) if asked.shard else None,
             deadline_s=asked.deadline,
             again=asked.again,
+            strict=asked.strict_notes,
             seed=asked.seed,
         )
         try:

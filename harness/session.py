@@ -51,6 +51,7 @@ class Options:
     deadline_s: float = 10.0
     seed: int = 0
     again: int = 0  # tries of a case that differs, after the first
+    strict: bool = False  # setup and texts decide as well (harness/grades.py)
 
 
 @dataclass
@@ -84,6 +85,7 @@ class Session:
             court = convene(
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
+                strict=options.strict,
             )  # fmt: skip
             self.dockets.append(Docket(court, pins))
         self.whole = False
@@ -187,7 +189,9 @@ class Session:
         judgement = judgement.at_first or judgement
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
             return None
-        made = bundle.of(case.case, judgement, docket.court.release)
+        made = bundle.of(
+            case.case, judgement, docket.court.release, strict=docket.court.strict
+        )
         if made is None:
             return None
         path = bundle.write(made, self.folder / "bundles" / file_word(docket.court.name))
