@@ -21,7 +21,7 @@ from typing import Protocol, runtime_checkable
 Address = tuple[str, int]
 Versions = dict[int, tuple[int, int]]  # API key -> (lowest, highest) version advertised
 
-KINDS = ("reference", "process", "container", "external", "recorded")
+KINDS = ("reference", "process", "container", "external", "recorded", "file")
 
 
 class Unavailable(Exception):
