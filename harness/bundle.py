@@ -45,15 +45,21 @@ class Bundle:
     expectation: Expectation | None
     target: Transcript
     oracle: Transcript | None
+    api: str | None = None  # the claim's, with the case's version: what was asked
+    version: int | None = None
+    strict: bool = False
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
         return judge(
-            self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True
-        )
+            self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True,
+            api=self.api, version=self.version, strict=self.strict,
+        )  # fmt: skip
 
 
-def of(case: CaseId, judgement: Judgement, release: str | None) -> Bundle | None:
+def of(
+    case: CaseId, judgement: Judgement, release: str | None, *, strict: bool = False
+) -> Bundle | None:
     """The bundle of a judged case; None when its scenario never ran on the target."""
     if judgement.scenario is None or judgement.target is None:
         return None
@@ -75,6 +81,9 @@ def of(case: CaseId, judgement: Judgement, release: str | None) -> Bundle | None
         expectation=judgement.expectation,
         target=judgement.target,
         oracle=judgement.oracle,
+        api=case.claim.api,
+        version=case.version,
+        strict=strict,
     )
 
 
@@ -99,6 +108,9 @@ def dumps(bundle: Bundle) -> str:
         "sentence": bundle.sentence,
         "evidence": list(bundle.evidence),
         "release": bundle.release,
+        "api": bundle.api,
+        "version": bundle.version,
+        "strict": bundle.strict,
         "verdict": dict(bundle.verdict),
         "first_difference": None if first is None else plain(vars_of(first)),
         "expectation": expect.to_json(bundle.expectation),
@@ -139,6 +151,10 @@ def read(path: Path) -> Bundle:
             expectation=expect.from_json(data["expectation"]),
             target=_transcript(data["target"], scenario, f"{path}: target"),
             oracle=data["oracle"] and _transcript(data["oracle"], scenario, f"{path}: oracle"),
+            api=data.get("api"),
+            version=data.get("version"),
+            # In bundles of before there were grades everything decided.
+            strict=data.get("strict", "api" not in data),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error

@@ -2,6 +2,8 @@
 
 A Difference names the step, the path inside its answer (or "connection", "answer", "frames"), and
 both values as they stood after normalisation. The oracle is always the left side: what Kafka did.
+It knows of what kind it is; where it stands in its case is for `verdict` to say, which knows the
+claim (see `grades`).
 """
 
 from __future__ import annotations
@@ -9,11 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from harness.grades import ASKED, CONNECTION, MISSING, VALUE, kind_of
 from harness.normalize import Reading, normalise
 from harness.path import Step, spell
 from harness.transcript import Transcript
-
-MISSING = "(missing)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Difference:
     path: str
     oracle: Any
     target: Any
+    kind: str = VALUE
+    stands: str = ASKED
+    api: str | None = None  # of the step, with the version that was asked
+    version: int | None = None
+    at: int = 0  # the step's place in its scenario
 
     def __str__(self) -> str:
         return f"{self.step}: {self.path}: oracle {self.oracle!r}, target {self.target!r}"
@@ -45,26 +51,31 @@ def differences(oracle: list[Reading], target: list[Reading]) -> list[Difference
 
 
 def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
+    there = left or right
+    assert there is not None
+
+    def differs(path: str, oracle: Any, target: Any, kind: str) -> Difference:
+        return Difference(
+            there.label, path, oracle, target,
+            kind=kind, api=there.api, version=there.version, at=there.step,
+        )  # fmt: skip
+
     if left is None or right is None:
-        there = left or right
-        assert there is not None
         words = [side.outcome if side else "not attempted" for side in (left, right)]
-        return [Difference(there.label, "connection", *words)]
-    word = left.label
+        return [differs("connection", *words, CONNECTION)]
     found = []
     if left.outcome != right.outcome:
-        found.append(Difference(word, "connection", left.outcome, right.outcome))
+        found.append(differs("connection", left.outcome, right.outcome, CONNECTION))
     elif left.frames != right.frames:
-        found.append(Difference(word, "frames", left.frames, right.frames))
+        found.append(differs("frames", left.frames, right.frames, CONNECTION))
     elif left.version != right.version:
-        found.append(Difference(word, "version", left.version, right.version))
+        found.append(differs("version", left.version, right.version, VALUE))
     if left.undecodable != right.undecodable:
-        found.append(Difference(word, "answer", _readable(left), _readable(right)))
+        found.append(differs("answer", _readable(left), _readable(right), CONNECTION))
     elif left.answer is not None and right.answer is not None:
-        found += [
-            Difference(word, spell(path), *pair)
-            for path, *pair in _values(left.answer, right.answer, ())
-        ]
+        for path, *pair in _values(left.answer, right.answer, ()):
+            spelled = spell(path)
+            found.append(differs(spelled, *pair, kind_of(spelled, *pair)))
     return found
 
 

@@ -39,6 +39,10 @@ class Failure:
     path: str
     wanted: str
     got: str
+    kind: str = "value"  # see `grades`, which also says of which API and step it is
+    api: str | None = None
+    version: int | None = None
+    at: int = 0
 
     def __str__(self) -> str:
         place = f"{self.step}: {self.path}" if self.path else self.step

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.grades import ASKED, CHECK
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -13,6 +15,11 @@ class Finding:
     step: str
     path: str
     sentence: str
+    kind: str = CHECK
+    stands: str = ASKED
+    api: str | None = None  # of the step, with the version that was asked
+    version: int | None = None
+    at: int = 0  # the step's place in its scenario
 
     def __str__(self) -> str:
         return f"{self.checker}: {self.step}: {self.path}: {self.sentence}"

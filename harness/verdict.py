@@ -6,6 +6,11 @@ brokers). UNSUPPORTED: it says so and proves it. BROKEN: we are at fault; an exc
 an expectation that Kafka itself does not meet. BROKEN is worst, since it makes every other verdict
 doubtful, and it is never the target's fault (quic-interop-runner and h2 both launder theirs).
 
+A case is decided by its expectation and by what it asked. What differs in its setup, and text that
+is written for people, becomes a note (`grades`): kept, shown, counted, and no reason to diverge,
+because a target with one odd field in a common step would else fail hundreds of claims that are
+not about it. A strict judge has no notes; our own personas are judged strictly.
+
 Nothing rewrites a verdict: `known` is a note beside it. The road is fixed: the oracle is asked
 first whether it agrees with the claim, then the target's answers are held against the expectation,
 against the oracle field by field, and against every passive checker.
@@ -16,8 +21,9 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from harness import checkers
+from harness import checkers, grades
 from harness.compare import Difference, compare
 from harness.expect import Expectation, Failure
 from harness.finding import Finding
@@ -33,6 +39,7 @@ KINDS = (CONFORMS, UNSUPPORTED, INCONCLUSIVE, DIVERGES, BROKEN)  # from best to 
 OUTCOMES = ("kept", "closed", "reset", "hung")  # of a connection, from best to worst
 UNSUPPORTED_VERSION = 35
 UNREACHABLE = "refused"
+SHOWN_NOTES = 4
 GIVEN_UP = frozenset({"refused", "garbled", "timeout", "unresolved", "unmet", "gone"})
 
 
@@ -46,6 +53,7 @@ class Verdict:
     differences: tuple[Difference, ...] = ()
     findings: tuple[Finding, ...] = ()
     failures: tuple[Failure, ...] = ()
+    notes: tuple[Difference | Finding, ...] = ()  # what is odd and decides nothing
     known: str | None = None
     stack: str = ""
 
@@ -83,6 +91,9 @@ class Verdict:
         if len(self.differences) > 12:
             lines.append(f"  ... and {len(self.differences) - 12} more differences")
         lines += [f"  found     {finding}" for finding in self.findings]
+        lines += [f"  note      {note}" for note in self.notes[:SHOWN_NOTES]]
+        if len(self.notes) > SHOWN_NOTES:
+            lines.append(f"  ... and {len(self.notes) - SHOWN_NOTES} more notes")
         lines += [self.stack] if self.stack else []
         return "\n".join(lines)
 
@@ -114,15 +125,21 @@ def judge(
     *,
     release: str | None = None,
     watch_oracle: bool = False,
+    api: str | None = None,
+    version: int | None = None,
+    strict: bool = False,
 ) -> Verdict:
     """The verdict on two transcripts of one scenario; without an oracle, on one.
 
     `release` is the oracle's, which decides between the branches of an expectation. The oracle's
     transcript is checked too when the target's has findings, or always by `watch_oracle`: a checker
-    that fires on Kafka is wrong.
+    that fires on Kafka is wrong. `api` and `version` are the claim's and the case's, which say what
+    was asked; `strict` lets setup and texts decide as well.
     """
     try:
-        return _judge(expectation, target, oracle, release, watch_oracle)
+        sides = [one for one in (oracle, target) if one is not None]
+        graded = grades.grading(expectation, sides, api=api, version=version, release=release)
+        return _judge(expectation, target, oracle, release, watch_oracle, graded, strict)
     except Exception as error:  # a mistake of ours, whatever it is, must not colour the target
         return broken(error)
 
@@ -133,29 +150,64 @@ def _judge(
     oracle: Transcript | None,
     release: str | None,
     watch_oracle: bool,
+    graded: grades.Grading,
+    strict: bool,
 ) -> Verdict:
     wrong = None if oracle is None else oracle_at_fault(expectation, oracle, release)
     if wrong is not None:
         return wrong
     if not reached(target):
         return Verdict(INCONCLUSIVE, target.connection, "no connection to the target")
-    findings = tuple(checkers.check_all(target))
-    if oracle is not None and (findings or watch_oracle):
+    found = checkers.check_all(target)
+    if oracle is not None and (found or watch_oracle):
         fired = checkers.check_all(oracle)
         if fired:
             text = f"oracle disagrees: a checker fires on it: {fired[0]}"
             return Verdict(BROKEN, target.connection, text, findings=tuple(fired))
-    failures = () if expectation is None else tuple(expectation.failures(target, release))
-    differences = () if oracle is None else tuple(compare(oracle, target))
+    failures = () if expectation is None else expectation.failures(target, release)
+    failures = tuple(_graded_failure(failure, graded) for failure in failures)
+    differences, notes = _split(() if oracle is None else compare(oracle, target), graded, strict)
+    findings, more = _split([_graded_finding(one, graded) for one in found], graded, strict)
+    notes += more
     if oracle is None and not failures and not target.complete:
         reason = f"nothing to compare with, and the case was not finished: {given_up(target)}"
-        return Verdict(INCONCLUSIVE, target.connection, reason, findings=findings)
+        return Verdict(
+            INCONCLUSIVE, target.connection, reason, findings=findings, notes=notes
+        )
     parts = (*failures, *differences, *findings)
     if not parts:
-        return Verdict(CONFORMS, target.connection)
+        return Verdict(CONFORMS, target.connection, notes=notes)
     return Verdict(
         DIVERGES, target.connection, str(parts[0]),
-        differences=differences, findings=findings, failures=failures,
+        differences=differences, findings=findings, failures=failures, notes=notes,
+    )  # fmt: skip
+
+
+def _split(
+    found: Iterable[Any], graded: grades.Grading, strict: bool
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """(what decides, what is only noted), each with where it stands."""
+    placed = [replace(one, stands=graded.stands(one.step, one.path)) for one in found]
+    deciding = [grades.decides(one.stands, one.kind, strict) for one in placed]
+    return (
+        tuple(one for one, decides in zip(placed, deciding, strict=True) if decides),
+        tuple(one for one, decides in zip(placed, deciding, strict=True) if not decides),
+    )
+
+
+def _graded_failure(failure: Failure, graded: grades.Grading) -> Failure:
+    facts = graded.facts(failure.step)
+    return replace(
+        failure, kind=grades.kind_of_failure(failure.path), api=facts.api, version=facts.version,
+        at=facts.at,
+    )  # fmt: skip
+
+
+def _graded_finding(finding: Finding, graded: grades.Grading) -> Finding:
+    facts = graded.facts(finding.step)
+    return replace(
+        finding, kind=grades.kind_of_finding(finding.checker), api=facts.api,
+        version=facts.version, at=facts.at,
     )  # fmt: skip
 
 

@@ -49,7 +49,10 @@ def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
         sys.exit(3)
     finally:
         target.stop()
-    verdict = judge(old.expectation, seen, old.oracle, release=old.release)
+    verdict = judge(
+        old.expectation, seen, old.oracle, release=old.release, api=old.api, version=old.version,
+        strict=old.strict,
+    )  # fmt: skip
     click.echo(f"{old.case} on {target.name}\n{verdict}")
     if verdict.kind != old.verdict.get("kind"):
         click.echo(f"it was {old.verdict.get('kind')}: {old.verdict.get('reason')}")

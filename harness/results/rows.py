@@ -13,6 +13,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.claim import CaseId
+from harness.compare import Difference
+from harness.expect import Failure
+from harness.finding import Finding
 from harness.verdict import KINDS, Verdict
 
 SCHEMA = 1
@@ -26,6 +29,7 @@ CASE: dict[str, str] = {
     "case": "text",  # the claim's id with version and parameters
     "suite": "text",
     "sentence": "text",
+    "where": "text",  # module and function of the claim
     "level": "text",
     "evidence": "texts",
     "api": "text",
@@ -34,8 +38,10 @@ CASE: dict[str, str] = {
     "verdict": "text",
     "connection": "text",
     "reason": "text",
-    "differences": "differences",
-    "findings": "findings",
+    "failures": "failures",  # of the claim's expectation
+    "differences": "differences",  # that decide, in the order of the steps
+    "findings": "findings",  # of checkers, that decide
+    "notes": "notes",  # differences and findings that decide nothing, each with its grade
     "known": "text",  # the id of the accepted divergence that explains it, or null
     "duration_ms": "number",
     "transcript": "text",  # the bundle beside the result file, or null
@@ -80,6 +86,7 @@ def case(
         "case": one.id,
         "suite": claim.suite,
         "sentence": claim.sentence,
+        "where": claim.where,
         "level": claim.level,
         "evidence": list(claim.evidence),
         "api": claim.api,
@@ -88,14 +95,10 @@ def case(
         "verdict": verdict.kind,
         "connection": verdict.connection,
         "reason": verdict.reason,
-        "differences": [
-            {"step": d.step, "path": d.path, "oracle": plain(d.oracle), "target": plain(d.target)}
-            for d in verdict.differences
-        ],
-        "findings": [
-            {"checker": f.checker, "step": f.step, "path": f.path, "sentence": f.sentence}
-            for f in verdict.findings
-        ],
+        "failures": [failure(one) for one in verdict.failures],
+        "differences": [difference(one) for one in verdict.differences],
+        "findings": [finding(one) for one in verdict.findings],
+        "notes": [note(one) for one in verdict.notes],
         "known": verdict.known,
         "duration_ms": round(duration_ms, 3),
         "transcript": transcript,
@@ -104,6 +107,33 @@ def case(
         "signature": verdict.signature,
         "at_first": at_first,
     }
+
+
+def failure(one: Failure) -> dict[str, Any]:
+    return {"step": one.step, "path": one.path, "wanted": one.wanted, "got": one.got} | _grade(one)
+
+
+def difference(one: Difference) -> dict[str, Any]:
+    return {
+        "step": one.step, "path": one.path, "oracle": plain(one.oracle),
+        "target": plain(one.target), "stands": one.stands,
+    } | _grade(one)  # fmt: skip
+
+
+def finding(one: Finding) -> dict[str, Any]:
+    return {
+        "checker": one.checker, "step": one.step, "path": one.path, "sentence": one.sentence,
+        "stands": one.stands,
+    } | _grade(one)  # fmt: skip
+
+
+def note(one: Difference | Finding) -> dict[str, Any]:
+    return finding(one) if isinstance(one, Finding) else difference(one)
+
+
+def _grade(one: Failure | Difference | Finding) -> dict[str, Any]:
+    """Of what kind it is, of which API and version, and the step's place in the scenario."""
+    return {"kind": one.kind, "api": one.api, "version": one.version, "at": one.at}
 
 
 def footer(rows: Iterable[Mapping[str, Any]], *, finished: str, exit_code: int) -> dict[str, Any]:

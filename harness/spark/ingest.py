@@ -15,6 +15,7 @@ from pathlib import Path
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from harness.results import rows
 from harness.spark import schema
@@ -59,20 +60,26 @@ def whole() -> Column:
 
 def verdicts(lines: DataFrame) -> DataFrame:
     """The whole case rows as the table keeps them."""
-    answers = """
-        transform(
-            differences,
-            d -> struct(d.step, d.path, to_json(d.oracle) AS oracle, to_json(d.target) AS target)
-        )
-    """
-    names = [name for name in rows.CASE if name not in ("row", "duration_ms", "differences")]
+    plain = [name for name in rows.CASE if name not in ("row", "duration_ms", *WITH_ANSWERS)]
     return lines.where("whole").select(
-        *names,
+        *plain,
         letter().alias("code"),
         f.round(f.coalesce("duration_ms", f.lit(0)) * 1000).cast("long").alias("us"),
-        f.expr(answers).alias("differences"),
+        *(answers_as_text(name, kind).alias(name) for name, kind in WITH_ANSWERS.items()),
         PARTITION,
     )
+
+
+WITH_ANSWERS = {"differences": schema.DIFFERENCE, "notes": schema.NOTE}
+
+
+def answers_as_text(column: str, kind: StructType) -> Column:
+    """The column's structs with both answers as JSON text."""
+    fields = (
+        f"to_json(d.{name}) AS {name}" if name in schema.ANSWERS else f"d.{name}"
+        for name in kind.fieldNames()
+    )
+    return f.expr(f"transform({column}, d -> struct({', '.join(fields)}))")
 
 
 STRANGE = "NOT whole AND NOT coalesce(row IN ('header', 'footer'), false)"

@@ -16,17 +16,21 @@ from harness.results import rows
 
 CORRUPT = "_corrupt"
 
-DIFFERENCE = t.StructType(
-    [
-        t.StructField("step", t.StringType()),
-        t.StructField("path", t.StringType()),
-        t.StructField("oracle", t.VariantType()),
-        t.StructField("target", t.VariantType()),
-    ]
-)
-FINDING = t.StructType(
-    [t.StructField(name, t.StringType()) for name in ("checker", "step", "path", "sentence")]
-)
+
+def struct(texts: tuple[str, ...], answers: tuple[str, ...] = ()) -> t.StructType:
+    """Fields that are text, two answers where there are any, and what grades them."""
+    return t.StructType(
+        [t.StructField(name, t.StringType()) for name in (*texts, "kind", "api")]
+        + [t.StructField(name, t.VariantType()) for name in answers]
+        + [t.StructField(name, t.LongType()) for name in ("version", "at")]
+    )
+
+
+ANSWERS = ("oracle", "target")
+DIFFERENCE = struct(("step", "path", "stands"), ANSWERS)
+FINDING = struct(("checker", "step", "path", "sentence", "stands"))
+FAILURE = struct(("step", "path", "wanted", "got"))
+NOTE = struct(("checker", "step", "path", "sentence", "stands"), ANSWERS)
 TYPES: dict[str, t.DataType] = {
     "text": t.StringType(),
     "texts": t.ArrayType(t.StringType()),
@@ -35,6 +39,8 @@ TYPES: dict[str, t.DataType] = {
     "map": t.MapType(t.StringType(), t.StringType()),
     "differences": t.ArrayType(DIFFERENCE),
     "findings": t.ArrayType(FINDING),
+    "failures": t.ArrayType(FAILURE),
+    "notes": t.ArrayType(NOTE),
 }
 LINE = t.StructType(
     [t.StructField(name, TYPES[kind]) for name, kind in rows.CASE.items()]

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from harness.compare import MISSING, Difference, compare
+from harness.compare import MISSING, compare
 from harness.tests.conversations import conversation, doctored
 from harness.tests.witness import RELEASES, golden
+
+
+
+def places(oracle, target):
+    """What differs, without its grades."""
+    return [(one.step, one.path, one.oracle, one.target) for one in compare(oracle, target)]
+
 
 TABLE = [{"api_key": key, "min_version": 0, "max_version": key} for key in range(5)]
 
@@ -21,34 +28,34 @@ def test_a_transcript_does_not_differ_from_itself():
 def test_a_changed_value_is_one_difference_with_its_path():
     table = [dict(row) for row in TABLE]
     table[3]["max_version"] = 9
-    assert compare(versions(TABLE), versions(table)) == [
-        Difference("asked", "api_keys[3].max_version", 3, 9)
+    assert places(versions(TABLE), versions(table)) == [
+        ("asked", "api_keys[3].max_version", 3, 9)
     ]
 
 
 def test_a_missing_element_is_one_difference():
-    assert compare(versions(TABLE), versions(TABLE[:1] + TABLE[2:])) == [
-        Difference("asked", "api_keys[1]", TABLE[1], MISSING)
+    assert places(versions(TABLE), versions(TABLE[:1] + TABLE[2:])) == [
+        ("asked", "api_keys[1]", TABLE[1], MISSING)
     ]
 
 
 def test_an_element_too_many_comes_after_the_oracles():
-    assert compare(versions(TABLE[:4]), versions(TABLE)) == [
-        Difference("asked", "api_keys[4]", MISSING, TABLE[4])
+    assert places(versions(TABLE[:4]), versions(TABLE)) == [
+        ("asked", "api_keys[4]", MISSING, TABLE[4])
     ]
 
 
 def test_another_order_is_one_difference():
     turned = [TABLE[1], TABLE[0], *TABLE[2:]]
-    assert compare(versions(TABLE), versions(turned)) == [
-        Difference("asked", "api_keys", [0, 1, 2, 3, 4], [1, 0, 2, 3, 4])
+    assert places(versions(TABLE), versions(turned)) == [
+        ("asked", "api_keys", [0, 1, 2, 3, 4], [1, 0, 2, 3, 4])
     ]
 
 
 def test_elements_without_identity_are_compared_by_place():
     twice = [TABLE[0], TABLE[0]]
-    assert compare(versions(twice), versions([TABLE[0]])) == [
-        Difference("asked", "api_keys[1]", TABLE[0], MISSING)
+    assert places(versions(twice), versions([TABLE[0]])) == [
+        ("asked", "api_keys[1]", TABLE[0], MISSING)
     ]
 
 
@@ -67,23 +74,28 @@ def test_how_a_step_ended_is_compared():
     answered = versions(TABLE)
     closed = conversation(("asked", "ApiVersions", 0, {}, "closed"))
     hung = conversation(("asked", "ApiVersions", 0, {}, "timeout"))
-    assert compare(answered, closed)[0] == Difference("asked", "connection", "answered", "closed")
-    assert compare(closed, hung)[0] == Difference("asked", "connection", "closed", "hung")
+    assert places(answered, closed)[0] == ("asked", "connection", "answered", "closed")
+    assert places(closed, hung)[0] == ("asked", "connection", "closed", "hung")
 
 
 def test_a_step_that_was_not_attempted_is_a_difference():
     line = ("first", "ApiVersions", 0, {}, {"error_code": 0, "api_keys": []})
     both = conversation(line, ("second", *line[1:]))
-    assert compare(both, conversation(line)) == [
-        Difference("second", "connection", "answered", "not attempted")
+    assert places(both, conversation(line)) == [
+        ("second", "connection", "answered", "not attempted")
     ]
 
 
 def test_an_answer_that_does_not_decode_differs_from_one_that_does():
     broken = conversation(("asked", "ApiVersions", 0, {}, b"\0\0\0\1\0\0\0\0\0\7"))
     (found,) = compare(versions(TABLE), broken)
-    assert (found.path, found.oracle) == ("answer", "decodes")
+    assert (found.path, found.oracle, found.kind) == ("answer", "decodes", "connection")
     assert "api_keys" in found.target
+
+
+def test_a_difference_knows_its_step_and_its_kind():
+    (found,) = compare(versions(TABLE), versions(TABLE[1:]))
+    assert (found.api, found.version, found.at, found.kind) == ("ApiVersions", 0, 0, "absence")
 
 
 def test_an_odd_boolean_is_a_difference():

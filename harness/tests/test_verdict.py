@@ -105,7 +105,7 @@ def test_a_checker_that_fires_on_the_target_diverges(monkeypatch):
     finding = Finding("framing", CREATE, "", "odd")
     monkeypatch.setattr(checkers, "check_all", lambda t: [finding] if t is LYING else [])
     found = judge(None, LYING, None)
-    assert found.kind == DIVERGES and found.findings == (finding,)
+    assert found.kind == DIVERGES and [str(one) for one in found.findings] == [str(finding)]
     assert found.signature == f"DIVERGES {SEEN.connection} {CREATE}: framing"
 
 

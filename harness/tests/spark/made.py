@@ -16,8 +16,19 @@ VERDICT = {
     "K": "DIVERGES",
     "B": "BROKEN",
 }
-DIFFERENCE = {"step": "create", "path": "topics[0].error_code", "oracle": 37, "target": "37"}
-FINDING = {"checker": "crc", "step": "fetch", "path": "responses[0]", "sentence": "bad CRC"}
+GRADE = {"api": "CreateTopics", "version": 4, "at": 0}
+DIFFERENCE = {
+    "step": "create", "path": "topics[0].error_code", "oracle": 37, "target": "37",
+    "stands": "claim", "kind": "code", **GRADE,
+}  # fmt: skip
+FINDING = {
+    "checker": "crc", "step": "fetch", "path": "responses[0]", "sentence": "bad CRC",
+    "stands": "asked", "kind": "check", **GRADE,
+}  # fmt: skip
+NOTE = {
+    "step": "find", "path": "error_message", "oracle": "NONE", "target": None, "stands": "setup",
+    "kind": "prose", "api": "FindCoordinator", "version": 2, "at": 0,
+}  # fmt: skip
 
 
 def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: object) -> dict:
@@ -30,6 +41,7 @@ def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: obje
         "case": case,
         "suite": claim.split(".")[0],
         "sentence": f"The sentence of {claim}.",
+        "where": f"suites.{claim.split('.')[0]}.test_it.test_it",
         "level": "MUST",
         "evidence": ["TOPIC-11"],
         "api": "CreateTopics",
@@ -38,8 +50,10 @@ def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: obje
         "verdict": VERDICT[code],
         "connection": "kept",
         "reason": "" if code == "C" else f"because {code} of {case}",
+        "failures": [],
         "differences": [DIFFERENCE] if differs else [],
         "findings": [FINDING] if code == "D" else [],
+        "notes": [NOTE] if differs else [],
         "known": "K-1" if code == "K" else None,
         "duration_ms": ms,
         "transcript": f"bundles/{case}.jsonl" if differs else None,
