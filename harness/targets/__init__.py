@@ -6,6 +6,8 @@
     kafka@4.3[.1]          Apache Kafka on this machine's Java (also kafka@latest)
     docker@4.3[.1]         Apache Kafka in a container
     HOST:PORT[,HOST:PORT]  a broker somebody else runs; [::1]:9092 for IPv6
+    FILE.toml              a broker that this file describes: where it runs, or how to start it
+    kfake, kafka-4.3, ...  one of the files that we ship, by its name (`files/`)
 
 Only this table knows which module stands behind which word, and a module is imported when its word
 is used: a run on recordings must not need Java, nor a run on Java the Docker packages. Adding a
@@ -17,6 +19,7 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.target import Address, Endpoint, Shape, Target, Unavailable, Versions
 from harness.targets import matrix
@@ -38,6 +41,9 @@ WORDS: dict[str, Word] = {
     "docker": Word("harness.targets.container", "KafkaContainers"),
 }
 EXTERNAL = Word("harness.targets.external", "ExternalTarget")
+DESCRIBED = Word("harness.targets.described", "DescribedTarget")
+FILE, PINS = ".toml", ".pins.toml"  # a target file, and the accepted divergences beside it
+SHIPPED = Path(__file__).resolve().parent / "files"
 
 _ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\[\]:@,\s]+):(?P<port>\d{1,5})")
 
@@ -46,8 +52,18 @@ class UnknownTarget(ValueError):
     """The word names no target; the message says which part of it is wrong."""
 
 
+def shipped() -> dict[str, Path]:
+    """The target files that come with the harness, by name."""
+    files = (path for path in SHIPPED.glob(f"*{FILE}") if not path.name.endswith(PINS))
+    return {path.name.removesuffix(FILE): path for path in sorted(files)}
+
+
 def parse(spec: str) -> Target:
     """The Target that `spec` names. Nothing is started, and nothing is looked for yet."""
+    if spec.strip().endswith(FILE):
+        return _made(spec, DESCRIBED, Path(spec.strip()).expanduser())
+    if spec.strip() in shipped():
+        return _made(spec, DESCRIBED, shipped()[spec.strip()])
     text, *switches = spec.strip().split("+")
     word, at, version = text.partition("@")
     if switches and word != "reference":
@@ -56,7 +72,8 @@ def parse(spec: str) -> Target:
         how = {"switches": switches} if switches else {}
         return _made(text, WORDS[word], _release(text, word, at, version), **how)
     if at:
-        raise UnknownTarget(f"target {spec!r}: {word!r} is none of {', '.join(WORDS)}")
+        known = ", ".join(WORDS)
+        raise UnknownTarget(f"target {spec!r}: {word!r} is none of {known}; {_or_a_file()}")
     return _made(text, EXTERNAL, addresses(spec))
 
 
@@ -68,13 +85,17 @@ def addresses(spec: str) -> tuple[Address, ...]:
         if not match:
             raise UnknownTarget(
                 f"target {spec!r}: {part.strip()!r} is neither HOST:PORT nor one of "
-                f"{', '.join(f'{word}@VERSION' for word in WORDS)}"
+                f"{', '.join(f'{word}@VERSION' for word in WORDS)}; {_or_a_file()}"
             )
         port = int(match["port"])
         if not 0 < port < 65536:
             raise UnknownTarget(f"target {spec!r}: {port} is no port (1 to 65535)")
         found.append((match["host"].strip("[]"), port))
     return tuple(found)
+
+
+def _or_a_file() -> str:
+    return f"or give a target file (NAME{FILE}), or one of ours: {', '.join(shipped())}"
 
 
 def _release(spec: str, word: str, at: str, version: str) -> str:
@@ -98,6 +119,8 @@ def _made(spec: str, word: Word, argument: object, **how: object) -> Target:
         return Absent(spec, f"no Python package {missing.name!r}")
     try:
         return getattr(module, word.attribute)(argument, **how)
+    except UnknownTarget:
+        raise  # a target file names itself and the key that is wrong
     except ValueError as error:
         raise UnknownTarget(f"target {spec!r}: {error}") from None
 

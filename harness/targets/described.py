@@ -1,0 +1,242 @@
+"""`FILE.toml`, or the name of one that we ship: a target that a file describes.
+
+What the file has an address for is taken as it is, with the file's commands to harm it. What the
+file says how to start is started, one cluster for each number of brokers, racks and settings that
+it can be given, started again when it died, and ended with the run. Either way the cluster is then
+looked at as a stranger's is (`external`): ids, racks and the settings in force are its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from harness.target import Endpoint, Setting, Shape, StartFailed, Unavailable, Versions
+from harness.targets import image, probe, target_file, templates, tools
+from harness.targets.child import remove
+from harness.targets.commanded import CommandedNode
+from harness.targets.described_cluster import ANSWER_SECONDS, DescribedCluster
+from harness.targets.description import Description, Start
+from harness.targets.external import ExternalTarget
+from harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TAKEN
+
+
+class DescribedTarget:
+    """A Target (see harness/target.py) of kind "file"."""
+
+    kind = "file"
+
+    def __init__(self, file: Path) -> None:
+        self.described: Description = target_file.load(Path(file))
+        self.name = self.described.name
+        self.owned = self.described.start is not None  # whether it is ours to start again
+        self._clusters: dict[Shape, _Running] = {}  # the least recently used one first
+        self._failed: dict[Shape, str] = {}  # a start that failed costs its deadline once
+        self._refused: str | None = None  # why nothing can be started here, once that is known
+        self._cache: Path | None = None
+        self._external = self._seen(self.described.address)
+        self._lock = threading.RLock()
+        atexit.register(self.stop)
+
+    @property
+    def release(self) -> str | None:
+        """The release that the file names, else the one whose versions it advertises."""
+        if self.described.release is not None:
+            return self.described.release
+        with contextlib.suppress(probe.NotReady, Unavailable):
+            self.advertised()
+            return self._external.release
+        return None
+
+    def available(self) -> str | None:
+        if self.described.start is None:
+            return self._external.available()
+        with self._lock:
+            if self._refused is None and self._cache is None:
+                try:
+                    self._prepare(self.described.start)
+                except Unavailable as missing:
+                    self._refused = missing.reason
+            return self._refused
+
+    def start(self, shape: Shape) -> Endpoint:
+        with self._lock:
+            if self.described.start is None:
+                return self._harmed(shape)
+            reason = self.available()
+            if reason:
+                raise Unavailable(reason)
+            wanted = self._startable(self.described.start, shape)
+            running = self._clusters.pop(wanted, None)
+            if running is not None and running.cluster.broken():
+                running.cluster.close()
+                running = None
+            if running is None:
+                running = self._open(wanted)
+            self._clusters[wanted] = running
+            self._external = running.external
+            return running.endpoint(shape, self._settings())
+
+    def advertised(self) -> Versions:
+        with self._lock:
+            if self.owned and not self._clusters:
+                assert self.described.start is not None
+                try:
+                    self.start(Shape(min(self.described.start.brokers or (1,))))
+                except StartFailed as failed:
+                    raise Unavailable(str(failed)) from None
+            return self._external.advertised()
+
+    def settings(self) -> dict[str, Setting]:
+        """The settings in force: by its own answer, else by the file."""
+        return self._settings() | self._external.settings()
+
+    def alter(self, changes: dict[str, str | None]) -> str | None:
+        """Change dynamic settings of the cluster used last; why that was refused, in words."""
+        return self._external.alter(changes)
+
+    def stop(self) -> None:
+        with self._lock:
+            while self._clusters:
+                self._clusters.popitem()[1].cluster.close()
+            self._failed.clear()
+
+    def _settings(self) -> dict[str, Setting]:
+        return {name: Setting(value) for name, value in self.described.settings.items()}
+
+    def _seen(self, addresses) -> ExternalTarget:
+        external = ExternalTarget(addresses)
+        external.name = self.described.name
+        return external
+
+    def _prepare(self, start: Start) -> None:
+        """Have everything that a start needs. Raises Unavailable."""
+        lacking = tools.missing(start.needs)
+        if lacking:
+            raise Unavailable(lacking)
+        self._cache = tools.built(self.described)
+        if start.image is not None:
+            image.ask_engine()
+            image.have(start.image)
+            return
+        for key, command in (
+            ("start.command", start.command),
+            *(("start.before.command", process.command) for process in start.before),
+        ):
+            self._program(key, command)
+
+    def _program(self, key: str, command: templates.Command) -> None:
+        """Raise Unavailable unless the command's program is there."""
+        values = tools.constants(self.described, self._cache)
+        program = str(command[0])
+        if templates.names(program) <= values.keys():
+            program = templates.fill(program, values)
+            if shutil.which(program) is None:
+                raise Unavailable(
+                    f"no program {program!r} ({key} of {self.described.file}): install it, or"
+                    " write its path"
+                )
+
+    def _startable(self, start: Start, shape: Shape) -> Shape:
+        """The shape of the cluster that is started for this one: what can be given of it."""
+        brokers = shape.brokers
+        if start.brokers is not None and brokers not in start.brokers:
+            if brokers > 1:
+                can = " or ".join(map(str, start.brokers))
+                raise Unavailable(f"{brokers} brokers are wanted, {self.name} can have {can}")
+            brokers = start.brokers[0]
+        racks = shape.racks if start.takes_racks else ()
+        if any(racks) and brokers != shape.brokers:
+            raise Unavailable(f"{self.name} cannot have 1 broker with a rack")
+        return Shape(brokers, racks if any(racks) else (), self._handed(start, shape))
+
+    def _handed(self, start: Start, shape: Shape) -> dict[str, str]:
+        """The settings that it can be given and does not have by the file."""
+        if start.settings is None:
+            return {}
+        return {
+            name: value
+            for name, value in shape.config
+            if start.settings.takes(name) and self.described.settings.get(name) != value
+        }
+
+    def _open(self, wanted: Shape) -> _Running:
+        """A started cluster of this shape. Raises StartFailed, at once the second time."""
+        if wanted in self._failed:
+            raise StartFailed(self._failed[wanted])
+        assert self.described.start is not None
+        self._make_room(self.described.start, wanted)
+        for attempt in range(1, ATTEMPTS + 1):
+            cluster = DescribedCluster(self.described, wanted, self._cache)
+            try:
+                cluster.start()
+                return _Running(cluster, self._seen(cluster.addresses))
+            except StartFailed as failed:
+                cluster.close(keep_logs=True)
+                taken = any(word in str(failed) for word in PORT_TAKEN)
+                if attempt == ATTEMPTS or not taken or self.described.start.port is not None:
+                    self._failed[wanted] = str(failed)
+                    raise
+                remove(cluster.folder)
+            except BaseException:
+                cluster.close()
+                raise
+        raise AssertionError("unreachable")
+
+    def _make_room(self, start: Start, wanted: Shape) -> None:
+        """Close the clusters unused for longest; all of them where the port is always the same."""
+        most = 0 if start.port is not None else MOST_PROCESSES - _processes(start, wanted)
+        while self._clusters and sum(_processes(start, each) for each in self._clusters) > most:
+            self._clusters.pop(next(iter(self._clusters))).cluster.close()
+
+    def _harmed(self, shape: Shape) -> Endpoint:
+        """What runs already, with the file's commands to harm it."""
+        endpoint = self._external.start(shape)
+        settings = endpoint.settings
+        if settings is not None:
+            endpoint = replace(endpoint, settings=self._settings() | dict(settings))
+        if not self.described.control:
+            return endpoint
+        brokers = probe.metadata(self.described.address[0], ANSWER_SECONDS).brokers
+        nodes = {
+            node: CommandedNode(self.described, node, address) for node, address in brokers.items()
+        }
+        return replace(endpoint, brokers=brokers, nodes=nodes)
+
+
+class _Running:
+    """A started cluster, as a stranger sees it; one endpoint for each shape that it serves."""
+
+    def __init__(self, cluster: DescribedCluster, external: ExternalTarget) -> None:
+        self.cluster, self.external = cluster, external
+        self._endpoints: dict[Shape, Endpoint] = {}
+
+    def endpoint(self, shape: Shape, described: dict[str, Setting]) -> Endpoint:
+        if shape not in self._endpoints:
+            self._endpoints[shape] = self._made(shape, described)
+        return self._endpoints[shape]
+
+    def _made(self, shape: Shape, described: dict[str, Setting]) -> Endpoint:
+        found = self.external.start(shape)
+        sight = probe.metadata(self.external.addresses[0], ANSWER_SECONDS)
+        handed = self.cluster.shape.settings
+        in_force = {**described, **{name: Setting(value) for name, value in handed.items()}}
+        lacks = [
+            name for name, value in shape.config
+            if name not in in_force or in_force[name].value != value
+        ]  # fmt: skip
+        return replace(
+            found,
+            brokers=sight.brokers,
+            nodes=self.cluster.nodes(sight),
+            logs=self.cluster.logs,
+            settings={**in_force, **(found.settings or {})} if lacks else None,
+        )
+
+
+def _processes(start: Start, shape: Shape) -> int:
+    return (1 if start.per == "cluster" else shape.brokers) + len(start.before)
