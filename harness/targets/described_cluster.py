@@ -97,7 +97,7 @@ class DescribedCluster:
             if lacks is None:
                 return
             if time.monotonic() > deadline:
-                seconds = f"{self.described.ready.seconds:.0f} s (ready.seconds)"
+                seconds = f"{self.described.ready.seconds:g} s (ready.seconds)"
                 raise self.failed(children[-1], f"was not ready in {seconds}: {lacks}")
             time.sleep(POLL_SECONDS)
 
