@@ -8,7 +8,9 @@ claim (see `grades`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from harness.grades import ASKED, CONNECTION, MISSING, VALUE, kind_of
@@ -91,6 +93,10 @@ IDENTITIES = (
     "api_key", "partition_index", "partition", "index", "node_id", "broker_id", "topic_id",
     "topic", "name", "key", "resource_name",
 )  # fmt: skip
+# Fields that name an element only where both sides have one in common: when all of them differ,
+# it is they that are wrong, and elements are compared by their place.
+SHARED_IDENTITIES = ("base_offset", "offset", "first_offset", "member_id")
+Name = Callable[[Any], Any]
 
 
 def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, Any, Any]]:
@@ -99,33 +105,52 @@ def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, 
     Paths count as the oracle does; what only the target has comes after. Another order of the same
     elements is a difference of its own, at the array's path.
     """
-    word = next((word for word in IDENTITIES if _names(left, word) and _names(right, word)), None)
-    if word is None:
+    name = _identity(left, right)
+    if name is None:
         longest = max(len(left), len(right))
         pairs = [
             [side[index] if index < len(side) else MISSING for side in (left, right)]
             for index in range(longest)
         ]
     else:
-        theirs = {element[word]: element for element in right}
-        pairs = [[element, theirs.pop(element[word], MISSING)] for element in left]
+        theirs = {name(element): element for element in right}
+        pairs = [[element, theirs.pop(name(element), MISSING)] for element in left]
         pairs += [[MISSING, element] for element in theirs.values()]
     found = [d for i, pair in enumerate(pairs) for d in _values(*pair, (*path, i))]
-    if word is not None:
-        orders = [[element[word] for element in side] for side in (left, right)]
-        kept = [[name for name in order if name in orders[1 - i]] for i, order in enumerate(orders)]
+    if name is not None:
+        orders = [[name(element) for element in side] for side in (left, right)]
+        kept = [[one for one in order if one in orders[1 - i]] for i, order in enumerate(orders)]
         if kept[0] != kept[1]:
             found.insert(0, (path, *kept))
     return found
 
 
-def _names(elements: list[Any], word: str) -> bool:
-    """Whether this field tells all elements apart."""
-    if not all(isinstance(element, dict) and word in element for element in elements):
+def _identity(left: list[Any], right: list[Any]) -> Name | None:
+    """What tells the elements of two arrays apart; None: their place must do."""
+    for word in IDENTITIES:
+        if all(_tells_apart(side, itemgetter(word)) for side in (left, right)):
+            return itemgetter(word)
+    for name in (*map(itemgetter, SHARED_IDENTITIES), _itself):
+        if all(_tells_apart(side, name) for side in (left, right)):
+            common = {name(one) for one in left} & {name(one) for one in right}
+            if common:
+                return name
+    return None
+
+
+def _itself(element: Any) -> Any:
+    """A plain value is its own name."""
+    if isinstance(element, dict | list):
+        raise TypeError("only plain values name themselves")
+    return element
+
+
+def _tells_apart(elements: list[Any], name: Name) -> bool:
+    """Whether every element has this name, and each another one."""
+    try:
+        return len({name(element) for element in elements}) == len(elements)
+    except (KeyError, TypeError):  # not a struct, no such field, or a name that is none
         return False
-    names = [element[word] for element in elements]
-    plain = not any(isinstance(name, dict | list) for name in names)
-    return plain and len(set(names)) == len(names)
 
 
 def _values(left: Any, right: Any, path: Place) -> list[tuple[Place, Any, Any]]:

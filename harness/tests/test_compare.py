@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from harness import compare as compare_module
 from harness.compare import MISSING, compare
 from harness.tests.conversations import conversation, doctored
 from harness.tests.witness import RELEASES, golden
-
 
 
 def places(oracle, target):
@@ -57,6 +57,35 @@ def test_elements_without_identity_are_compared_by_place():
     assert places(versions(twice), versions([TABLE[0]])) == [
         ("asked", "api_keys[1]", TABLE[0], MISSING)
     ]
+
+
+def in_sync(*brokers):
+    partition = {
+        "error_code": 0, "partition_index": 0, "leader_id": 0, "replica_nodes": [0, 1, 2],
+        "isr_nodes": list(brokers),
+    }  # fmt: skip
+    topic = {"error_code": 0, "name": "t", "is_internal": False, "partitions": [partition]}
+    answer = {"brokers": [], "controller_id": 0, "topics": [topic]}
+    line = ("asked", "Metadata", 1, {"topics": [{"name": "t"}]}, answer)
+    return conversation(line, brokers=3)
+
+
+def test_plain_values_name_themselves():
+    found = places(in_sync(0, 1, 2), in_sync(1, 2))
+    assert [pair for _, *pair in ((path, a, b) for _, path, a, b in found)] == [
+        ["$replica-0", MISSING]
+    ], "one broker is missing; the others did not move"
+
+
+def test_where_nothing_is_shared_elements_stand_by_their_place():
+    assert compare_lists([0, 1], [2, 3]) == [((0,), 0, 2), ((1,), 1, 3)]
+    one, two, three = ({"offset": offset, "value": b"v"} for offset in (0, 1, 2))
+    assert compare_lists([one, two, three], [one, three]) == [((1,), two, MISSING)]
+    assert compare_lists([one], [two]) == [((0, "offset"), 0, 1)], "an offset off by one"
+
+
+def compare_lists(left, right):
+    return compare_module._values(left, right, ())
 
 
 def test_the_first_difference_comes_first():

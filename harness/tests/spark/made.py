@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: obje
         "level": "MUST",
         "evidence": ["TOPIC-11"],
         "api": "CreateTopics",
-        "version": int(rest.strip("v]") or 0),
+        "version": int(found[1]) if (found := re.match(r"v(\d+)", rest)) else 0,
         "params": {"acks": "-1"},
         "verdict": VERDICT[code],
         "connection": "kept",

@@ -1,0 +1,204 @@
+"""Equal differences are one cause, each case rests on one, and what decides nothing stays below."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import causes
+from harness.causes import version_words
+from harness.tests.spark.made import case_row
+
+
+def difference(path="topics[0].error_code", oracle=37, target=0, **how):
+    found = {
+        "step": "create", "path": path, "oracle": oracle, "target": target, "stands": "asked",
+        "kind": "code" if path.endswith("error_code") else "value", "api": "CreateTopics",
+        "version": 4, "at": 3,
+    }  # fmt: skip
+    return found | how
+
+
+def failed(case, *differences, notes=(), **how):
+    row = case_row(case, "D", "t@4.3")
+    return row | {"differences": list(differences), "findings": [], "notes": list(notes)} | how
+
+
+def conforming(case, *notes):
+    return case_row(case, "C", "t@4.3") | {"notes": list(notes)}
+
+
+def told(*rows):
+    return [(cause.id, len(cause.cases)) for cause in causes.find(rows).causes]
+
+
+CODE = "CreateTopics.topics.error_code:37,0"
+
+
+def test_equal_differences_of_many_cases_are_one_cause():
+    rows = [
+        failed("topics.a[v2]", difference(version=2)),
+        failed("topics.a[v3]", difference("topics[5].error_code", version=3)),
+        failed("topics.b[v6]", difference(version=6, step="other")),
+    ]
+    (cause,) = causes.find(rows).causes
+    assert (cause.id, cause.path, cause.versions) == (CODE, "topics[*].error_code", (2, 3, 6))
+    assert cause.cases == ("topics.a[v2]", "topics.a[v3]", "topics.b[v6]")
+    assert causes.find(rows).of_case["topics.b[v6]"] == cause
+
+
+def test_other_codes_are_another_cause_and_other_values_are_not():
+    assert len(told(failed("a.a", difference()), failed("a.b", difference(target=3)))) == 2
+    (cause,) = causes.find([
+        failed("a.a", difference("offset", 1, 2)),
+        failed("a.b", difference("offset", 5, 6)),
+        failed("a.c", difference("offset", 5, 6)),
+    ]).causes  # fmt: skip
+    assert cause.pairs == ((5, 6), (1, 2)) and cause.example["case"] == "a.b"
+
+
+def test_what_comes_after_is_a_consequence():
+    row = failed("a.a", difference(), difference("later", at=4), difference("last", at=9))
+    assert told(row) == [(CODE, 1)]
+
+
+def test_causes_stand_from_the_gravest_to_the_lightest_then_by_their_cases():
+    rows = [
+        failed("a.value", difference("x")),
+        failed("a.other", difference("y")),
+        failed("a.another", difference("y")),
+        failed("a.code", difference()),
+        failed("a.lost", difference("connection", "answered", "closed", kind="connection")),
+        failed("a.absent", difference("z[0]", 1, "(missing)", kind="absence")),
+    ]
+    order = ["CreateTopics.connection", CODE, "CreateTopics.z:absence", "CreateTopics.y",
+             "CreateTopics.x"]  # fmt: skip
+    assert [id for id, _ in told(*rows)] == order
+
+
+def test_a_case_rests_on_what_explains_most_cases():
+    both = difference("offset", 1, 2), difference("time", 3, 4)
+    rows = [failed("a.a", *both), failed("a.b", both[1]), failed("a.c", both[1])]
+    assert told(*rows) == [("CreateTopics.time", 3)]
+
+
+def test_among_equals_the_code_then_the_place_the_claim_names():
+    assert told(failed("a.a", difference("offset", 1, 2, stands="claim"), difference())) == [
+        (CODE, 1)
+    ]
+    named = difference("offset", 1, 2, stands="claim")
+    assert told(failed("a.a", difference("time", 1, 2), named)) == [("CreateTopics.offset", 1)]
+
+
+def setup(path="error_code", oracle=0, target=15, **how):
+    return difference(path, oracle, target, api="FindCoordinator", step="find", stands="setup",
+                      version=2, at=1, **how)  # fmt: skip
+
+
+def test_a_setup_step_that_answered_another_code_is_the_root():
+    assert told(failed("a.a", difference(), notes=[setup()])) == [
+        ("FindCoordinator.error_code:0,15", 1)
+    ]
+
+
+def test_another_value_in_a_setup_step_explains_nothing():
+    noted = setup("node_id", 1, 2)
+    assert told(failed("a.a", difference(), notes=[noted])) == [(CODE, 1)]
+    assert told(failed("a.a", difference(), notes=[setup() | {"at": 7}])) == [(CODE, 1)]
+
+
+def test_a_code_that_conforming_cases_met_as_well_explains_nothing():
+    rows = [failed("a.a", difference(), notes=[setup()]), conforming("a.b", setup())]
+    assert told(*rows) == [(CODE, 1)]
+
+
+def test_a_step_that_never_got_there_is_told_by_its_answer():
+    unmet = setup("connection", "answered", "unmet", kind="connection")
+    row = failed("a.a", difference("connection", "answered", "not attempted", kind="connection"),
+                 notes=[unmet, setup("topics[0].leader_id", 1, -1)])  # fmt: skip
+    assert told(row) == [("FindCoordinator.topics.leader_id", 1)]
+    alone = failed("a.a", difference(), notes=[unmet])
+    assert told(alone) == [("FindCoordinator.connection", 1)]
+
+
+def test_a_field_that_moved_between_versions_is_one_cause():
+    flat = difference("error_code", 16, 0, version=5)
+    nested = difference("groups[0].error_code", 16, 0, version=8)
+    (cause,) = causes.find([failed("a.a[v5]", flat), failed("a.a[v8]", nested)]).causes
+    assert cause.versions == (5, 8)
+    same_version = failed("a.a[v5]", flat), failed("a.a[v5,x=1]", nested | {"version": 5})
+    assert len(told(*same_version)) == 2, "one answer has both fields: they are two"
+    assert len(told(failed("a.a[v5]", flat), failed("a.b[v8]", nested))) == 2, "two claims"
+
+
+def test_a_code_that_changed_between_versions_is_one_cause():
+    rows = [failed("a.a[v3]", difference("error_code", 47, 0, version=3)),
+            failed("a.a[v4]", difference("error_code", 90, 0, version=4))]  # fmt: skip
+    (cause,) = causes.find(rows).causes
+    assert set(cause.pairs) == {(47, 0), (90, 0)}
+
+
+def test_one_claim_that_tries_many_apis_is_one_cause():
+    lost = {"path": "connection", "oracle": "closed", "target": "hung", "kind": "connection"}
+    rows = [failed(f"a.a[api={api}]", difference(**lost, api=api), claim="a.a") for api in "XYZ"]
+    (cause,) = causes.find(rows).causes
+    assert set(cause.apis) == {"X", "Y", "Z"} and len(cause.cases) == 3
+
+
+def test_failures_and_then_findings_are_told_where_nothing_differs():
+    failure = {"step": "create", "path": "topics[0].error_code", "wanted": "37", "got": "0",
+               "kind": "code", "api": "CreateTopics", "version": 4, "at": 3}  # fmt: skip
+    finding = {"checker": "framing", "step": "create", "path": "", "sentence": "odd",
+               "kind": "check", "stands": "asked", "api": "CreateTopics", "version": 4,
+               "at": 3}  # fmt: skip
+    rows = [failed("a.a", failures=[failure]), failed("a.b", findings=[finding])]
+    assert told(*rows) == [(CODE, 1), ("CreateTopics:framing", 1)]
+    assert told(failed("a.a", failures=[failure]), failed("a.c", difference())) == [(CODE, 2)]
+
+
+def test_a_text_is_a_cause_only_where_nothing_else_differs():
+    text = difference("topics[0].error_message", "a", None, kind="prose", at=0)
+    assert told(failed("a.a", text, difference())) == [(CODE, 1)]
+    assert told(failed("a.a", text)) == [("CreateTopics.topics.error_message", 1)]
+
+
+def test_notes_are_told_once_below_the_causes():
+    text = setup("error_message", "NONE", None, kind="prose")
+    rows = [conforming("a.a", text), conforming("a.b", text), failed("a.c", difference()),
+            failed("a.d", difference(), notes=[text, text | {"at": 9}])]  # fmt: skip
+    found = causes.find(rows)
+    (note,) = found.notes
+    assert (note.id, note.cases) == ("FindCoordinator.error_message", ("a.a", "a.b", "a.d"))
+    assert "a.a" not in found.of_case
+
+
+def test_a_note_behind_the_cause_is_a_consequence():
+    late = setup("offset", 1, 2) | {"at": 9}
+    assert causes.find([failed("a.c", difference(), notes=[late])]).notes == ()
+
+
+def test_a_cause_knows_which_of_its_cases_are_pinned():
+    rows = [failed("a.a", difference(), known="k-1"), failed("a.b", difference())]
+    (cause,) = causes.find(rows).causes
+    assert (cause.known, cause.unpinned) == (("k-1",), 1)
+
+
+def test_rows_of_before_there_were_grades_still_have_causes():
+    old = {"step": "create", "path": "topics[0].error_code", "oracle": 37, "target": 0}
+    row = {key: value for key, value in failed("a.a", old).items() if key != "notes"}
+    del row["failures"], row["where"]
+    (cause,) = causes.find([row]).causes
+    assert (cause.kind, cause.apis) == ("code", (None,))
+
+
+@pytest.mark.parametrize(
+    ("versions", "words"),
+    [((0, 1, 2, 3, 4, 6), "v0-v4, v6"), ((3,), "v3"), ((), ""), ((7, 5), "v5, v7")],
+)
+def test_versions_are_ranges(versions, words):
+    assert version_words(versions) == words
+
+
+def test_thousands_of_rows_cost_no_time():
+    rows = [failed(f"a.c{i}[v{i % 9}]", *(difference(f"f{j}", i, j) for j in range(8)))
+            for i in range(3000)]  # fmt: skip
+    assert len(causes.find(rows).causes) == 1
