@@ -74,7 +74,7 @@ class DescribedCluster:
         """End every process; leave nothing, or the logs of a failure."""
         for child in (*(each.child for each in self.processes), *self.before):
             child.remove() if isinstance(child, image.Container) else child.kill()
-        if keep_logs and not self.keep:
+        if keep_logs and not self.keep and any(self.logs.iterdir()):
             for path in self.folder.iterdir():
                 if path != self.logs:
                     remove(path)
