@@ -88,6 +88,7 @@ class Claim:
     versions: Versions | None = None
     releases: str | None = None
     shape: Shape = field(default_factory=Shape)
+    subject: tuple[str, ...] = ()  # settings of the shape that it is about (harness/pace.py)
     capabilities: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     role: str = "broker"
@@ -140,6 +141,7 @@ def claim(
     brokers: int = 1,
     racks: Sequence[str] = (),
     config: Mapping[str, Any] | None = None,
+    subject: Iterable[str] = (),
     capabilities: Iterable[str] = (),
     switches: Iterable[str] = (),
     role: str = "broker",
@@ -153,10 +155,10 @@ def claim(
     `evidence`: clause ids ("TOPIC-11"), "KIP-98", "schema Fetch.session_id", "observed on 2.8.2".
     `versions`: every("Produce") (the default), range_("Fetch", 4, 12), only("Fetch", 4).
     `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default.
-    `switches`: names of defects of the reference broker that this claim must catch.
-    `aliases`: ids this claim had before. `where(row)` forbids combinations; `full` takes the
-    product of the axes and not only every pair. Any other keyword is an axis:
-    compression=("none", "gzip").
+    `subject`: settings of `config` that it is about although they usually set only the pace.
+    `switches`: defects of the reference broker that it must catch; `aliases`: former ids.
+    `where(row)` forbids combinations; `full` takes the product of the axes and not only every pair.
+    Any other keyword is an axis: compression=("none", "gzip").
     """
     versions = versions() if callable(versions) else versions
 
@@ -167,12 +169,12 @@ def claim(
             sentence=" ".join((function.__doc__ or "").split()),
             evidence=tuple(evidence) if not isinstance(evidence, str) else (evidence,),
             level=level,
-            suite=suite_of(module),
-            where=f"{module}.{name}",
+            suite=suite_of(module), where=f"{module}.{name}",
             api=api,
             versions=(versions or every(api)) if api else None,
             releases=releases,
             shape=Shape(brokers=brokers, racks=tuple(racks), config=config or {}),
+            subject=tuple(subject),
             capabilities=tuple(capabilities),
             switches=tuple(switches),
             role=role,
@@ -180,7 +182,7 @@ def claim(
             axes={name: tuple(values) for name, values in axes.items()},
             allowed=where,
             full=full,
-        )
+        )  # fmt: skip
         mistakes = list(_mistakes(made))
         if mistakes:
             raise ClaimError(f"{made.where} (claim {id!r}): {'; '.join(mistakes)}")
@@ -214,6 +216,9 @@ def _mistakes(made: Claim) -> Iterable[str]:
     if made.level not in LEVELS:
         yield f"level is one of {', '.join(LEVELS)}, not {made.level!r}"
     yield from _api_mistakes(made)
+    for name in made.subject:
+        if name not in made.shape.settings:
+            yield f"{name} is no setting of its config, so it cannot be its subject"
     for name, values in made.axes.items():
         if name in RESERVED:
             yield f"an axis cannot be called {name}"

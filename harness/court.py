@@ -9,10 +9,11 @@ wrong in here is BROKEN, with the stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from harness import advertised, driver
+from harness import advertised, driver, dry, pace
 from harness.advertised import Table
 from harness.case import Judgement
 from harness.claim import CaseId, Claim
@@ -25,6 +26,7 @@ from harness.targets import parse, probe
 from harness.targets.external import ExternalTarget
 from harness.targets.recorded import RecordedTarget
 from harness.transcript import Transcript
+from harness.tuning import Tuning
 from harness.verdict import (
     DIVERGES,
     UNSUPPORTED,
@@ -40,6 +42,8 @@ from reference_impl.wire.apis import by_name
 SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions
 RESTARTS = 2  # of a target of ours that stopped answering; then the rest is not run
 OWNED = ("reference", "process", "container")
+SHARED_KINDS = ("external", "file")  # somebody else's: all cases of one shape share one cluster
+SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
 
 
 @dataclass
@@ -90,6 +94,9 @@ class Court:
         self.strict_oracle, self.strict = strict_oracle, strict
         self.table: Table = advertised.table(release)
         self.standing = StandingTarget(target, target.release)
+        self.jobs = SIDE_BY_SIDE if target.kind in SHARED_KINDS else 1  # cases at a time
+        self.tuning = Tuning(target if isinstance(target, ExternalTarget) else None)
+        self._lock = threading.RLock()  # of what is looked up once: facts, probes
         self._probes: dict[tuple[int, int], Verdict | None] = {}
         self._opened = False
         self._last: str | None = None  # the case that was driven last
@@ -103,12 +110,13 @@ class Court:
 
     def open(self) -> str | None:
         """Look at the target once before the first case; the reason when it cannot be judged."""
-        if not self._opened:
-            self._opened = True
-            self.standing.gone = self.target.available()
-            if self.standing.gone is None and self.target.kind == "external":
-                self.standing.gone = self._silence()
-        return self.standing.gone
+        with self._lock:
+            if not self._opened:
+                self._opened = True
+                self.standing.gone = self.target.available()
+                if self.standing.gone is None and self.target.kind == "external":
+                    self.standing.gone = self._silence()
+            return self.standing.gone
 
     def _silence(self) -> str | None:
         try:
@@ -177,22 +185,50 @@ class Court:
     def _run(self, case: CaseId, scenario: Scenario, nonce: str) -> Transcript:
         if isinstance(self.target, RecordedTarget):
             return self.target.transcript(case, scenario)
-        endpoint = self.target.start(scenario.shape)
-        if isinstance(self.target, ExternalTarget):
-            unlike = self.target.unlike(scenario.shape)
-            if unlike:
-                raise Unavailable(unlike)
+        with self._lock:
+            endpoint = self.target.start(scenario.shape)
         _capable(case.claim, endpoint)
-        self._last = case.id
-        seen = self._drive(scenario, endpoint, nonce)
-        if not reached(seen) or "hung" in seen.connections.values():
-            self.standing.after_a_loss(endpoint, case.id)
+        fit = self._fit(case.claim, scenario, endpoint)
+        by_itself = dry.alone(scenario) or bool(fit.settable)
+        with self.tuning.turn(scenario.shape, fit, alone=by_itself):
+            if self.standing.gone:  # while this case waited for its turn
+                raise Unavailable(self.standing.gone)
+            self._last = case.id
+            seen = self._drive(scenario, endpoint, nonce, fit)
+            if not reached(seen) or "hung" in seen.connections.values():
+                with self._lock:
+                    self.standing.after_a_loss(endpoint, case.id)
+        unmet = next((event for event in seen.events if event.direction == "unmet"), None)
+        if fit.slow and unmet is not None:
+            slow = ", ".join(f"{name}={value}" for name, value in fit.slow.items())
+            raise Unavailable(f"what the claim waits for may take longer than it waits: {slow}")
         return seen
 
-    def _drive(self, scenario: Scenario, endpoint: Endpoint, nonce: str) -> Transcript:
+    def _fit(self, claim: Claim, scenario: Scenario, endpoint: Endpoint) -> pace.Fit:
+        """What the claim costs under the settings in force. Raises Unavailable when they are not
+        those that it is about.
+        """
+        if endpoint.settings is None:
+            return pace.NOTHING_TO_DO
+        in_force = self.tuning.in_force(endpoint, scenario.shape)
+        fit = pace.fit(scenario.shape, claim.subject, in_force)
+        seen = {name: v for name, v in fit.settable.items() if dry.looks_at(scenario, name)}
+        if fit.missing or seen:
+            wanted = ", ".join(f"{n}={value}" for n, value in {**fit.missing, **seen}.items())
+            raise Unavailable(f"wants settings that the target has not: {wanted}")
+        return fit
+
+    def quicken(self, claims: Iterable[Claim]) -> list[str]:
+        """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
+        return [] if self.open() else self.tuning.quicken(claim.shape for claim in claims)
+
+    def _drive(
+        self, scenario: Scenario, endpoint: Endpoint, nonce: str,
+        fit: pace.Fit = pace.NOTHING_TO_DO,
+    ) -> Transcript:  # fmt: skip
         return driver.run(
             scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s, target=self.name,
-            release=self.standing.release, seed=self.seed,
+            release=self.standing.release, seed=self.seed, fit=fit,
         )  # fmt: skip
 
     def _lost(self, reason: str) -> str:
@@ -227,9 +263,10 @@ class Court:
 
     def _proved(self, api: str, version: int) -> Verdict | None:
         asked = by_name(api).key, version
-        if asked not in self._probes:
-            self._probes[asked] = self._probe(api, *asked)
-        return self._probes[asked]
+        with self._lock:
+            if asked not in self._probes:
+                self._probes[asked] = self._probe(api, *asked)
+            return self._probes[asked]
 
     def _probe(self, api: str, key: int, version: int) -> Verdict | None:
         try:
@@ -245,6 +282,7 @@ class Court:
         return unsupported(key, version, offered, seen)
 
     def close(self) -> None:
+        self.tuning.put_back()
         self.target.stop()
         self.oracle.stop()
 

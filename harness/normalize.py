@@ -441,7 +441,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("metadata-hashes", "A hash over a group's topics holds their ids; 0 is of none.",
            ("metadata_hash",), _id("metadata-hash", 0)),
     Reason("feature-epoch", "The epoch of finalized features is an offset of the metadata log.",
-           ("finalized_features_epoch",), _non_negative("feature-epoch")),
+           ("finalized_features_epoch",), rewrites.feature_epoch),
     Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
            ("value",), _deployment, frozenset({"DescribeConfigs"})),
     Reason("documentation", "What a config is for, each broker says in its own words.",

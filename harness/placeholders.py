@@ -20,6 +20,7 @@ from reference_impl.wire import headers, records
 from reference_impl.wire.apis import by_name
 
 TOKEN = 10  # characters that make a name unique: 50 bits, enough for any number of nights
+DRAWS = 2000  # names that are tried for a partition of an internal topic, of which there are 50
 ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 
 
@@ -130,9 +131,9 @@ PLACEHOLDERS = (
 )  # fmt: skip
 
 
-def unique(nonce: str, name: Name) -> str:
-    """The name's text in the run of this nonce."""
-    seed = f"{nonce}/{name.token or name.key}".encode()
+def unique(nonce: str, name: Name, draw: int = 0) -> str:
+    """The name's text in the run of this nonce; another for each `draw`."""
+    seed = f"{nonce}/{name.token or name.key}{f'/{draw}' if draw else ''}".encode()
     digest = int.from_bytes(hashlib.sha256(seed).digest()[:8], "big")
     token = "".join(ALPHABET[digest >> 5 * i & 31] for i in range(TOKEN))
     text = f"{name.prefix}{name.key}-{token}"
@@ -153,6 +154,8 @@ class Bindings:
     times: dict[str, int] = field(default_factory=dict)
     answer: Callable[[str], Any] = lambda step: None
     topic_id: Callable[[str], bytes] = lambda topic: b""
+    sent: Callable[[str, Any], Any] = lambda api, body: body  # a body in the target's words
+    accepted: Callable[[str], bool] | None = None  # whether a name may be used on this target
 
     def resolve(self, value: Any) -> Any:
         """The value with every placeholder in it replaced. Raises Unresolved."""
@@ -167,10 +170,20 @@ class Bindings:
         return value
 
     def _name(self, name: Name) -> str | bytes:
-        text = unique(self.nonce, name)
+        text = self._drawn(name)
         if self.names.setdefault(name.key, text) != text:
             raise ValueError(f"{name.key} is already the name {self.names[name.key]}, not {text}")
         return text.encode() if name.binary else text
+
+    def _drawn(self, name: Name) -> str:
+        """The first draw that the target's coordinator accepts; names that share a token, or are
+        too short to differ, are drawn once.
+        """
+        text = unique(self.nonce, name)
+        if self.accepted is None or name.token is not None:
+            return text
+        draws = (unique(self.nonce, name, draw) for draw in range(DRAWS))
+        return next((drawn for drawn in draws if self.accepted(drawn)), text)
 
     def _ref(self, ref: Ref) -> Any:
         body = self.answer(ref.step)
@@ -201,7 +214,7 @@ class Bindings:
             frame.version,
             frame.correlation_id,
             frame.client_id,
-            self.resolve(frame.body),
+            self.sent(frame.api, self.resolve(frame.body)),
         )
         data = patched(data, frame.patch)
         return data[: frame.cut] + frame.append

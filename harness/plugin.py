@@ -9,6 +9,7 @@ whatever else goes wrong in a claim is BROKEN.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
     add("--again", type=int, default=0, metavar="N",
         help="ask what differs up to N times more; what then conforms is listed as flaky (0)")
+    add("--jobs", type=int, default=0, metavar="N",
+        help="cases that are judged at a time on a target that somebody else runs (16)")
     add("--newest", action="store_true",
         help="one case of each claim: of its newest version; the others are listed as deselected")
     add("--shard", metavar="I/N",
@@ -95,6 +98,7 @@ class _State:
         self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
         self.others: list[Any] = []  # cases of other parts of this run
         self.trouble = False
+        self.pool: Any = None  # cases that are judged ahead of their reports
 
 
 _STATE = pytest.StashKey[_State]()
@@ -180,6 +184,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         case = _case(item)
         if case is None:
             return -1, ()
+        if case.court.jobs > 1:  # what harms others comes last, and what kills behind it
+            return order[id(case.court)], _harm(item, case)
         shape = case.claim.shape  # neighbours share a cluster
         return order[id(case.court)], (shape.brokers, shape.racks, shape.config)
 
@@ -190,6 +196,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep_part(config, items, session.options.shard)
         if session.options.shard.index % 2 == 0:  # let not all parts wait for brokers at once
             items.sort(key=place, reverse=True)
+
+
+def _harm(item: Any, case: Any) -> tuple[bool, bool]:
+    """Whether a case may kill a broker, and whether it must be alone."""
+    from harness import dry
+
+    found = dry.run(item.function, case.case, case.release)
+    return (False, False) if found is None else (dry.may_kill(found[0]), dry.alone(found[0]))
 
 
 def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -263,6 +277,36 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     return [] if session is None else session.heading()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Begin with what can be judged side by side; pytest then asks for one after the other."""
+    state, config = session.config.stash[_STATE], session.config
+    if state.session is None or config.option.collectonly or config.option.usepdb:
+        return
+    jobs = {id(docket.court): docket.court.jobs for docket in state.session.dockets}
+    if config.option.jobs:
+        jobs = dict.fromkeys(jobs, config.option.jobs)
+    pairs = [(item, case) for item in session.items if (case := _case(item))]
+    work = [
+        (item.nodeid, functools.partial(item.function, case))
+        for item, case in pairs
+        if jobs[id(case.court)] > 1
+    ]
+    if work:
+        from harness.driver.side_by_side import Pool
+
+        state.pool = Pool(work, max(jobs.values()))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    pool = pyfuncitem.config.stash[_STATE].pool
+    if pool is None or pyfuncitem.nodeid not in pool:
+        return None
+    pool.result(pyfuncitem.nodeid)
+    return True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     report = yield
@@ -284,8 +328,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         judgement = Judgement(broken(error or AssertionError("the claim judged nothing")))
     elif error is not None and judgement.verdict.conforms:
         judgement = Judgement(broken(error), judgement.scenario, judgement.expectation)
-    verdict = state.session.finish_case(case, judgement, call.duration * 1000)
+    verdict = state.session.finish_case(case, judgement, _duration_ms(state, judgement, call))
     return _shown(report, item, verdict)
+
+
+def _duration_ms(state: _State, judgement: Any, call: pytest.CallInfo[None]) -> float:
+    """How long the case took; of one that was judged ahead of its report, by its transcript."""
+    if state.pool is None or judgement.target is None:
+        return call.duration * 1000
+    return judgement.target.events[-1].at_us / 1000 if judgement.target.events else 0.0
 
 
 def _shown(report: pytest.TestReport, item: pytest.Item, verdict: Any) -> pytest.TestReport:
@@ -307,6 +358,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     state = session.config.stash.get(_STATE, None)
     if state is None or state.session is None or not state.session.planned:
         return
+    if state.pool is not None:
+        state.pool.close()
     interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
     uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
     trouble = state.trouble or uncollected or exitstatus == pytest.ExitCode.INTERNAL_ERROR

@@ -35,6 +35,11 @@ def prose(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return "$prose" if isinstance(value, str) and value else value
 
 
+def feature_epoch(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    """Any change of the cluster's metadata moves it, between two answers of one case too."""
+    return "$feature-epoch" if isinstance(value, int) and value >= 0 else value
+
+
 def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return "$throttled" if isinstance(value, int) and value > 0 else value
 

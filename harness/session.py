@@ -91,6 +91,7 @@ class Session:
         self.whole = False
         self.suites: frozenset[str] = frozenset()
         self.planned = False
+        self.told: list[str] = []  # what was set on targets for this run
         self.exit = tally.INCOMPLETE
 
     @property
@@ -117,6 +118,8 @@ class Session:
             by_court[id(case.court)].deselected.append(case.case)
         for case in elsewhere:
             by_court[id(case.court)].elsewhere += 1
+        for docket in self.dockets:
+            self.told += docket.court.quicken(case.claim for case in docket.planned)
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
@@ -253,6 +256,7 @@ class Session:
                 f"target {court.name} ({court.target.kind}) against oracle {court.oracle.name} "
                 f"({court.oracle.kind}), cases of Kafka {court.release}: {len(docket.planned)}"
             )
+        lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
         return lines

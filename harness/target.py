@@ -72,6 +72,14 @@ def setting(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A broker's setting in force; `dynamic`: it can be changed while the broker runs."""
+
+    value: str | None
+    dynamic: bool = False
+
+
 class Node(Protocol):
     """One broker as the nemesis holds it. Every verb returns when its effect is complete."""
 
@@ -96,12 +104,21 @@ class Endpoint:
     """A running cluster: where it listens, where its logs are, and its brokers to be harmed.
 
     `nodes` is empty when the target cannot be harmed from here (an external broker, a recording).
+    `ids` are the ids of the brokers in the order of the scenario's numbers, `racks` theirs; both
+    are empty where the harness gave the brokers their numbers itself. `settings` are those in
+    force, of a cluster that did not get the shape's; None where it did. `internal` says of an
+    internal topic how many partitions it has and which of them is the scenario's partition 0,
+    where the cluster did not get the shape's settings.
     """
 
     bootstrap: tuple[Address, ...]
     brokers: Mapping[int, Address] = field(default_factory=dict)
     logs: Path | None = None
     nodes: Mapping[int, Node] = field(default_factory=dict)
+    ids: tuple[int, ...] = ()
+    racks: tuple[str | None, ...] = ()
+    settings: Mapping[str, Setting] | None = None
+    internal: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bootstrap", tuple(self.bootstrap))

@@ -15,11 +15,12 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.translation import Translation
 from reference_impl.wire import headers
 from reference_impl.wire.apis import API
 
@@ -89,6 +90,7 @@ class Header:
     clock_ms: int = 0
     brokers: int = 1
     scenario: Mapping[str, Any] | None = None
+    translation: Mapping[str, Any] | None = None  # Translation.to_json(), None: words are equal
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Exchange:
     received: Event | None = None
     extra: tuple[Event, ...] = ()  # further frames attributed to the same request
     ending: Event | None = None  # closed, reset, timeout, ... met while this was awaited
+    translation: Translation | None = None  # of the target's words into the scenario's
 
     @property
     def event(self) -> Event:
@@ -110,13 +113,18 @@ class Exchange:
 
     @cached_property
     def request(self) -> Any:
-        """The decoded request (wire.headers.Request); None when there is none that decodes."""
+        """The decoded request (wire.headers.Request), its body in the scenario's words; None when
+        there is none that decodes.
+        """
         if self.sent is None or not self.sent.framed or self.sent.api not in API:
             return None
         try:
-            return headers.decode_request(self.sent.raw)
+            found = headers.decode_request(self.sent.raw)
         except ValueError:
             return None
+        if self.translation is None:
+            return found
+        return replace(found, body=self.translation.answer(found.body))
 
     @cached_property
     def _decoded(self) -> tuple[Any, str | None]:
@@ -133,12 +141,17 @@ class Exchange:
 
     @property
     def response(self) -> Any:
+        """The decoded answer (wire.headers.Response) as the target wrote it."""
         return self._decoded[0]
 
-    @property
+    @cached_property
     def answer(self) -> Any:
-        """The decoded body of the answer, None when there is none or it does not decode."""
-        return None if self._decoded[0] is None else self._decoded[0].body
+        """The decoded body of the answer in the scenario's words, None when there is none or it
+        does not decode.
+        """
+        if self._decoded[0] is None or self.translation is None:
+            return None if self._decoded[0] is None else self._decoded[0].body
+        return self.translation.answer(self._decoded[0].body)
 
     @property
     def undecodable(self) -> str | None:
@@ -164,7 +177,17 @@ class Transcript:
                 parts["extra"] = (*parts.get("extra", ()), event)
             else:
                 parts.setdefault(slot, event)
-        return [Exchange(step, self.label(step), **parts) for step, parts in sorted(found.items())]
+        words = self.translation
+        return [
+            Exchange(step, self.label(step), translation=words, **parts)
+            for step, parts in sorted(found.items())
+        ]
+
+    @cached_property
+    def translation(self) -> Translation | None:
+        """The target's words into the scenario's; None where they are equal."""
+        stored = self.header.translation
+        return None if stored is None else Translation.from_json(stored)
 
     @cached_property
     def by_label(self) -> dict[str, Exchange]:

@@ -154,6 +154,24 @@ def _helper(line: Line, api: str, version: int, body: dict[str, Any], deadline: 
         raise LookupError(f"{api}: {error}") from error
 
 
+class Question:
+    """A connection of the harness's own, for questions that are no part of a transcript."""
+
+    def __init__(self, address: Address, seconds: float) -> None:
+        self.seconds = seconds
+        self.line = Line(address, seconds)
+
+    def ask(self, api: str, version: int, body: dict[str, Any]) -> Any:
+        """The decoded answer. Raises LookupError when there is none, whatever the reason."""
+        return _helper(self.line, api, version, body, time.perf_counter() + self.seconds)
+
+    def __enter__(self) -> Question:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.line.end()
+
+
 def pauses() -> Iterator[float]:
     """How long to wait between tries, for ever."""
     pause, growth, longest = BACKOFF_S

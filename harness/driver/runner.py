@@ -18,13 +18,14 @@ import dataclasses
 import socket
 import struct
 import time
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from harness import path as paths
 from harness.driver.brokers import lookup, pauses, told_ids, topic_id
 from harness.driver.harm import Harm, NotDone
 from harness.driver.line import Line, Pending, whose
+from harness.driver.words import Words, names_accepted, walk
+from harness.pace import NOTHING_TO_DO, Fit
 from harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
 from harness.scenario import (
     Ask,
@@ -70,9 +71,13 @@ def run(
     target: str = "",
     release: str | None = None,
     seed: int | None = None,
+    fit: Fit = NOTHING_TO_DO,
 ) -> Transcript:
-    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness."""
-    one = Run(scenario, endpoint, nonce, deadline_s)
+    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
+
+    `fit` says what the scenario costs on a cluster that has other settings than it asks for.
+    """
+    one = Run(scenario, endpoint, nonce, deadline_s, fit)
     try:
         one.all_steps()
     finally:
@@ -90,6 +95,7 @@ def run(
         clock_ms=one.bindings.clock_ms,
         brokers=scenario.brokers,
         scenario=scenario.to_json(),
+        translation=one.words.translation.to_json(),
     )
     return Transcript(header, tuple(one.events))
 
@@ -97,8 +103,13 @@ def run(
 class Run:
     """One scenario on its way through one endpoint."""
 
-    def __init__(self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float):
-        self.scenario, self.endpoint, self.deadline_s = scenario, endpoint, deadline_s
+    def __init__(
+        self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float,
+        fit: Fit = NOTHING_TO_DO,
+    ):  # fmt: skip
+        self.scenario, self.endpoint = scenario, endpoint
+        self.deadline_s = min(deadline_s + fit.patience_ms / 1000, max(LONGEST_S, deadline_s))
+        self.words = Words(scenario, endpoint, fit)
         self.events: list[Event] = []
         self.lines: dict[str, Line] = {}
         self.brokers: dict[str, int | None] = {}
@@ -108,9 +119,15 @@ class Run:
         self.began = time.perf_counter_ns()
         self.topic_ids: dict[str, bytes] = {}
         self.bindings = Bindings(
-            nonce, int(time.time() * 1000), answer=self._answer, topic_id=self._topic_id
-        )
+            nonce, int(time.time() * 1000), answer=self._answer, topic_id=self._topic_id,
+            sent=self.words.sent, accepted=names_accepted(endpoint),
+        )  # fmt: skip
         self.step = 0
+
+    @property
+    def patience_s(self) -> float:
+        """How long a step may take: longer where a timeout had to be raised."""
+        return max(self.deadline_s, min(self.deadline_s + self.words.more_s, LONGEST_S))
 
     # the steps
 
@@ -129,7 +146,7 @@ class Run:
         except Unresolved as error:
             self._give_up("unresolved", connection_of(step), str(error))
         except EncodeError as error:
-            if not any(isinstance(inner, Ref) for inner in _walk(step)):
+            if not any(isinstance(inner, Ref) for inner in walk(step)):
                 raise
             self._give_up("unresolved", connection_of(step), f"cannot be encoded: {error}")
 
@@ -173,7 +190,7 @@ class Run:
             self._listen(connection_of(step), line)
 
     def _until(self, step: Until) -> None:
-        deadline = time.perf_counter() + self.deadline_s
+        deadline = time.perf_counter() + self.patience_s
         kept = len(self.events)
         for tries, pause in zip(range(1, TRIES + 1), pauses(), strict=False):
             self._ask(step.ask)
@@ -236,7 +253,7 @@ class Run:
 
     def _request(self, step: Ask | Send, *, wanted: bool) -> Pending | None:
         """Sends the step's request; None when the connection did not take it."""
-        body = self.bindings.resolve(step.body)
+        body = self.words.sent(step.api, self.bindings.resolve(step.body))
         client_id = self.bindings.resolve(step.client_id)
         key = by_name(step.api).key
         pending = Pending(self.step, key, step.version, self.step + 1, wanted=wanted)
@@ -351,7 +368,7 @@ class Run:
                 if event.step == step and event.direction == "received" and event.api is not None:
                     with contextlib.suppress(ValueError):
                         decoded = headers.decode_response(event.api, event.version, event.raw)
-                        self.bodies[word] = decoded.body
+                        self.bodies[word] = self.words.answered(decoded.body)
                     break
         return self.bodies.get(word)
 
@@ -396,7 +413,7 @@ class Run:
             choice = self.bindings.resolve(choice)
         if isinstance(choice, int):
             if known:
-                ids = sorted(known)
+                ids = list(self.endpoint.ids) or sorted(known)
                 if not -len(ids) <= choice < len(ids):
                     raise Unresolved(f"broker {choice} of {len(ids)}")
                 return known[ids[choice]], ids[choice]
@@ -419,7 +436,7 @@ class Run:
     def _deadline(self, step: Any) -> float:
         """An instant: the case's deadline, or longer where the request or the way need it."""
         line = self.lines.get(connection_of(step))
-        wanted = max(self.deadline_s, ROUND_TRIPS * line.round_trip if line else 0)
+        wanted = max(self.patience_s, ROUND_TRIPS * line.round_trip if line else 0)
         body = getattr(step, "body", None) or {}
         own = [body.get(word) for word in OWN_WAITS if isinstance(body.get(word), int)]
         # A request that may wait for ages is one that the scenario means to end by something else:
@@ -462,19 +479,6 @@ class Run:
         trouble = self.harm.mend()
         if trouble:
             self._event("unmended", "", note=trouble)
-
-
-def _walk(value: Any) -> Iterator[Any]:
-    yield value
-    if dataclasses.is_dataclass(value):
-        for spec in dataclasses.fields(value):
-            yield from _walk(getattr(value, spec.name))
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _walk(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _walk(inner)
 
 
 _DO: dict[type, Any] = {

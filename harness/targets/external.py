@@ -1,19 +1,20 @@
 """`HOST:PORT[,...]`: a broker that somebody else runs. It is taken as it is.
 
 It cannot be given racks, settings or more brokers, so a shape that it does not have is Unavailable,
-with the reason. Nothing else is presumed: a listener that accepts and never answers is a target
-like any other, whose silence the driver will record.
+with the reason; brokers and racks may be called anything, and settings that only set a claim's pace
+(harness/pace.py) may have any value. Nothing else is presumed: a listener that accepts and never
+answers is a target like any other, whose silence the driver will record.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from harness import advertised
-from harness.target import Address, Endpoint, Shape, Unavailable, Versions
-from harness.targets import probe
+from harness.target import Address, Endpoint, Setting, Shape, Unavailable, Versions
+from harness.targets import facts, probe
 
 SECONDS = 5.0
 
@@ -29,6 +30,8 @@ class ExternalTarget:
         self._sight: probe.Sight | None = None
         self._asked = False
         self._versions: Versions | None = None
+        self._settings: dict[str, Setting] | None = None
+        self._internal: dict[str, tuple[int, int]] | None = None
         self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
     @property
@@ -47,33 +50,86 @@ class ExternalTarget:
         return None
 
     def start(self, shape: Shape) -> Endpoint:
+        """The cluster as it is, if it has the brokers and racks of this shape.
+
+        Settings are not looked at: what they cost is for `pace` to say, from those in force.
+        """
         reason = self.available()
         if reason:
             raise Unavailable(reason)
         sight = self._look()
-        brokers = {} if sight is None else sight.brokers
-        if shape.config:
-            wanted = ", ".join(f"{name}={value}" for name, value in shape.config)
-            raise Unavailable(f"{self.name} cannot be configured from here; wanted: {wanted}")
-        if shape.brokers > max(len(brokers), len(self.addresses)):
-            known = len(brokers) or "an unknown number of"
-            raise Unavailable(f"{self.name} has {known} brokers, {shape.brokers} are wanted")
-        if shape.racks:
-            racks = [] if sight is None else [sight.racks[node] for node in sorted(sight.racks)]
-            if racks != list(shape.racks):
-                raise Unavailable(f"{self.name} has racks {racks}, not {list(shape.racks)}")
-        return Endpoint(self.addresses, brokers if shape.brokers > 1 else {})
-
-    def unlike(self, shape: Shape) -> str | None:
-        """Why answers of this shape say nothing of it: it has other brokers or other racks."""
-        sight = self._look()
         if sight is None:
-            return None
-        seen = [sight.racks.get(node) for node in sorted(sight.brokers)]
-        wanted = list(shape.racks) or [None] * shape.brokers
-        if seen == wanted:
-            return None
-        return f"{self.name} has {_described(seen)}; the case is about {_described(wanted)}"
+            return self._unknown(shape)
+        ids = self._ids(sight, shape)
+        racks = tuple(sight.racks.get(node) for node in ids)
+        self._check_racks(shape, racks)
+        return Endpoint(
+            self.addresses if shape.brokers == 1 else tuple(sight.brokers[node] for node in ids),
+            sight.brokers if shape.brokers > 1 else {},
+            ids=ids, racks=racks, settings=self.settings(), internal=self._internal_topics(),
+        )  # fmt: skip
+
+    def _unknown(self, shape: Shape) -> Endpoint:
+        """A cluster that does not say who its brokers are can only be asked as one broker."""
+        if shape.brokers > len(self.addresses) or shape.racks:
+            raise Unavailable(f"{self.name} does not tell its brokers, {shape.brokers} are wanted")
+        return Endpoint(self.addresses, settings={})
+
+    def _ids(self, sight: probe.Sight, shape: Shape) -> tuple[int, ...]:
+        """The brokers of the cluster in the order of the scenario's numbers."""
+        ids = sorted(sight.brokers)
+        if shape.brokers == 1:
+            first = self._home(sight)
+            return (first, *(node for node in ids if node != first))
+        if shape.brokers != len(ids):
+            raise Unavailable(f"{shape.brokers} brokers are wanted, {self.name} has {len(ids)}")
+        return tuple(ids)
+
+    def _home(self, sight: probe.Sight) -> int:
+        """The broker behind the first address."""
+        at = [node for node, address in sight.brokers.items() if address == self.addresses[0]]
+        return at[0] if at else min(sight.brokers)
+
+    def _check_racks(self, shape: Shape, racks: tuple[str | None, ...]) -> None:
+        """Racks are names: they must be equal where the shape's are, and differ where those do."""
+        if not shape.racks:
+            if shape.brokers > 1 and any(racks):
+                raise Unavailable(f"brokers without racks are wanted, {self.name} has racks")
+            return
+        pairs = list(zip(shape.racks, (rack or "" for rack in racks), strict=True))
+        if len(set(pairs)) != len({a for a, _ in pairs}) or len(set(pairs)) != len(
+            {b for _, b in pairs}
+        ):
+            wanted = ", ".join(rack or "none" for rack in shape.racks)
+            here = ", ".join(rack or "none" for rack in racks)
+            raise Unavailable(f"racks like {wanted} are wanted, {self.name} has {here}")
+
+    def settings(self) -> dict[str, Setting]:
+        """The settings in force, as the first broker tells them; empty where it does not."""
+        if self._settings is None:
+            sight = self._look()
+            self._settings = {}
+            if sight is not None:
+                with contextlib.suppress(probe.NotReady):
+                    self._settings = facts.settings(
+                        self.addresses[0], self._home(sight), self.advertised(), SECONDS
+                    )
+        return self._settings
+
+    def alter(self, changes: Mapping[str, str | None]) -> str | None:
+        """Change dynamic settings of all brokers; why that was refused, in words."""
+        return facts.alter(self.addresses[0], "", changes, self.advertised(), SECONDS)
+
+    def _internal_topics(self) -> dict[str, tuple[int, int]]:
+        if self._internal is None:
+            self._internal = {}
+            with contextlib.suppress(probe.NotReady):
+                sight = self._look()
+                self._internal = facts.internal_topics(
+                    self.addresses[0], self._home(sight) if sight else None, self.advertised(),
+                    SECONDS,
+                )  # fmt: skip
+        return self._internal
 
     def advertised(self) -> Versions:
         if self._silence is not None:
@@ -96,10 +152,3 @@ class ExternalTarget:
             with contextlib.suppress(probe.NotReady):
                 self._sight = probe.metadata(self.addresses[0], SECONDS)
         return self._sight
-
-
-def _described(racks: Sequence[str | None]) -> str:
-    brokers = "1 broker" if len(racks) == 1 else f"{len(racks)} brokers"
-    if not any(racks):
-        return f"{brokers} without racks"
-    return f"{brokers} with racks {', '.join(rack or 'none' for rack in racks)}"

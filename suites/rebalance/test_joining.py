@@ -289,6 +289,7 @@ def _crowd(group, members):
     versions=every("JoinGroup"),
     releases="2.2+",
     config=CLUSTER,
+    subject=("group.max.size",),
 )
 def test_a_full_group_takes_nobody(case):
     """A join that brings more members than group.max.size is GROUP_MAX_SIZE_REACHED."""
@@ -313,6 +314,7 @@ def test_a_full_group_takes_nobody(case):
     versions=every("JoinGroup"),
     releases="2.2+",
     config=CLUSTER,
+    subject=("group.max.size",),
 )
 def test_a_full_join_phase_takes_nobody(case):
     """While members are awaited as many may wait as the group may have; the next is refused.
@@ -421,6 +423,7 @@ DELAYED = CLUSTER | {"group.initial.rebalance.delay.ms": 2000}
     api="JoinGroup",
     versions=only("JoinGroup", 2),
     config=DELAYED,
+    subject=("group.initial.rebalance.delay.ms",),
 )
 def test_the_first_phase_waits_for_others(case):
     """Members that come within group.initial.rebalance.delay.ms are in the first generation."""
@@ -445,6 +448,7 @@ def test_the_first_phase_waits_for_others(case):
     "rebalance.the-delay-ends-with-the-rebalance-timeout",
     evidence=("GROUP-14",),
     config=DELAYED,
+    subject=("group.initial.rebalance.delay.ms",),
 )
 def test_the_delay_ends_with_the_rebalance_timeout(case):
     """The delay grows while members come, but not beyond the longest rebalance timeout."""

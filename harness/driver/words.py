@@ -1,0 +1,93 @@
+"""The translation of one case: what its scenario calls brokers, racks and internal partitions here.
+
+All groups and transactional ids of a case are drawn so that one partition of the internal topics
+holds them, as on the cluster that was recorded, which has one: partition 0, unless another broker
+than the one that is asked leads it. So a case finds its own records in the log of an internal
+topic, and its groups have one coordinator, however many partitions the topic has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from harness.pace import Fit, Raised
+from harness.scenario import Ask, Scenario, Send, Until
+from harness.target import Endpoint
+from harness.translation import Translation, partition_of
+
+
+class Words:
+    """What one case's requests and answers are called on its endpoint, both ways."""
+
+    def __init__(self, scenario: Scenario, endpoint: Endpoint, fit: Fit) -> None:
+        self._names = Translation(
+            nodes=endpoint.ids,
+            racks=_racks(scenario, endpoint),
+            partitions={topic: home for topic, (_, home) in endpoint.internal.items() if home},
+        )
+        self._raised = Raised(fit.least, _asked(scenario))
+        self._needed = self._names.needed or bool(fit.least)
+
+    @property
+    def translation(self) -> Translation:
+        """As far as the case has come: values that were raised belong to it."""
+        return replace(self._names, configs=self._raised.configs)
+
+    @property
+    def more_s(self) -> float:
+        """By how many seconds the longest timeout was raised."""
+        return self._raised.more_ms / 1000
+
+    def sent(self, api: str, body: Any) -> Any:
+        """A request's body as this endpoint is to get it."""
+        return self._names.request(self._raised.request(api, body)) if self._needed else body
+
+    def answered(self, body: Any) -> Any:
+        """An answer's body as the scenario knows it."""
+        return self.translation.answer(body) if self._needed else body
+
+
+def _asked(scenario: Scenario) -> list[tuple[str, Any]]:
+    """The API and the body of every request of a scenario."""
+    steps = [step.ask if isinstance(step, Until) else step for step in scenario.steps]
+    return [(step.api, step.body) for step in steps if isinstance(step, Ask | Send)]
+
+
+def names_accepted(endpoint: Endpoint) -> Callable[[str], bool] | None:
+    """Whether a group or transactional id belongs to the case's partitions; None: any does."""
+    homes = [(count, home) for count, home in endpoint.internal.values() if count > 1]
+    if not homes:
+        return None
+
+    def accepted(text: str) -> bool:
+        return all(partition_of(text, count) == home for count, home in homes)
+
+    return accepted
+
+
+def _racks(scenario: Scenario, endpoint: Endpoint) -> dict[str, str | None]:
+    """The endpoint's racks as the scenario names them, broker by broker; it has none if that."""
+    here = [rack for rack in endpoint.racks if rack]
+    if not here:
+        return {}
+    if not scenario.racks:
+        return dict.fromkeys(here)
+    pairs = zip(endpoint.racks, scenario.racks, strict=False)
+    return {theirs: ours or None for theirs, ours in pairs if theirs and theirs != ours}
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """Every value within a step, the step itself first."""
+    yield value
+    if dataclasses.is_dataclass(value):
+        for spec in dataclasses.fields(value):
+            yield from walk(getattr(value, spec.name))
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from walk(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from walk(inner)

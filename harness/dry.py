@@ -1,0 +1,87 @@
+"""A claim's scenario without a target: what a case would ask, as data.
+
+A claim's function only builds steps and hands them to its case, so it can be run with a court that
+takes the steps and judges nothing. What a case will do is known before the first byte is sent: the
+order of a run, and what `touchstone explain` prints, follow from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from harness.case import Case
+from harness.claim import CaseId
+from harness.expect import Expectation
+from harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, Until
+
+BROKERS = (4, 8)  # resource types BROKER and BROKER_LOGGER
+ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
+# What these change is everybody's: features, brokers' registrations, voters.
+EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter",
+              "LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")  # fmt: skip
+
+
+class _Taken(BaseException):
+    """Carries a scenario out of a claim's function; no `except Exception` of a claim sees it."""
+
+    def __init__(self, scenario: Scenario, expectation: Expectation) -> None:
+        self.scenario, self.expectation = scenario, expectation
+
+
+class _Nobody:
+    """A court (harness/case.py) that takes the scenario and judges nothing."""
+
+    def __init__(self, release: str) -> None:
+        self.release = release
+
+    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> NoReturn:
+        raise _Taken(scenario, expectation)
+
+
+def run(
+    function: Callable[..., Any], case: CaseId, release: str
+) -> tuple[Scenario, Expectation] | None:
+    """The scenario and the expectation of a case; None when the function fails before it judges."""
+    try:
+        function(Case(case, _Nobody(release)))
+    except _Taken as taken:
+        return taken.scenario, taken.expectation
+    except Exception:  # the run itself will report it, as BROKEN with its stack
+        return None
+    return None
+
+
+def alone(scenario: Scenario) -> bool:
+    """Whether other cases on the same cluster would see what this one does."""
+    return any(
+        isinstance(step, Inflict) or _everybodys(asked)
+        for step in scenario.steps
+        for asked in [step.ask if isinstance(step, Until) else step]
+    )
+
+
+def may_kill(scenario: Scenario) -> bool:
+    """Whether it sends bytes that are no well-formed request."""
+    return any(isinstance(step, Raw | HalfClose) for step in scenario.steps)
+
+
+def looks_at(scenario: Scenario, setting: str) -> bool:
+    """Whether a step names this setting: then it sees where its value comes from."""
+    return f'"{setting}"' in json.dumps(scenario.to_json()["steps"])
+
+
+def _everybodys(step: Any) -> bool:
+    if not isinstance(step, Ask | Send):
+        return False
+    if step.api in EVERYBODYS:
+        return True
+    if step.api in ALTERING:
+        return any(row.get("resource_type") in BROKERS for row in step.body.get("resources") or ())
+    if step.api == "AlterClientQuotas":  # a default entity is everybody's
+        rows = step.body.get("entries") or ()
+        return any(part.get("entity_name") is None for row in rows for part in row["entity"])
+    return False
+
+

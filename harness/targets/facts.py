@@ -1,0 +1,106 @@
+"""What a running cluster tells of itself: brokers and racks, settings in force, internal topics.
+
+Asked once, before the first case, with requests that every release serves; whatever a target does
+not answer is unknown and stays out. Nothing here judges: a target that answers none of it is
+judged all the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from harness.driver.brokers import Question, pauses
+from harness.target import Address, Setting, Versions
+from harness.targets import probe
+from reference_impl.wire.apis import by_name
+
+BROKER = 4  # of a config resource's kinds
+# internal topic -> the type of a key that FindCoordinator makes it for
+INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
+WAIT_S = 20.0  # for internal topics that are made when they are first asked for
+
+
+def settings(address: Address, node: int, offered: Versions, seconds: float) -> dict[str, Setting]:
+    """The settings in force of one broker by DescribeConfigs; empty where it does not tell."""
+    resource = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": None}
+    body = {"resources": [resource], "include_synonyms": False, "include_documentation": False}
+    answer = _asked(address, "DescribeConfigs", 1, body, offered, seconds)
+    rows = (answer or {}).get("results") or ()
+    return {
+        config["name"]: Setting(config["value"], not config["read_only"])
+        for row in rows
+        for config in row["configs"] or ()
+    }
+
+
+def internal_topics(
+    address: Address, home: int | None, offered: Versions, seconds: float
+) -> dict[str, tuple[int, int]]:
+    """Internal topic -> how many partitions it has and the first that the broker `home` leads, of
+    those that exist once they are needed.
+
+    Where both topics are there it is one partition of both, so that a name may be either's key.
+    """
+    for kind in INTERNAL.values():
+        body = {"key": "touchstone", "key_type": kind, "coordinator_keys": ["touchstone"]}
+        _asked(address, "FindCoordinator", 1, body, offered, seconds)
+    found: dict[str, dict[int, int]] = {}
+    deadline = time.perf_counter() + min(WAIT_S, 4 * seconds)
+    for pause in pauses():
+        topics = [{"name": name} for name in INTERNAL]
+        body = {"topics": topics, "allow_auto_topic_creation": False}
+        answer = _asked(address, "Metadata", 4, body, offered, seconds) or {}
+        found = {
+            row["name"]: {part["partition_index"]: part["leader_id"] for part in row["partitions"]}
+            for row in answer.get("topics") or ()
+            if row["error_code"] == 0 and row["partitions"]
+        }
+        led = all(node >= 0 for leaders in found.values() for node in leaders.values())
+        if (len(found) == len(INTERNAL) and led) or not answer:
+            break
+        if time.perf_counter() + pause > deadline:
+            break
+        time.sleep(pause)
+    return _homes(found, home)
+
+
+def _homes(found: dict[str, dict[int, int]], home: int | None) -> dict[str, tuple[int, int]]:
+    """The first partition that is led by this broker in every topic; 0 where there is none."""
+    led = [{part for part, node in leaders.items() if node == home} for leaders in found.values()]
+    common = set.intersection(*led) if led else set()
+    return {topic: (len(leaders), min(common, default=0)) for topic, leaders in found.items()}
+
+
+def alter(
+    address: Address, node: str, changes: Mapping[str, str | None], offered: Versions,
+    seconds: float,
+) -> str | None:  # fmt: skip
+    """Set (or, with None, delete) settings of a broker ("": of all); what was refused, in words."""
+    rows = [
+        {"name": name, "config_operation": 0 if value is not None else 1, "value": value}
+        for name, value in changes.items()
+    ]
+    resource = {"resource_type": BROKER, "resource_name": node, "configs": rows}
+    body = {"resources": [resource], "validate_only": False}
+    answer = _asked(address, "IncrementalAlterConfigs", 0, body, offered, seconds)
+    if answer is None:
+        return "IncrementalAlterConfigs is not answered"
+    bad = [row for row in answer["responses"] if row["error_code"]]
+    return f"error {bad[0]['error_code']}: {bad[0]['error_message']}" if bad else None
+
+
+def _asked(
+    address: Address, api: str, version: int, body: Any, offered: Versions, seconds: float
+) -> Any:
+    """The answer in the highest version up to this that is offered; None when there is none."""
+    low, high = offered.get(by_name(api).key, (0, -1))
+    best = min(version, high) if low <= version else low
+    if high < low:
+        return None
+    try:
+        with Question(address, seconds) as question:
+            return question.ask(api, best, body)
+    except (LookupError, OSError, ValueError, probe.NotReady):
+        return None
