@@ -16,13 +16,15 @@ import os
 import secrets
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.target import StartFailed, Unavailable
-from harness.targets.child import Child, Watchdog
+from harness.targets.child import Child, Watchdog, remove
 
 OWNER = "touchstone.pid"  # the label by which containers of a killed run are known
+FOLDER = "touchstone.folder"  # and the folder of theirs, into which they write until they end
 SECONDS = 60.0
 PULL_SECONDS = 900.0
 
@@ -46,13 +48,15 @@ def have(reference: str) -> None:
 
 
 def remove_orphans() -> None:
-    """Remove containers of runs of this machine that were killed."""
-    shown = '{{.ID}} {{.Label "' + OWNER + '"}}'
-    listed = _docker("ps", "--all", "--filter", f"label={OWNER}", "--format", shown)
+    """Remove containers of runs of this machine that were killed, and their folders."""
+    shown = '{{.ID}} {{.Label "' + OWNER + '"}} {{.Label "' + FOLDER + '"}}'
+    listed = _docker("ps", "--all", "--filter", f"label={FOLDER}", "--format", shown)
     for line in listed.stdout.splitlines():
-        container, _, pid = line.partition(" ")
+        container, pid, folder = line.split(" ", 2)
         if pid.isdigit() and not _lives(int(pid)):
             _docker("rm", "--force", "--volumes", container)
+            if Path(folder).parent == Path(tempfile.gettempdir()):
+                remove(Path(folder))
 
 
 class Container(Child):
@@ -63,7 +67,8 @@ class Container(Child):
         publish: Sequence[str], folder: Path, log: Path, watchdog: Watchdog,
     ) -> None:  # fmt: skip
         self.name = f"touchstone-{os.getpid()}-{secrets.token_hex(4)}"
-        options = ["--label", f"{OWNER}={os.getpid()}", "--volume", f"{folder}:{folder}"]
+        options = ["--label", f"{OWNER}={os.getpid()}", "--label", f"{FOLDER}={folder.parent}"]
+        options += ["--volume", f"{folder}:{folder}"]
         for ports in publish:
             options += ["--publish", ports]
         options += [] if publish else ["--network", "host"]
@@ -90,7 +95,7 @@ class Container(Child):
         if self.paused:
             self.resume()
         if self.alive:
-            _docker("stop", "--time", str(int(seconds)), self.name, seconds=seconds + SECONDS)
+            _docker("stop", "-t", str(int(seconds)), self.name, seconds=seconds + SECONDS)
         ended = self.wait(SECONDS)
         if not ended:
             self.kill()

@@ -36,8 +36,8 @@ def run(words):
 
 def listed(words):
     for path in STATE.iterdir():
-        label = json.loads(path.read_text())["given"]["--label"][0]
-        print(path.name, label.partition("=")[2])
+        labels = json.loads(path.read_text())["given"]["--label"]
+        print(path.name, *(label.partition("=")[2] for label in labels))
     return 0
 
 

@@ -124,11 +124,15 @@ def test_no_engine_is_a_reason(tmp_path, monkeypatch, imaged):
     assert imaged(FILE).available() == "no Docker engine"
 
 
-def test_containers_of_a_killed_run_are_removed(state):
+def test_containers_of_a_killed_run_are_removed_with_their_folders(state, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     over = subprocess.Popen(["true"])
     over.wait()
     for name, owner in (("dead", over.pid), ("alive", os.getpid())):
-        label = f"{image.OWNER}={owner}"
-        (state / name).write_text(json.dumps({"pid": over.pid, "given": {"--label": [label]}}))
+        folder = tmp_path / f"folder-{name}"
+        folder.mkdir()
+        labels = [f"{image.OWNER}={owner}", f"{image.FOLDER}={folder}"]
+        (state / name).write_text(json.dumps({"pid": over.pid, "given": {"--label": labels}}))
     image.remove_orphans()
     assert [path.name for path in state.iterdir()] == ["alive"]
+    assert [path.name for path in tmp_path.glob("folder-*")] == ["folder-alive"]
