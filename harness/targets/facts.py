@@ -19,6 +19,7 @@ from reference_impl.wire.apis import by_name
 BROKER = 4  # of a config resource's kinds
 # internal topic -> the type of a key that FindCoordinator makes it for
 INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
+BEING_MADE = 15  # COORDINATOR_NOT_AVAILABLE, while the internal topic is being made
 WAIT_S = 20.0  # for internal topics that are made when they are first asked for
 
 
@@ -43,12 +44,10 @@ def internal_topics(
 
     Where both topics are there it is one partition of both, so that a name may be either's key.
     """
-    for kind in INTERNAL.values():
-        body = {"key": "touchstone", "key_type": kind, "coordinator_keys": ["touchstone"]}
-        _asked(address, "FindCoordinator", 1, body, offered, seconds)
     found: dict[str, dict[int, int]] = {}
     deadline = time.perf_counter() + min(WAIT_S, 4 * seconds)
     for pause in pauses():
+        made = [_coordinator(address, kind, offered, seconds) for kind in INTERNAL.values()]
         topics = [{"name": name} for name in INTERNAL]
         body = {"topics": topics, "allow_auto_topic_creation": False}
         answer = _asked(address, "Metadata", 4, body, offered, seconds) or {}
@@ -58,12 +57,19 @@ def internal_topics(
             if row["error_code"] == 0 and row["partitions"]
         }
         led = all(node >= 0 for leaders in found.values() for node in leaders.values())
-        if (len(found) == len(INTERNAL) and led) or not answer:
-            break
+        if not answer or (led and not any(code == BEING_MADE for code in made)):
+            break  # a target that answers anything else does not make them, however long one waits
         if time.perf_counter() + pause > deadline:
             break
         time.sleep(pause)
     return _homes(found, home)
+
+
+def _coordinator(address: Address, kind: int, offered: Versions, seconds: float) -> int | None:
+    """What FindCoordinator answers, which makes the internal topic of this kind of key."""
+    body = {"key": "touchstone", "key_type": kind, "coordinator_keys": ["touchstone"]}
+    answer = _asked(address, "FindCoordinator", 1, body, offered, seconds)
+    return None if answer is None else answer.get("error_code")
 
 
 def _homes(found: dict[str, dict[int, int]], home: int | None) -> dict[str, tuple[int, int]]:

@@ -86,14 +86,18 @@ def test_rows_behind_a_dead_target_name_the_case_that_met_it_last():
     assert all("demo.killer" in verdict.reason for verdict in behind), behind[0].reason
 
 
-def test_a_cluster_of_another_size_is_not_held_against_answers_of_one_broker():
+def test_a_claim_about_one_broker_is_judged_on_a_larger_cluster():
     def three(key, version, answer):
         if key == METADATA:
             answer["brokers"] += [answer["brokers"][0] | {"node_id": id} for id in (1, 2)]
         return answer
 
+    asked = metadata(name="ask")
     with small_kafka(twist=three) as server:
         court = court_of(server)
-        found = court.judge(a_case("demo.case"), Scenario((metadata(name="ask"),)), answered("ask"))
+        one = court.judge(a_case("demo.one"), Scenario((asked,)), answered("ask"))
+        four = court.judge(a_case("demo.four"), Scenario((asked,), brokers=4), answered("ask"))
         court.close()
-    assert found.verdict.kind == INCONCLUSIVE and "has 3 brokers" in found.verdict.reason
+    assert one.verdict.kind == CONFORMS
+    assert four.verdict.kind == INCONCLUSIVE
+    assert "4 brokers are wanted" in four.verdict.reason

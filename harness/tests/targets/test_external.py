@@ -13,19 +13,22 @@ from reference_impl.wire.apis import API
 RANGES = [{"api_key": 18, "min_version": 0, "max_version": 3}]
 
 
-def somebody(brokers=1, rack=None):
-    """A script that answers the two questions of `probe`."""
+def somebody(brokers=1, racks="", first=0):
+    """A script that answers the two questions of `probe`; racks are letters."""
     bodies = {
         "ApiVersions": {"error_code": 0, "api_keys": RANGES},
         "Metadata": {
             "brokers": [
-                {"node_id": n, "host": "127.0.0.1", "port": 9000 + n, "rack": rack}
+                {
+                    "node_id": first + n, "host": "127.0.0.1", "port": 9000 + first + n,
+                    "rack": racks[n] if racks else None,
+                }
                 for n in range(brokers)
             ],
-            "controller_id": 0,
+            "controller_id": first,
             "topics": [],
         },
-    }
+    }  # fmt: skip
 
     def answer(frame):
         header = headers.decode_request(frame).header
@@ -57,40 +60,52 @@ def test_several_brokers_are_known_by_their_metadata():
     assert endpoint.brokers[2] == ("127.0.0.1", 9002)
 
 
-@pytest.mark.parametrize(
-    ("brokers", "rack", "shape", "reason"),
-    [
-        (1, None, Shape(), None),
-        (3, None, Shape(3), None),
-        (2, "a", Shape(2, ("a", "a")), None),
-        (3, None, Shape(), "3 brokers without racks; the case is about 1 broker without racks"),
-        (1, "a", Shape(), "1 broker with racks a; the case is about 1 broker without racks"),
-        (4, None, Shape(3), "4 brokers without racks; the case is about 3 brokers without racks"),
-    ],
-)
-def test_another_shape_is_not_compared(brokers, rack, shape, reason):
-    with LyingServer(None, somebody(brokers, rack)) as server:
-        found = ExternalTarget((server.address,)).unlike(shape)
-    assert found is None if reason is None else found.endswith(reason)
+def test_brokers_are_told_by_their_ids_and_racks():
+    """The scenario's broker 0 is the one with the lowest id."""
+    with LyingServer(None, somebody(3, "xyz", first=5)) as server:
+        endpoint = ExternalTarget((server.address,)).start(Shape(3, ("a", "b", "c")))
+    assert (endpoint.ids, endpoint.racks) == ((5, 6, 7), ("x", "y", "z"))
+    assert endpoint.bootstrap[0] == ("127.0.0.1", 9005)
 
 
 @pytest.mark.parametrize(
-    "shape, reason",
+    ("brokers", "racks", "shape"),
     [
-        (Shape(4), "has 3 brokers, 4 are wanted"),
-        (Shape(3, ("a", "b", "c")), "has racks"),
-        (Shape(config={"num.partitions": 2}), "cannot be configured"),
+        (1, "", Shape()),
+        (3, "", Shape(3)),
+        (3, "", Shape()),
+        (1, "r", Shape()),
+        (4, "", Shape(1)),
+        (2, "rr", Shape(2, ("a", "a"))),
+        (3, "xyz", Shape(3, ("a", "b", "c"))),
+        (3, "xxy", Shape(3, ("b", "b", "a"))),
+        (1, "", Shape(config={"num.partitions": 2})),
     ],
 )
-def test_a_shape_that_it_does_not_have_is_unavailable(shape, reason):
-    with LyingServer(None, somebody(3)) as server, pytest.raises(Unavailable, match=reason):
+def test_a_shape_that_it_has_is_given_whatever_it_is_called(brokers, racks, shape):
+    """Settings are not looked at here: `pace` says what they cost."""
+    with LyingServer(None, somebody(brokers, racks)) as server:
+        endpoint = ExternalTarget((server.address,)).start(shape)
+    assert len(endpoint.bootstrap) == shape.brokers
+    assert endpoint.settings == {}, "it does not offer DescribeConfigs"
+
+
+@pytest.mark.parametrize(
+    ("brokers", "racks", "shape", "reason"),
+    [
+        (3, "", Shape(4), "4 brokers are wanted, .* has 3"),
+        (4, "", Shape(3), "3 brokers are wanted, .* has 4"),
+        (3, "", Shape(3, ("a", "b", "c")), "racks like a, b, c are wanted, .* has none, none"),
+        (3, "xxy", Shape(3, ("a", "b", "c")), "racks like a, b, c are wanted, .* has x, x, y"),
+        (3, "xyz", Shape(3, ("a", "a", "b")), "racks like a, a, b are wanted, .* has x, y, z"),
+        (3, "xyz", Shape(3), "brokers without racks are wanted"),
+    ],
+)
+def test_a_shape_that_it_does_not_have_is_unavailable(brokers, racks, shape, reason):
+    with LyingServer(None, somebody(brokers, racks)) as server, pytest.raises(
+        Unavailable, match=reason
+    ):
         ExternalTarget((server.address,)).start(shape)
-
-
-def test_racks_that_it_has_are_fine():
-    with LyingServer(None, somebody(2, rack="r")) as server:
-        endpoint = ExternalTarget((server.address,)).start(Shape(2, ("r", "r")))
-    assert len(endpoint.brokers) == 2
 
 
 def test_its_release_is_the_one_that_advertises_the_same():
@@ -115,5 +130,5 @@ def test_who_does_not_speak_kafka_is_a_target_all_the_same(name):
         target = ExternalTarget((server.address,))
         assert target.start(Shape()).bootstrap == (server.address,)
         assert target.release is None
-        with pytest.raises(Unavailable, match="unknown number of brokers"):
+        with pytest.raises(Unavailable, match="does not tell its brokers"):
             target.start(Shape(3))
