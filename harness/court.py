@@ -19,6 +19,7 @@ from harness.case import Judgement
 from harness.claim import CaseId, Claim
 from harness.expect import Expectation
 from harness.oracles import Live, Nobody, Oracle, Recorded
+from harness.provenance import teller
 from harness.recordings import Missing, Store
 from harness.scenario import Ask, Scenario, Send, Until
 from harness.target import Endpoint, StartFailed, Target, Unavailable
@@ -188,6 +189,8 @@ class Court:
         with self._lock:
             endpoint = self.target.start(scenario.shape)
         _capable(case.claim, endpoint)
+        if len(endpoint.ids) > scenario.brokers and dry.fixed_in_place(scenario):
+            raise Unavailable("what the claim is about may live on any of the target's brokers")
         fit = self._fit(case.claim, scenario, endpoint)
         by_itself = dry.alone(scenario) or bool(fit.settable)
         with self.tuning.turn(scenario.shape, fit, alone=by_itself):
@@ -298,6 +301,10 @@ def _needs(scenario: Scenario) -> Iterator[tuple[str, int]]:
 CAPABILITIES: dict[str, Callable[[Endpoint], bool]] = {
     "harm": lambda endpoint: bool(endpoint.nodes),  # its brokers can be killed and paused
     "logs": lambda endpoint: endpoint.logs is not None,
+    # the claim is about a cluster that has no other broker
+    "only-broker": lambda endpoint: len(endpoint.ids) <= 1,
+    # brokers are no controllers: as where we start several; of others nobody can tell
+    "controller-apart": lambda endpoint: not endpoint.ids,
 }
 
 
@@ -329,11 +336,10 @@ def convene(
     """
     target = parse(target_word)
     if record:
-        if target.kind in ("recorded", "reference"):
-            raise ValueError(f"only real Kafka is recorded, {target.name} is not")
+        told = teller(target)
         if target.release is None:
             raise ValueError(f"{target.name} advertises what no known release does")
-        oracle: Oracle = Live(target, target.release, deadline_s)
+        oracle: Oracle = Live(target, target.release, deadline_s, told)
         release = target.release
     else:
         oracle, release = _oracle(oracle_word, target, deadline_s)

@@ -18,6 +18,9 @@ from harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, Until
 
 BROKERS = (4, 8)  # resource types BROKER and BROKER_LOGGER
 ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
+SHARE_STATES = ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState",
+                "DeleteShareGroupState", "ReadShareGroupStateSummary")  # fmt: skip
+_KEYS = ("group_id", "groups", "group_ids", "groups_names", "transactional_id")
 # What these change is everybody's: features, brokers' registrations, voters.
 EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter",
               "LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")  # fmt: skip
@@ -65,6 +68,25 @@ def alone(scenario: Scenario) -> bool:
 def may_kill(scenario: Scenario) -> bool:
     """Whether it sends bytes that are no well-formed request."""
     return any(isinstance(step, Raw | HalfClose) for step in scenario.steps)
+
+
+def fixed_in_place(scenario: Scenario) -> bool:
+    """Whether something it asks about lives where the cluster puts it: a group or transaction of a
+    fixed name, the states of a share group. Of several brokers any may be the one to ask.
+    """
+    asked = [step.ask if isinstance(step, Until) else step for step in scenario.steps]
+    return any(
+        step.api in SHARE_STATES or any(_fixed(step.body.get(word)) for word in _KEYS)
+        for step in asked
+        if isinstance(step, Ask | Send)
+    )
+
+
+def _fixed(value: Any) -> bool:
+    """Whether a group or transactional id, or one of a list, is written out."""
+    if isinstance(value, list | tuple):
+        return any(_fixed(one) for one in value)
+    return isinstance(value, str)
 
 
 def looks_at(scenario: Scenario, setting: str) -> bool:

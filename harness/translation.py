@@ -35,7 +35,6 @@ NODE_FIELDS = frozenset(
 )  # fmt: skip
 BROKER_RESOURCES = (4, 8)  # BROKER and BROKER_LOGGER are named by the broker's id
 GROUP_RESOURCE = 32
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 NO_LEADER = {"leader_id": 0, "leader_epoch": 0}  # what ShareFetch writes where it tells no leader
 # Fields that tell a group's settings.
 TOLD = {
@@ -44,6 +43,7 @@ TOLD = {
 }
 REPLICA_LISTS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 _TOPIC_NAMES = ("name", "topic", "topic_name")
+FIRST, _IDS = 0, ("node_id", "broker_id")  # the scenario's only broker; how lists of brokers say it
 _MAPS = ("racks", "partitions", "configs")
 _PARTITION_FIELDS = ("partition", "partition_index", "index")
 # Where a message names a broker: "broker 1", "Local controller 1", "replica 1", "node id 1", ...
@@ -63,19 +63,21 @@ class Translation:
     `nodes[i]` is the id of scenario broker i. `racks` maps the cluster's racks to the scenario's
     (None: the scenario has no racks). `partitions` maps an internal topic to the partition that is
     the scenario's partition 0. `configs` maps a setting to {value sent: value of the scenario}, for
-    values that had to be raised; `heartbeats` does so for intervals that answers tell.
+    values that had to be raised. `alone`: the scenario is about one broker, the cluster has more,
+    which the scenario does not see.
     """
 
     nodes: tuple[int, ...] = ()
     racks: Mapping[str, str | None] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    alone: bool = False
 
     @property
     def needed(self) -> bool:
         """Whether anything is called differently here."""
         plain = self.nodes == tuple(range(len(self.nodes)))
-        return not plain or bool(self.racks or self.partitions or self.configs)
+        return not plain or self.alone or bool(self.racks or self.partitions or self.configs)
 
     @cached_property
     def _to_target(self) -> dict[int, int]:
@@ -98,11 +100,13 @@ class Translation:
             "nodes": list(self.nodes), "racks": dict(self.racks),
             "partitions": dict(self.partitions),
             "configs": {name: dict(values) for name, values in self.configs.items()},
+            "alone": self.alone,
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Translation:
-        return cls(tuple(stored["nodes"]), *(stored[word] for word in _MAPS))
+        maps = (stored[word] for word in _MAPS)
+        return cls(tuple(stored["nodes"]), *maps, alone=stored["alone"])
 
     def node(self, number: int) -> int:
         """The cluster's id of a scenario's broker."""
@@ -119,10 +123,9 @@ class Translation:
 
     def answer(self, body: Any) -> Any:
         """A decoded message of the cluster in the scenario's words."""
-        return _walked(
-            body,
-            _Words(self._to_scenario, self.racks, self.partitions, self.configs, quoted=True),
-        )
+        words = _Words(self._to_scenario, self.racks, self.partitions, self.configs, quoted=True)
+        found = _walked(body, words)
+        return _only_first(found, len(self.nodes)) if self.alone else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,18 @@ class _Words:
     partitions: Mapping[str, int]
     configs: Mapping[str, Mapping[str, str]]
     quoted: bool
+
+
+def _only_first(answer: Any, brokers: int) -> Any:
+    """An answer without the brokers that the scenario does not know of."""
+    if not isinstance(answer, Mapping):
+        return answer
+    out = dict(answer)
+    if isinstance(out.get("brokers"), list):
+        out["brokers"] = [row for row in out["brokers"] if FIRST in (row.get(w) for w in _IDS)]
+    if out.get("controller_id") in range(brokers):
+        out["controller_id"] = FIRST
+    return out
 
 
 def _walked(value: Any, words: _Words) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from harness.driver.placement import Placement
 from harness.pace import Fit, Raised
 from harness.scenario import Ask, Scenario, Send, Until
 from harness.target import Endpoint
@@ -27,7 +28,9 @@ class Words:
             nodes=endpoint.ids,
             racks=_racks(scenario, endpoint),
             partitions={topic: home for topic, (_, home) in endpoint.internal.items() if home},
+            alone=scenario.brokers == 1 and len(endpoint.ids) > 1,
         )
+        self._placement = Placement(endpoint.ids[0]) if self._names.alone else None
         self._raised = Raised(fit.least, _asked(scenario))
         self._needed = self._names.needed or bool(fit.least)
 
@@ -43,7 +46,10 @@ class Words:
 
     def sent(self, api: str, body: Any) -> Any:
         """A request's body as this endpoint is to get it."""
-        return self._names.request(self._raised.request(api, body)) if self._needed else body
+        if not self._needed:
+            return body
+        found = self._names.request(self._raised.request(api, body))
+        return found if self._placement is None else self._placement.request(api, found)
 
     def answered(self, body: Any) -> Any:
         """An answer's body as the scenario knows it."""

@@ -17,6 +17,7 @@ from harness.target import Address, Endpoint, Setting, Shape, Unavailable, Versi
 from harness.targets import facts, probe
 
 SECONDS = 5.0
+LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
 
 
 class ExternalTarget:
@@ -31,7 +32,7 @@ class ExternalTarget:
         self._asked = False
         self._versions: Versions | None = None
         self._settings: dict[str, Setting] | None = None
-        self._internal: dict[str, tuple[int, int]] | None = None
+        self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
         self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
     @property
@@ -63,10 +64,12 @@ class ExternalTarget:
         ids = self._ids(sight, shape)
         racks = tuple(sight.racks.get(node) for node in ids)
         self._check_racks(shape, racks)
+        one = shape.brokers == 1
         return Endpoint(
-            self.addresses if shape.brokers == 1 else tuple(sight.brokers[node] for node in ids),
+            (self._reached(sight),) if one else tuple(sight.brokers[node] for node in ids),
             sight.brokers if shape.brokers > 1 else {},
-            ids=ids, racks=racks, settings=self.settings(), internal=self._internal_topics(),
+            ids=ids, racks=racks, settings=self.settings(),
+            internal=self._internal_topics(ids[0] if one else ids[1]),
         )  # fmt: skip
 
     def _unknown(self, shape: Shape) -> Endpoint:
@@ -86,9 +89,18 @@ class ExternalTarget:
         return tuple(ids)
 
     def _home(self, sight: probe.Sight) -> int:
-        """The broker behind the first address."""
+        """The broker that claims about one broker are asked of: the one behind the first address,
+        but the controller where others refuse what only it can do (before KRaft).
+        """
+        with contextlib.suppress(probe.NotReady):
+            if LEADER_AND_ISR in self.advertised() and sight.controller in sight.brokers:
+                return sight.controller
         at = [node for node, address in sight.brokers.items() if address == self.addresses[0]]
         return at[0] if at else min(sight.brokers)
+
+    def _reached(self, sight: probe.Sight) -> Address:
+        """Where that broker is reached: as it was named to us, else as it is advertised."""
+        return self.addresses[0] if len(sight.brokers) == 1 else sight.brokers[self._home(sight)]
 
     def _check_racks(self, shape: Shape, racks: tuple[str | None, ...]) -> None:
         """Racks are names: they must be equal where the shape's are, and differ where those do."""
@@ -112,7 +124,7 @@ class ExternalTarget:
             if sight is not None:
                 with contextlib.suppress(probe.NotReady):
                     self._settings = facts.settings(
-                        self.addresses[0], self._home(sight), self.advertised(), SECONDS
+                        self._reached(sight), self._home(sight), self.advertised(), SECONDS
                     )
         return self._settings
 
@@ -120,16 +132,19 @@ class ExternalTarget:
         """Change dynamic settings of all brokers; why that was refused, in words."""
         return facts.alter(self.addresses[0], "", changes, self.advertised(), SECONDS)
 
-    def _internal_topics(self) -> dict[str, tuple[int, int]]:
-        if self._internal is None:
-            self._internal = {}
+    def _internal_topics(self, leader: int) -> dict[str, tuple[int, int]]:
+        """How many partitions internal topics have, and one that this broker leads.
+
+        Claims about several brokers leave the first alone: the second coordinates, as where the
+        harness has made the internal topics itself.
+        """
+        if leader not in self._internal:
+            self._internal[leader] = {}
             with contextlib.suppress(probe.NotReady):
-                sight = self._look()
-                self._internal = facts.internal_topics(
-                    self.addresses[0], self._home(sight) if sight else None, self.advertised(),
-                    SECONDS,
-                )  # fmt: skip
-        return self._internal
+                self._internal[leader] = facts.internal_topics(
+                    self.addresses[0], leader, self.advertised(), SECONDS
+                )
+        return self._internal[leader]
 
     def advertised(self) -> Versions:
         if self._silence is not None:

@@ -8,7 +8,7 @@ judged all the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.driver.brokers import Question, pauses
@@ -20,6 +20,7 @@ BROKER = 4  # of a config resource's kinds
 # internal topic -> the type of a key that FindCoordinator makes it for
 INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
 BEING_MADE = 15  # COORDINATOR_NOT_AVAILABLE, while the internal topic is being made
+NOT_AVAILABLE = 15  # COORDINATOR_NOT_AVAILABLE
 WAIT_S = 20.0  # for internal topics that are made when they are first asked for
 
 
@@ -44,32 +45,40 @@ def internal_topics(
 
     Where both topics are there it is one partition of both, so that a name may be either's key.
     """
+    for kind in INTERNAL.values():
+        _until_found(address, kind, offered, seconds)
+    topics = [{"name": name} for name in INTERNAL]
+    body = {"topics": topics, "allow_auto_topic_creation": False}
     found: dict[str, dict[int, int]] = {}
-    deadline = time.perf_counter() + min(WAIT_S, 4 * seconds)
-    for pause in pauses():
-        made = [_coordinator(address, kind, offered, seconds) for kind in INTERNAL.values()]
-        topics = [{"name": name} for name in INTERNAL]
-        body = {"topics": topics, "allow_auto_topic_creation": False}
+    for _ in _tries(seconds):
         answer = _asked(address, "Metadata", 4, body, offered, seconds) or {}
         found = {
             row["name"]: {part["partition_index"]: part["leader_id"] for part in row["partitions"]}
             for row in answer.get("topics") or ()
             if row["error_code"] == 0 and row["partitions"]
         }
-        led = all(node >= 0 for leaders in found.values() for node in leaders.values())
-        if not answer or (led and not any(code == BEING_MADE for code in made)):
-            break  # a target that answers anything else does not make them, however long one waits
-        if time.perf_counter() + pause > deadline:
+        if all(node >= 0 for leaders in found.values() for node in leaders.values()):
             break
-        time.sleep(pause)
     return _homes(found, home)
 
 
-def _coordinator(address: Address, kind: int, offered: Versions, seconds: float) -> int | None:
-    """What FindCoordinator answers, which makes the internal topic of this kind of key."""
+def _until_found(address: Address, kind: int, offered: Versions, seconds: float) -> None:
+    """Ask for a coordinator until there is one: the first time, its topic is made."""
     body = {"key": "touchstone", "key_type": kind, "coordinator_keys": ["touchstone"]}
-    answer = _asked(address, "FindCoordinator", 1, body, offered, seconds)
-    return None if answer is None else answer.get("error_code")
+    for _ in _tries(WAIT_S):
+        answer = _asked(address, "FindCoordinator", 1, body, offered, seconds)
+        if answer is None or answer["error_code"] != NOT_AVAILABLE:
+            return
+
+
+def _tries(seconds: float) -> Iterator[None]:
+    """Turns with growing pauses between them, for so long."""
+    deadline = time.perf_counter() + seconds
+    for pause in pauses():
+        yield
+        if time.perf_counter() + pause > deadline:
+            return
+        time.sleep(pause)
 
 
 def _homes(found: dict[str, dict[int, int]], home: int | None) -> dict[str, tuple[int, int]]:

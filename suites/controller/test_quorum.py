@@ -49,7 +49,7 @@ def remove_voter(version, voter=5, *, cluster=None, directory=DIRECTORY, name="r
 
 
 @claim("controller.a-quorum-of-one", evidence=("KIP-595", "KIP-836"), api="DescribeQuorum",
-       **KRAFT)  # fmt: skip
+       capabilities=("only-broker",), **KRAFT)  # fmt: skip
 def test_a_quorum_of_one(case):
     """An only node leads the metadata log, votes alone, and nobody observes."""
     verdict = case.judge(
@@ -65,7 +65,7 @@ def test_a_quorum_of_one(case):
 
 @claim("controller.brokers-observe-the-quorum", evidence=("KIP-595", "KIP-836"),
        api="DescribeQuorum", versions=range_("DescribeQuorum", 0, 1),
-       **on("3.9+", CALM))  # fmt: skip
+       capabilities=("controller-apart",), **on("3.9+", CALM))  # fmt: skip
 def test_brokers_observe_the_quorum(case):
     """Where the controller is apart it votes, and every broker observes; any broker tells."""
     asked = [

@@ -46,7 +46,7 @@ def test_no_metrics_no_resources(case):
 
 
 @claim("topics.topics-are-resources", evidence=("KIP-1142",), api=API, versions=range_(API, 1),
-       kind=(TOPIC, BROKER, LOGGER))  # fmt: skip
+       capabilities=("only-broker",), kind=(TOPIC, BROKER, LOGGER))  # fmt: skip
 def test_topics_are_resources(case):
     """Every topic has configs, every broker too, and a broker's loggers once more."""
     topic = case.topic()

@@ -153,6 +153,7 @@ def test_replication_factors_below_one_are_refused(case):
     evidence=("TOPIC-13",),
     api="CreateTopics",
     versions=only("CreateTopics", 2),
+    capabilities=("only-broker",),
 )
 def test_more_replicas_than_brokers_are_refused(case):
     """A replication factor above the number of brokers answers INVALID_REPLICATION_FACTOR."""
