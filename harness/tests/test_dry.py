@@ -1,0 +1,87 @@
+"""What a case will do is known before its first byte: who it harms, and what it looks at."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import dry, steps
+from harness.claim import CaseId, Claim
+from harness.expect import answered
+from harness.scenario import Ask, HalfClose, Raw, Scenario, Send, Until
+
+BROKER, LOGGER, TOPIC, GROUP = 4, 8, 2, 32
+
+
+def altering(kind, name="x", api="IncrementalAlterConfigs"):
+    rows = [{"resource_type": kind, "resource_name": "0", "configs": [{"name": name}]}]
+    return Ask(api, 0, {"resources": rows})
+
+
+def quotas(*names):
+    entity = [{"entity_type": "user", "entity_name": name} for name in names]
+    return Ask("AlterClientQuotas", 0, {"entries": [{"entity": entity, "ops": []}]})
+
+
+def a_case():
+    claim = Claim("demo.case", "It is.", ("TOPIC-11",), "MUST", "demo", "demo.test")
+    return CaseId(claim, None, {})
+
+
+def test_a_function_is_run_without_a_target():
+    def claim(case):
+        case.judge(steps.metadata(name="ask"), expect=answered("ask"))
+        raise AssertionError("nothing behind it is reached")
+
+    scenario, expectation = dry.run(claim, a_case(), "4.3")
+    assert scenario.labels == ("ask",) and expectation is not None
+
+
+def test_no_claim_may_catch_it():
+    def careful(case):
+        try:
+            case.judge(steps.metadata(name="ask"))
+        except Exception:
+            raise AssertionError("it saw something") from None
+
+    assert dry.run(careful, a_case(), "4.3") is not None
+
+
+def test_a_function_that_fails_before_it_judges_is_none():
+    assert dry.run(lambda case: 1 / 0, a_case(), "4.3") is None
+    assert dry.run(lambda case: None, a_case(), "4.3") is None
+
+
+@pytest.mark.parametrize(
+    ("step", "alone"),
+    [
+        (steps.metadata(), False),
+        (altering(TOPIC), False),
+        (altering(GROUP), False),
+        (altering(BROKER), True),
+        (altering(LOGGER), True),
+        (altering(BROKER, api="AlterConfigs"), True),
+        (Until(altering(BROKER), "x", "is", 1), True),
+        (Send("IncrementalAlterConfigs", 0, altering(BROKER).body, name="s"), True),
+        (quotas("somebody"), False),
+        (quotas("somebody", None), True),
+        (Ask("UpdateFeatures", 0, {}), True),
+        (steps.kill_broker(1), True),
+        (Raw(b""), False),
+    ],
+)
+def test_who_changes_what_is_everybodys_is_alone(step, alone):
+    assert dry.alone(Scenario((step,), brokers=3)) == alone
+
+
+@pytest.mark.parametrize(
+    ("step", "kills"), [(Raw(b"x"), True), (HalfClose(), True), (steps.metadata(), False)]
+)
+def test_who_sends_no_request_may_kill(step, kills):
+    assert dry.may_kill(Scenario((step,))) == kills
+
+
+def test_a_setting_that_is_named_is_looked_at():
+    scenario = Scenario((altering(TOPIC, "retention.ms"),))
+    assert dry.looks_at(scenario, "retention.ms")
+    assert not dry.looks_at(scenario, "log.retention.ms")
+    assert not dry.looks_at(scenario, "retention")
