@@ -48,6 +48,7 @@ class Bundle:
     api: str | None = None  # the claim's, with the case's version: what was asked
     version: int | None = None
     strict: bool = False
+    again: str = ""  # the command that runs the case again
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
@@ -58,8 +59,9 @@ class Bundle:
 
 
 def of(
-    case: CaseId, judgement: Judgement, release: str | None, *, strict: bool = False
-) -> Bundle | None:
+    case: CaseId, judgement: Judgement, release: str | None, *, strict: bool = False,
+    again: str = "",
+) -> Bundle | None:  # fmt: skip
     """The bundle of a judged case; None when its scenario never ran on the target."""
     if judgement.scenario is None or judgement.target is None:
         return None
@@ -84,6 +86,7 @@ def of(
         api=case.claim.api,
         version=case.version,
         strict=strict,
+        again=again,
     )
 
 
@@ -111,6 +114,7 @@ def dumps(bundle: Bundle) -> str:
         "api": bundle.api,
         "version": bundle.version,
         "strict": bundle.strict,
+        "again": bundle.again,
         "verdict": dict(bundle.verdict),
         "first_difference": None if first is None else plain(vars_of(first)),
         "expectation": expect.to_json(bundle.expectation),
@@ -155,6 +159,7 @@ def read(path: Path) -> Bundle:
             version=data.get("version"),
             # In bundles of before there were grades everything decided.
             strict=data.get("strict", "api" not in data),
+            again=data.get("again", ""),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error

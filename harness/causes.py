@@ -141,14 +141,14 @@ def notes(row: Row) -> list[Mark]:
 
 
 def _of_difference(one: Row) -> Mark:
-    path, pair = _starred(one["path"]), (_plain(one["oracle"]), _plain(one["target"]))
+    path, pair = starred(one["path"]), (_plain(one["oracle"]), _plain(one["target"]))
     kind = one.get("kind") or grades.kind_of(one["path"], one["oracle"], one["target"])
     codes = pair if kind == grades.CODE else None
     return _mark(one, Identity(one.get("api"), path, kind, codes), pair)
 
 
 def _of_failure(one: Row) -> Mark:
-    path = _starred(one["path"])
+    path = starred(one["path"])
     kind = one.get("kind") or grades.kind_of_failure(one["path"])
     pair = _number(one["wanted"]), _number(one["got"])
     codes = pair if kind == grades.CODE else None
@@ -157,7 +157,7 @@ def _of_failure(one: Row) -> Mark:
 
 def _of_finding(one: Row) -> Mark:
     kind = one.get("kind") or grades.kind_of_finding(one["checker"])
-    identity = Identity(one.get("api"), _starred(one["path"]), kind, checker=one["checker"])
+    identity = Identity(one.get("api"), starred(one["path"]), kind, checker=one["checker"])
     return _mark(one, identity, (None, None))
 
 
@@ -168,7 +168,8 @@ def _mark(one: Row, identity: Identity, pair: Pair) -> Mark:
     )  # fmt: skip
 
 
-def _starred(path: str) -> str:
+def starred(path: str) -> str:
+    """A path without its list indexes: what does not vary by case."""
     return _INDEX.sub(EVERY, path)
 
 
@@ -336,9 +337,12 @@ def _cause(identity: Identity, members: Sequence[tuple[Row, Mark]]) -> Cause:
     # The example is a case that shows the commonest pair, so that text and card agree.
     common = pairs.most_common(1)[0][0]
     example, shown = next((row, mark) for row, mark in members if mark.pair == common)
+    claims = {row["claim"] for row in rows}
     known = {row["known"]: None for row in rows if row.get("known")}
+    # One claim that tries many APIs names such a cause: no API would be the same in every run.
+    id = identity.word if len(apis) == 1 else replace(identity, api=min(claims)).word
     return Cause(
-        id=identity.word,
+        id=id,
         kind=identity.kind,
         apis=tuple(sorted(apis, key=lambda api: (-apis[api], api or ""))),
         path=identity.path,

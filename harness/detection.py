@@ -8,17 +8,23 @@ switch on and conforms with it off. A claim that survives what it says it catche
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness import ledger
 from harness.case import Case
-from harness.claim import Claim, claim_of
+from harness.claim import CaseId, Claim, claim_of
 from harness.court import Court, convene
-from harness.verdict import DIVERGES
+from harness.results import rows
+from harness.verdict import DIVERGES, Verdict
 from reference_impl.broker.switches import SWITCHES
 
+DEADLINE_S = 5.0  # a broker of ours needs less, also where one of three has to be missed first
+ENOUGH = 6  # cases of one claim that differ: what a defect looks like in old and new versions
+Row = Mapping[str, Any]
 RELEASES = ("4.3", "2.8", "1.0")  # a switch need not exist in every persona
 
 
@@ -32,6 +38,7 @@ class Detection:
     reason: str = ""
 
 
+@functools.cache
 def functions() -> dict[str, tuple[Claim, object]]:
     """Every claim of the suites by its id, with its function."""
     found = {}
@@ -53,31 +60,79 @@ def catchers(claims: Sequence[Claim]) -> dict[str, list[str]]:
     return found
 
 
-def detect(
-    switch: str, claim: Claim, function: object, releases: Sequence[str] = RELEASES
-) -> Detection:
-    """Run a claim's cases on a reference broker with this defect until one diverges."""
-    last = "no case on these releases"
-    for release in releases:
-        court = convene(f"reference@{release}+{switch}", nonce="detection", deadline_s=3.0)
-        try:
-            for case, kind, reason in outcomes(court, claim, function):
-                last = f"{case} on {release}: {kind}: {reason}"
-                if kind == DIVERGES:
-                    return Detection(switch, claim.id, f"{case} on {release}", reason)
-        finally:
-            court.close()
-    return Detection(switch, claim.id, None, last)
+@functools.cache
+def judged(switch: str, id: str, release: str, strict: bool) -> tuple[Row, ...]:
+    """The rows of one claim's cases on a reference broker with this defect, until ENOUGH differ."""
+    claim, function = functions()[id]
+    court = convene(
+        f"reference@{release}+{switch}", nonce="detection", deadline_s=DEADLINE_S, strict=strict
+    )
+    try:
+        return tuple(_until_enough(_rows(court, claim, function, release)))
+    finally:
+        court.close()
 
 
-def outcomes(court: Court, claim: Claim, function: object) -> Iterator[tuple[str, str, str]]:
+def _until_enough(found: Iterator[Row]) -> Iterator[Row]:
+    differing = 0
+    for row in found:
+        yield row
+        differing += row["verdict"] == DIVERGES
+        if differing == ENOUGH:
+            return
+
+
+def _spread(cases: list[CaseId]) -> list[CaseId]:
+    """The first, the last, some between, then the rest: far versions differ most."""
+    count = len(cases)
+    early = dict.fromkeys(part * (count - 1) // 4 for part in (0, 4, 2, 1, 3)) if cases else {}
+    return [cases[i] for i in [*early, *(i for i in range(count) if i not in early)]]
+
+
+def _rows(court: Court, claim: Claim, function: Any, release: str) -> Iterator[Row]:
+    for one, verdict in _verdicts(court, claim, function):
+        yield rows.case(one, verdict, target=court.name, release=release, duration_ms=0)
+
+
+def outcomes(court: Court, claim: Claim, function: Any) -> Iterator[tuple[str, str, str]]:
     """(case, verdict, reason) of every case of one claim."""
-    for one in court.cases(claim):
+    for one, verdict in _verdicts(court, claim, function):
+        yield one.id, verdict.kind, verdict.reason
+
+
+def _verdicts(court: Court, claim: Claim, function: Any) -> Iterator[tuple[CaseId, Verdict]]:
+    for one in _spread(court.cases(claim)):
         case = Case(one, court)
         with contextlib.suppress(AssertionError):  # the claim's own; its verdict says more
-            function(case)  # type: ignore[operator]
+            function(case)
         if case.judgement is not None:
-            yield case.id, case.judgement.verdict.kind, case.judgement.verdict.reason
+            yield one, case.judgement.verdict
+
+
+def detect(
+    switch: str, id: str, releases: Sequence[str] = RELEASES, *, strict: bool = False
+) -> Detection:
+    """Run a claim's cases on reference brokers with this defect until a release shows it."""
+    last = "no case on these releases"
+    for release in releases:
+        for row in judged(switch, id, release, strict):
+            last = f"{row['case']} on {release}: {row['verdict']}: {row['reason']}"
+            if row["verdict"] == DIVERGES:
+                return Detection(switch, id, f"{row['case']} on {release}", row["reason"])
+    return Detection(switch, id, None, last)
+
+
+def rows_of(switch: str, ids: Sequence[str], releases: Sequence[str] = RELEASES) -> list[Row]:
+    """What each of these claims shows of a defect, on the first release that shows it."""
+    found: list[Row] = []
+    for id in ids:
+        every = (judged(switch, id, release, False) for release in releases)
+        found += next((some for some in every if _differs(some)), ())
+    return found
+
+
+def _differs(some: Sequence[Row]) -> bool:
+    return any(row["verdict"] == DIVERGES for row in some)
 
 
 def score(found: Sequence[Detection]) -> Mapping[str, bool]:

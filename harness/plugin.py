@@ -329,7 +329,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     elif error is not None and judgement.verdict.conforms:
         judgement = Judgement(broken(error), judgement.scenario, judgement.expectation)
     verdict = state.session.finish_case(case, judgement, _duration_ms(state, judgement, call))
-    return _shown(report, item, verdict)
+    return _shown(report, item, verdict, state.session.told_of(case, judgement))
 
 
 def _duration_ms(state: _State, judgement: Any, call: pytest.CallInfo[None]) -> float:
@@ -339,7 +339,9 @@ def _duration_ms(state: _State, judgement: Any, call: pytest.CallInfo[None]) -> 
     return judgement.target.events[-1].at_us / 1000 if judgement.target.events else 0.0
 
 
-def _shown(report: pytest.TestReport, item: pytest.Item, verdict: Any) -> pytest.TestReport:
+def _shown(
+    report: pytest.TestReport, item: pytest.Item, verdict: Any, card: str
+) -> pytest.TestReport:
     """The report as pytest should show this verdict."""
     path, line, _ = item.location
     if verdict.kind == "CONFORMS":
@@ -350,7 +352,7 @@ def _shown(report: pytest.TestReport, item: pytest.Item, verdict: Any) -> pytest
         report.outcome = "skipped"
         report.longrepr = (path, line or 0, f"{verdict.kind}: {verdict.reason}")
     else:
-        report.outcome, report.longrepr = "failed", f"{item.name}\n{verdict}"
+        report.outcome, report.longrepr = "failed", f"{item.name}\n{card or verdict}"
     return report
 
 

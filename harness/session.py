@@ -19,14 +19,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import bundle, known, tally
+from harness import bundle, card, known, ledger, tally, wording
 from harness.case import Case, Judgement
 from harness.claim import CaseId
 from harness.court import Court, convene
 from harness.known import Pin, Surprise
 from harness.recordings import Store
-from harness.results import allure, junit, parts, rows
+from harness.results import allure, junit, parts, rows, run_folder, summary
 from harness.results.jsonl import Writer
+from harness.results.summary import Report
 from harness.shard import Shard
 from harness.transcript import Transcript
 from harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
@@ -60,6 +61,7 @@ class Docket:
 
     court: Court
     pins: list[Pin]
+    arguments: tuple[str, ...] = ()  # pytest's, that ask this target again
     planned: list[CaseId] = field(default_factory=list)
     deselected: list[CaseId] = field(default_factory=list)
     elsewhere: int = 0  # cases of other parts
@@ -87,7 +89,7 @@ class Session:
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
                 strict=options.strict,
             )  # fmt: skip
-            self.dockets.append(Docket(court, pins))
+            self.dockets.append(Docket(court, pins, _arguments(word, options)))
         self.whole = False
         self.suites: frozenset[str] = frozenset()
         self.planned = False
@@ -145,6 +147,14 @@ class Session:
             docket.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
 
+    def told_of(self, case: Case, judgement: Judgement) -> str:
+        """A failing case as a card; empty for one that never ran."""
+        docket = next(one for one in self.dockets if one.court is case.court)
+        if judgement.verdict.kind not in (DIVERGES, BROKEN):
+            return ""
+        made = self._bundle_of(docket, case, judgement)
+        return "" if made is None else "\n".join(card.lines(card.of_bundle(made)))
+
     def finish(self, *, interrupted: bool = False, trouble: bool = False) -> int:
         """Closes the books; the exit code. `trouble` is an error outside every case."""
         for docket in self.dockets:
@@ -187,18 +197,25 @@ class Session:
             junit.write([rows_of_one], self._file(docket, "junit.xml"))
         if self.options.allure:
             allure.write(everything, folder / "allure")
+        run_folder.write(folder, {one.court.name: one.surprises for one in self.dockets})
 
     def _bundle(self, docket: Docket, case: Case, judgement: Judgement) -> str | None:
         judgement = judgement.at_first or judgement
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
             return None
-        made = bundle.of(
-            case.case, judgement, docket.court.release, strict=docket.court.strict
-        )
+        made = self._bundle_of(docket, case, judgement)
         if made is None:
             return None
         path = bundle.write(made, self.folder / "bundles" / file_word(docket.court.name))
         return str(path.relative_to(self.folder))
+
+    def _bundle_of(
+        self, docket: Docket, case: Case, judgement: Judgement
+    ) -> bundle.Bundle | None:
+        court = docket.court
+        named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
+        again = wording.again(named | {"target": court.name}, {"arguments": docket.arguments})
+        return bundle.of(case.case, judgement, court.release, strict=court.strict, again=again)
 
     def _keep_recordings(self) -> None:
         for docket in self.dockets:
@@ -224,7 +241,8 @@ class Session:
             release=court.release, kind=court.target.kind, oracle=court.oracle.name,
             oracle_kind=court.oracle.kind, commit=commit(), seed=self.options.seed,
             host={"python": platform.python_version(), "platform": platform.platform()},
-            planned=len(docket.planned), part=self._part(docket),
+            planned=len(docket.planned), part=self._part(docket), arguments=docket.arguments,
+            deselected=len(docket.deselected), suites=ledger.suites(),
         )  # fmt: skip
 
     def _part(self, docket: Docket) -> dict[str, int] | None:
@@ -262,18 +280,18 @@ class Session:
         return lines
 
     def summary(self) -> list[str]:
-        """The table after the last case, surprises, and what was not run."""
-        return [line for docket in self.dockets for line in _summary(docket)] + [
+        """What the run found out, the causes first, and what was not run."""
+        reports = (Report(self._header(one), one.rows, one.surprises) for one in self.dockets)
+        return [line for report in reports for line in summary.lines(report)] + [
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]
 
 
-def _summary(docket: Docket) -> list[str]:
-    return tally.table(
-        docket.court.name, docket.rows, planned=len(docket.planned),
-        deselected=len(docket.deselected), surprises=docket.surprises,
-    )  # fmt: skip
+def _arguments(word: str, options: Options) -> tuple[str, ...]:
+    oracle = ("--oracle", options.oracle) if options.oracle else ()
+    strict = ("--strict-notes",) if options.strict else ()
+    return ("--target", word, *oracle, *strict)
 
 
 def file_word(name: str) -> str:

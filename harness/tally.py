@@ -1,9 +1,9 @@
-"""What rows come to: the exit code of a run and the table a person reads. Pure.
+"""What rows come to: the exit code of a run, its table by suite, and what it did not judge. Pure.
 
 One place, because a run may be judged by one process or by several whose parts are joined, and
 both must come to the same word. The code is the worst thing that is true: 2 we broke, 1 a
 difference nobody accepted (or a pin that no longer says the truth), 3 not everything could be
-judged, 0 the target conforms.
+judged, 0 all that was in scope conforms; the scope stands beside it (`scope`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.known import Surprise
+from harness.known import NEW, Surprise
 from harness.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE
 
 CONFORMED, DIFFERENT, BROKE, INCOMPLETE = 0, 1, 2, 3
 WORST_FIRST = (BROKE, DIFFERENT, INCOMPLETE, CONFORMED)
 EXITS = {
-    CONFORMED: "conforms",
+    CONFORMED: "conforms in all that was in scope",
     DIFFERENT: "a new difference, or a pin that is no longer true",
     BROKE: "the harness broke: no verdict of this run can be relied on",
     INCOMPLETE: "incomplete: not everything could be judged",
@@ -45,34 +45,68 @@ def exit_code(
     return INCOMPLETE if len(rows) < planned or INCONCLUSIVE in verdicts else CONFORMED
 
 
-def table(
-    name: str, rows: Sequence[Mapping[str, Any]], *, planned: int, deselected: int,
-    surprises: Sequence[Surprise],
-) -> list[str]:  # fmt: skip
-    """One line per suite, then what was not run and why, what was flaky, then the surprises."""
+def table(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line per suite and one for all, for a terminal."""
+    lines = [f"{name:<24}" + "".join(f"{word:>14}" for word in COLUMNS)]
+    for suite, counted in by_suite(rows):
+        cells = "".join(f"{counted[word] or '.':>14}" for word in COLUMNS)
+        lines.append(f"{suite:<24}{cells}")
+    return lines
+
+
+def by_suite(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Counter[str]]]:
+    """(suite, how many cases came to what), by name, and "total" at the end."""
     suites: dict[str, Counter[str]] = {}
     for row in rows:
         word = "known" if row["known"] else row["verdict"]
         suites.setdefault(row["suite"], Counter())[word] += 1
-    lines = ["", f"{name:<24}" + "".join(f"{word:>14}" for word in COLUMNS)]
     total: Counter[str] = sum(suites.values(), Counter())
-    for suite, counted in [*sorted(suites.items()), ("total", total)]:
-        cells = "".join(f"{counted[word] or '.':>14}" for word in COLUMNS)
-        lines.append(f"{suite:<24}{cells}")
+    return [*sorted(suites.items()), ("total", total)]
+
+
+def scope(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """What a run says something about, and what it does not: of cases and of suites."""
+    counted = Counter(row["verdict"] for row in rows)
+    judged = sum(counted[kind] for kind in (CONFORMS, DIVERGES))
+    words = [f"{judged:,} of {header['planned'] + header.get('deselected', 0):,} cases judged"]
+    words += [
+        f"{counted[kind]:,} {text}"
+        for kind, text in (
+            ("UNSUPPORTED", "unsupported, proved by a probe"),
+            (INCONCLUSIVE, "not decided"),
+            (BROKEN, "broken"),
+        )
+        if counted[kind]
+    ]
+    never = header["planned"] - len(rows)
+    words += [f"{never:,} never started"] if never > 0 else []
+    words += [f"{header['deselected']:,} deselected"] if header.get("deselected") else []
+    suites, every = len({row["suite"] for row in rows}), header.get("suites")
+    if every is not None and suites < every:
+        words.append(f"{suites} of {every} suites were asked for")
+    release = f" of Kafka {header['release']}" if header.get("release") else ""
+    return f"scope{release}: {'; '.join(words)}"
+
+
+def not_run(rows: Sequence[Mapping[str, Any]], planned: int, deselected: int) -> list[str]:
+    """What was not judged, by reason."""
     reasons = Counter(row["reason"] for row in rows if row["verdict"] == INCONCLUSIVE)
-    lines += [f"{count} {'case' if count == 1 else 'cases'} {r}" for r, count in _grouped(reasons)]
+    lines = [f"{n} {'case' if n == 1 else 'cases'} {reason}" for reason, n in _grouped(reasons)]
     if len(rows) < planned:
         lines.append(f"not run: {planned - len(rows)} planned cases were never started")
     if deselected:
         lines.append(f"deselected: {deselected} cases (listed in the manifest)")
-    lines += _flaky(rows)
-    lines += [str(surprise) for surprise in surprises[:SURPRISES]]
-    if len(surprises) > SURPRISES:
-        lines.append(f"... and {len(surprises) - SURPRISES} more surprises")
     return lines
 
 
-def _flaky(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def surprising(surprises: Sequence[Surprise]) -> list[str]:
+    """Where pins no longer say the truth. New differences are told as causes, not here."""
+    told = [str(surprise) for surprise in surprises if surprise.kind != NEW]
+    more = [f"... and {len(told) - SURPRISES} more surprises"] if len(told) > SURPRISES else []
+    return told[:SURPRISES] + more
+
+
+def flaky(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What conformed only when it was asked again: green, and never in silence."""
     found = [row for row in rows if row.get("at_first")]
     lines = [f"flaky: {row['case']}: at first {row['at_first']}" for row in found[:SURPRISES]]

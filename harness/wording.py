@@ -47,15 +47,15 @@ def value(path: str, found: Any) -> str:
         return "null"
     if found == grades.MISSING:
         return "nothing"
-    text = found if isinstance(found, str) and _is_bare(found) else json.dumps(
+    text = found if isinstance(found, str) and is_bare(found) else json.dumps(
         found, ensure_ascii=False, default=str
     )  # fmt: skip
     return shortened(text)
 
 
-def _is_bare(text: str) -> bool:
+def is_bare(text: str) -> bool:
     """Whether a text needs no quotes: a symbol of the run, bytes as hex, a structure as text."""
-    return bool(re.match(r"\$|0x|[{\[(]", text))
+    return bool(re.match(r"\$|0x|[{\[(]", text)) or text == grades.MISSING
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -93,7 +93,8 @@ def _coded(path: str, text: str) -> str:
     """The words of an expectation with the names of error codes behind their numbers."""
     if not grades.is_code(path):
         return shortened(text)
-    return re.sub(r"(?<![\w.])-?\d+", lambda number: value(path, int(number[0])), text)
+    named = re.sub(r"(?<![\w.])-?\d+", lambda number: value(path, int(number[0])), text)
+    return shortened(named)
 
 
 def apis(cause: Cause) -> str:

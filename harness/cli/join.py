@@ -16,9 +16,10 @@ from pathlib import Path
 import click
 
 from harness import known, tally
-from harness.known import Pin
-from harness.results import allure, junit, parts
+from harness.known import Pin, Surprise
+from harness.results import allure, junit, parts, run_folder, summary
 from harness.results.jsonl import Writer
+from harness.results.summary import Report
 
 
 @click.command()
@@ -39,7 +40,8 @@ def command(run: Path, expectations: Path | None, strict_known: bool, with_allur
 
 
 def main(run: Path, pins: Sequence[Pin] = (), with_allure: bool = False) -> int:
-    codes = []
+    codes: list[int] = []
+    told: dict[str, Sequence[Surprise]] = {}
     for name, paths in parts.find(run).items():
         try:
             found = parts.whole(paths)
@@ -47,22 +49,29 @@ def main(run: Path, pins: Sequence[Pin] = (), with_allure: bool = False) -> int:
             click.echo(f"touchstone join: incomplete: {reason}", err=True)
             codes.append(tally.INCOMPLETE)
             continue
-        codes.append(write(run, name, found, pins))
+        target = found.header["target"]
+        told[target] = _surprises(found, pins)
+        codes.append(write(run, name, found, told[target]))
         if with_allure:
             allure.write([(found.header, found.rows)], run / "allure")
         for path in paths:
             path.unlink()
             parts.manifest_of(path).unlink()
-    if not codes:
+    if codes:
+        run_folder.write(run, told)
+    else:
         click.echo(f"touchstone join: {run}: no parts in it", err=True)
     return tally.worst(codes)
 
 
-def write(run: Path, name: str, found: parts.Whole, pins: Sequence[Pin]) -> int:
-    """The files of one target and its table; its exit code."""
+def _surprises(found: parts.Whole, pins: Sequence[Pin]) -> list[Surprise]:
     today = datetime.datetime.fromisoformat(found.header["started"]).date()
     whole = found.manifest["whole"]
-    surprises = known.surprises(found.rows, list(pins), today, whole=whole)
+    return known.surprises(found.rows, list(pins), today, whole=whole)
+
+
+def write(run: Path, name: str, found: parts.Whole, surprises: Sequence[Surprise]) -> int:
+    """The files of one target and what it comes to; its exit code."""
     planned = found.header["planned"]
     code = tally.exit_code(found.rows, planned, surprises)
     if tally.BROKE in found.exits:  # an error outside every case
@@ -74,10 +83,6 @@ def write(run: Path, name: str, found: parts.Whole, pins: Sequence[Pin]) -> int:
     text = json.dumps(found.manifest, indent=1) + "\n"
     (run / f"{name}.manifest.json").write_text(text, encoding="utf-8")
     junit.write([(found.header, found.rows)], run / f"{name}.junit.xml")
-    deselected = len(found.manifest["deselected"])
-    lines = tally.table(
-        found.header["target"], found.rows,
-        planned=planned, deselected=deselected, surprises=surprises,
-    )  # fmt: skip
-    click.echo("\n".join([*lines, f"exit {code}: {tally.EXITS[code]}"]))
+    report = Report(found.header, found.rows, surprises)
+    click.echo("\n".join([*summary.lines(report), f"exit {code}: {tally.EXITS[code]}"]))
     return code

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.results.rows import summarise
+from harness import card, causes
+from harness.causes import Cause
 from harness.verdict import BROKEN, CONFORMS, DIVERGES
 
 Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
@@ -32,8 +33,9 @@ def write(runs: Iterable[Run], folder: Path) -> list[Path]:
     environment: dict[str, str] = {}
     for header, rows in runs:
         start = _milliseconds(header["started"])
+        of_case = causes.find(rows).of_case
         for row in rows:
-            result = _result(header, row, start)
+            result = _result(header, row, start, of_case.get(row["case"]))
             start = result["stop"]
             path = folder / f"{result['uuid']}-result.json"
             path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -54,7 +56,9 @@ def status(row: Mapping[str, Any]) -> str:
     return _STATUS.get(row["verdict"], "skipped")
 
 
-def _result(header: Mapping[str, Any], row: Mapping[str, Any], start: int) -> dict[str, Any]:
+def _result(
+    header: Mapping[str, Any], row: Mapping[str, Any], start: int, cause: Cause | None
+) -> dict[str, Any]:
     identity = f"{row['target']} {row['case']}"
     result: dict[str, Any] = {
         "uuid": str(uuid.uuid5(_SPACE, f"{header['run']} {identity}")),
@@ -77,8 +81,10 @@ def _result(header: Mapping[str, Any], row: Mapping[str, Any], start: int) -> di
         ],
     }
     if result["status"] != "passed":
-        message = f"known: {row['known']}" if row["known"] else row["reason"]
-        result["statusDetails"] = {"message": message, "trace": summarise(row)}
+        head = "" if cause is None else f"[{cause.id}] "
+        message = f"known: {row['known']}" if row["known"] else f"{head}{row['reason']}"
+        trace = card.lines(card.of_row(row, header, row["transcript"]))
+        result["statusDetails"] = {"message": message, "trace": "\n".join(trace)}
     return result
 
 

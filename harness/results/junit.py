@@ -2,18 +2,22 @@
 
 A difference is a <failure>, our own mistake an <error>, what was not judged <skipped>; h2spec files
 every failed case as an error, because nobody tested its writer against a run that fails. One suite
-per target and suite; totals are counted from the rows, not from the tree.
+per target and suite; totals are counted from the rows, not from the tree. A failing case's message
+begins with the id of its cause, and each suite lists its causes, so that a server which shows
+nothing but messages still groups a hundred failures into what they are.
 """
 
 from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.results.rows import summarise
+from harness import card, causes, wording
+from harness.causes import Cause
 from harness.verdict import BROKEN, DIVERGES
 
 Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
@@ -28,9 +32,10 @@ def dumps(runs: Iterable[Run]) -> bytes:
     root = ET.Element("testsuites", name="touchstone")
     counted = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for header, rows in runs:
+        of_case = causes.find(rows).of_case
         for suite in sorted({row["suite"] for row in rows}):
             mine = [row for row in rows if row["suite"] == suite]
-            numbers = _suite(root, header, suite, mine)
+            numbers = _suite(root, header, suite, mine, of_case)
             counted = {name: counted[name] + numbers[name] for name in counted}
     for name, number in counted.items():
         root.set(name, str(number))
@@ -48,8 +53,9 @@ def kind_of(row: Mapping[str, Any]) -> str | None:
 
 
 def _suite(
-    root: ET.Element, header: Mapping[str, Any], suite: str, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, int]:
+    root: ET.Element, header: Mapping[str, Any], suite: str, rows: Sequence[Mapping[str, Any]],
+    of_case: Mapping[str, Cause],
+) -> dict[str, int]:  # fmt: skip
     kinds = [kind_of(row) for row in rows]
     numbers = {
         "tests": len(rows),
@@ -69,12 +75,35 @@ def _suite(
     properties = ET.SubElement(element, "properties")
     for name in ("run", "target", "release", "kind", "oracle", "oracle_kind", "commit", "seed"):
         ET.SubElement(properties, "property", name=name, value=_clean(str(header[name])))
+    told = _told(rows, of_case)
+    for cause, count in told:
+        value = f"{wording.counted(count, 'case')}: {_sentence(cause)}"
+        ET.SubElement(properties, "property", name=f"cause {_clean(cause.id)}", value=_clean(value))
     for row, kind in zip(rows, kinds, strict=True):
-        _case(element, row, kind)
+        _case(element, row, kind, of_case.get(row["case"]), header)
+    if told:
+        lines = [f"{_sentence(cause)} ({wording.counted(count, 'case')})" for cause, count in told]
+        ET.SubElement(element, "system-out").text = _clean("\n".join(lines))
     return numbers
 
 
-def _case(suite: ET.Element, row: Mapping[str, Any], kind: str | None) -> None:
+def _told(
+    rows: Sequence[Mapping[str, Any]], of_case: Mapping[str, Cause]
+) -> list[tuple[Cause, int]]:
+    """The causes of a suite's cases, and how many of its cases rest on each; most first."""
+    counted = Counter(of_case[row["case"]].id for row in rows if row["case"] in of_case)
+    by_id = {cause.id: cause for cause in of_case.values()}
+    return [(by_id[id], count) for id, count in counted.most_common()]
+
+
+def _sentence(cause: Cause) -> str:
+    return f"{wording.title(cause)}: {wording.sentence(cause)}"
+
+
+def _case(
+    suite: ET.Element, row: Mapping[str, Any], kind: str | None, cause: Cause | None,
+    header: Mapping[str, Any],
+) -> None:  # fmt: skip
     case = ET.SubElement(
         suite,
         "testcase",
@@ -86,9 +115,11 @@ def _case(suite: ET.Element, row: Mapping[str, Any], kind: str | None) -> None:
         word = f"known: {row['known']}" if row["known"] else f"{row['verdict']}: {row['reason']}"
         ET.SubElement(case, "skipped", message=_clean(word))
     elif kind is not None:
-        message = _clean(row["reason"])
+        head = "" if cause is None else f"[{cause.id}] {_sentence(cause)}: "
+        message = _clean(f"{head}{row['reason']}")
         element = ET.SubElement(case, kind, type=row["verdict"], message=message)
-        element.text = _clean(f"{row['sentence']}\n{summarise(row)}")
+        told = card.lines(card.of_row(row, header, row["transcript"]))
+        element.text = _clean("\n".join(told))
 
 
 def _seconds(milliseconds: float) -> str:

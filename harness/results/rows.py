@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.claim import CaseId
@@ -55,13 +55,20 @@ CASE: dict[str, str] = {
 def header(
     *, run: str, started: str, target: str, release: str | None, kind: str, oracle: str,
     oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
-    part: Mapping[str, int] | None = None,
+    part: Mapping[str, int] | None = None, arguments: Sequence[str] = (), deselected: int = 0,
+    suites: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The first line of a file: who was judged, by whom, from which commit; which part of it."""
+    """The first line of a file: who was judged, by whom, from which commit; which part of it.
+
+    `arguments` are pytest's that ask this target again; `deselected` counts cases that were
+    collected and not chosen, `suites` all suites that there are, so that a row file says by itself
+    what was in scope.
+    """
     return ({} if part is None else {"part": dict(part)}) | {
         "row": "header", "schema": SCHEMA, "run": run, "started": started, "target": target,
         "release": release, "kind": kind, "oracle": oracle, "oracle_kind": oracle_kind,
         "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
+        "arguments": list(arguments), "deselected": deselected, "suites": suites,
     }  # fmt: skip
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
-from harness import detection
-from harness.detection import SWITCHES, Detection, catchers, detect, functions, score
+from harness import causes, detection
+from harness.detection import SWITCHES, Detection, catchers, detect, functions, rows_of, score
 from harness.targets import UnknownTarget, parse
 
 FOUND = functions()
+CATCHERS = catchers([claim for claim, _ in FOUND.values()])
+GOLDEN = tomllib.loads((Path(__file__).parent / "golden" / "causes.toml").read_text())
+CAUSES = GOLDEN["causes"]
 PAIRS = [
     pytest.param(switch, id, id=f"{switch}-{id}")
-    for switch, ids in catchers([claim for claim, _ in FOUND.values()]).items()
+    for switch, ids in CATCHERS.items()
     for id in ids
 ]
 
@@ -22,14 +28,39 @@ def test_a_planted_defect_is_caught_by_its_claim(switch, id):
     if id not in FOUND:
         pytest.skip(f"no claim {id} yet: nothing catches {switch}")
     assert switch in SWITCHES, f"{id} catches {switch}, which cannot be planted"
-    claim, function = FOUND[id]
-    found = detect(switch, claim, function)
+    strict = id in GOLDEN["only_strict"].get(switch, ())
+    found = detect(switch, id, strict=strict)
     assert found.killed_by is not None, found.reason
+    if strict:
+        assert detect(switch, id).killed_by is None, "strictness is needed no more: take it out"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("switch", CATCHERS)
+def test_a_planted_defect_is_told_as_the_one_cause_it_is(switch):
+    found = causes.find(rows_of(switch, CATCHERS[switch]))
+    told = [cause.id for cause in found.causes]
+    assert told == CAUSES[switch], f"{len(found.of_case)} cases rest on {told}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("switch", ["crc-not-checked", "lso-ignored", "racks-ignored"])
+def test_a_strict_judge_tells_the_same_cause(switch):
+    (id,) = CATCHERS[switch]
+    strict = detection.judged(switch, id, "4.3", True)
+    assert [cause.id for cause in causes.find(strict).causes] == CAUSES[switch]
+
+
+def test_every_switch_has_its_cause_written_down():
+    assert CAUSES.keys() == CATCHERS.keys()
+    several = {switch for switch, told in CAUSES.items() if len(told) > 1}
+    assert several == set(GOLDEN["why_several"])
+    untold = {switch for switch, told in CAUSES.items() if not told}
+    assert untold <= GOLDEN["only_strict"].keys()
 
 
 def test_a_claim_without_the_defect_kills_nothing():
-    claim, function = FOUND["versions.every-served-api-is-listed"]
-    found = detect("unknown-version-answered", claim, function, ["4.3"])
+    found = detect("unknown-version-answered", "versions.every-served-api-is-listed", ["4.3"])
     assert found.killed_by is None and "CONFORMS" in found.reason
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from harness import tally
-from harness.known import NEW, Surprise
+from harness.known import FIXED, NEW, Surprise
 from harness.tests.spark.made import case_row
 
 NEWS = [Surprise(NEW, "a case", "it differs")]
@@ -43,18 +43,36 @@ def test_of_one_target(codes, planned, surprises, expected):
     assert tally.exit_code(some_rows(codes), planned, surprises) == expected
 
 
-def test_the_table_names_what_conformed_only_when_asked_again():
+def test_what_conformed_only_when_asked_again_is_named():
     found = [row | {"at_first": "expected 1, got 2"} for row in some_rows("C" * 22)]
-    lines = tally.table("t", found, planned=22, deselected=0, surprises=[])
-    assert "flaky: topics.c0[v1]: at first expected 1, got 2" in lines
+    lines = tally.flaky(found)
+    assert lines[0] == "flaky: topics.c0[v1]: at first expected 1, got 2"
     assert lines[-1] == "... and 2 more flaky cases"
 
 
-def test_the_table_names_what_was_not_run():
-    found = some_rows("CCI")
-    lines = tally.table("t", found, planned=5, deselected=2, surprises=NEWS * 22)
-    text = "\n".join(lines)
+def test_what_was_not_run_is_named():
+    text = "\n".join(tally.not_run(some_rows("CCI"), 5, 2))
     assert "1 case because I of topics.c2[v1]" in text
     assert "not run: 2 planned cases were never started" in text
-    assert "deselected: 2 cases" in text and "and 2 more surprises" in text
-    assert lines[-2] == str(NEWS[0])
+    assert "deselected: 2 cases" in text
+
+
+def test_pins_that_say_no_truth_are_named_and_new_differences_are_causes():
+    fixed = Surprise(FIXED, "a pin", "it conforms")
+    lines = tally.surprising([*NEWS, *[fixed] * 22])
+    assert lines[0] == str(fixed) and lines[-1] == "... and 2 more surprises"
+
+
+def test_the_scope_says_what_a_run_says_nothing_about():
+    header = {"planned": 6, "deselected": 4, "suites": 19, "release": "4.3"}
+    assert tally.scope(header, some_rows("CDUIB")) == (
+        "scope of Kafka 4.3: 2 of 10 cases judged; 1 unsupported, proved by a probe; "
+        "1 not decided; 1 broken; 1 never started; 4 deselected; 1 of 19 suites were asked for"
+    )
+    assert tally.scope({"planned": 1}, some_rows("C")) == "scope: 1 of 1 cases judged"
+
+
+def test_the_table_has_a_line_for_each_suite_and_one_for_all():
+    lines = tally.table("suite", some_rows("CKD"))
+    assert [line.split()[0] for line in lines] == ["suite", "topics", "total"]
+    assert lines[1].split()[1:] == ["1", ".", ".", "1", "1", "."]

@@ -47,8 +47,9 @@ def test_parts_are_joined_into_what_one_process_writes(tmp_path):
     write(tmp_path)
     assert join.main(tmp_path) == tally.CONFORMED
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f"{TARGET}.{end}" for end in ("jsonl", "junit.xml", "manifest.json")
-    ]
+        "index.html", *(f"{TARGET}.{end}" for end in ("jsonl", "junit.xml", "manifest.json")),
+        "summary.md",
+    ]  # fmt: skip
     found = jsonl.read(tmp_path / f"{TARGET}.jsonl")
     assert sorted(row["case"] for row in found.cases) == CASES
     assert found.header["planned"] == found.footer["cases"] == 7 and "part" not in found.header

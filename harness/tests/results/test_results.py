@@ -28,7 +28,8 @@ def demo(case):
 
 
 CLAIM = claim_of(demo)
-ODD = Difference("create", "topics[0].name", b"\xff\0", "\ud800 \x00 <&>")
+ODD = Difference("create", "topics[0].name", b"\xff\0", "\ud800 \x00 <&>",
+                 api="CreateTopics", version=5)  # fmt: skip
 VERDICTS = [
     Verdict("CONFORMS"),
     Verdict("UNSUPPORTED", reason="not listed and refused"),
@@ -155,8 +156,16 @@ def test_differences_are_failures_and_our_mistakes_errors():
     assert names["topics.some-claim[v5,acks=-1]"] == ["failure"]
     assert names["topics.some-claim[v6,acks=-1]"] == ["skipped"], "a known one is no failure"
     assert names["topics.some-claim[v7,acks=-1]"] == ["error"]
-    text = cases["topics.some-claim[v5,acks=-1]"].find("failure").text
-    assert "oracle '0xff00'" in text and "angle brackets" in text
+    failure = cases["topics.some-claim[v5,acks=-1]"].find("failure")
+    assert "Kafka 4.3   answers 0xff00" in failure.text and "angle brackets" in failure.text
+    assert failure.get("message").startswith("[CreateTopics.topics.name] CreateTopics v5: ")
+
+
+def test_a_suite_lists_its_causes():
+    (suite,) = ET.fromstring(junit.dumps([(HEADER, some_rows())])).iter("testsuite")
+    told = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert "Kafka 4.3 answers 0xff00" in told["cause CreateTopics.topics.name"]
+    assert "CreateTopics v5: topics[*].name: Kafka 4.3" in suite.find("system-out").text
 
 
 JUNIT_XSD = """<?xml version="1.0"?>
@@ -186,6 +195,7 @@ JUNIT_XSD = """<?xml version="1.0"?>
      <xs:attribute name="name" type="xs:string" use="required"/>
      <xs:attribute name="time" type="xs:decimal" use="required"/>
     </xs:complexType></xs:element>
+    <xs:element name="system-out" minOccurs="0" type="xs:string"/>
    </xs:sequence>
    <xs:attributeGroup ref="counts"/>
    <xs:attribute name="name" type="xs:string" use="required"/>

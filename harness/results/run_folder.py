@@ -1,0 +1,69 @@
+"""The folder of a run: its rows read back, and what is written beside them for people.
+
+    DIR/RUN/TARGET.jsonl       rows, one file per target (`jsonl`)
+    DIR/RUN/TARGET.junit.xml   for CI servers (`junit`)
+    DIR/RUN/summary.md         causes first, for a CI job's summary (`summary`)
+    DIR/RUN/index.html         the same, each cause with its cases (`page`)
+    DIR/RUN/bundles/           failing cases as files
+
+Summary and page are of all targets whose files stand in the folder and are whole, also when other
+processes wrote them (`--run NAME`); whoever finishes last writes them last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness import bundle, card
+from harness.bundle import BadBundle
+from harness.card import Card
+from harness.known import Surprise
+from harness.results import jsonl, page, summary
+from harness.results.jsonl import BadResults
+from harness.results.summary import Report
+
+SUMMARY, PAGE = "summary.md", "index.html"
+Surprises = Mapping[str, Sequence[Surprise]]  # by target
+
+
+def reports(folder: Path, surprises: Surprises | None = None) -> list[Report]:
+    """What stands in a run's folder, by target; files that are not whole are somebody's still."""
+    found = []
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            results = jsonl.read(path)
+        except BadResults:
+            continue
+        target = results.header["target"]
+        found.append(Report(results.header, results.cases, (surprises or {}).get(target, ())))
+    return found
+
+
+def write(folder: Path, surprises: Surprises | None = None) -> None:
+    """Summary and page of a run's folder. Nothing is written where no file is whole."""
+    found = reports(folder, surprises)
+    if not found:
+        return
+    (folder / SUMMARY).write_text(summary.markdown(found), encoding="utf-8")
+    (folder / PAGE).write_text(page.render(found, example_in(folder)), encoding="utf-8")
+
+
+def example_in(folder: Path) -> page.Example:
+    """Cards from the bundles of this folder; None for a row without one that can be read."""
+
+    def example(row: Mapping[str, Any]) -> Card | None:
+        if not row.get("transcript"):
+            return None
+        try:
+            return card.of_bundle(bundle.read(folder / row["transcript"]), row["transcript"])
+        except (BadBundle, OSError):
+            return None
+
+    return example
+
+
+def named(paths: Iterable[Path]) -> list[Report]:
+    """Reports of these result files. Raises BadResults for one that is not whole."""
+    return [Report(found.header, found.cases) for found in map(jsonl.read, paths)]

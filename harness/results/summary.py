@@ -1,0 +1,189 @@
+"""What a run found out about one target, as a person reads it: the causes first. Pure.
+
+The same parts in the same order in the terminal and in Markdown (the summary of a CI job, a pull
+request): how it came out in one line, causes from the gravest down, notes that decide nothing, the
+table by suite, what was not run and why, what was in scope. Everything is made from rows, so a file
+of last night gives the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from harness import card, causes, tally, wording
+from harness.causes import Cause, Causes
+from harness.known import Surprise
+
+CAUSES, NOTES = 20, 8  # shown; the others are counted and stand on the page
+
+
+@dataclass(frozen=True)
+class Report:
+    """One target of one run: its header, its rows, and what pins say to them."""
+
+    header: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
+    surprises: Sequence[Surprise] = field(default=())
+
+    @cached_property
+    def causes(self) -> Causes:
+        return causes.find(self.rows)
+
+    @cached_property
+    def by_case(self) -> Mapping[str, Mapping[str, Any]]:
+        return {row["case"]: row for row in self.rows}
+
+    @property
+    def target(self) -> str:
+        return self.header["target"]
+
+    @property
+    def fresh(self) -> list[Cause]:
+        """Causes with a case that no pin explains."""
+        return [cause for cause in self.causes.causes if cause.unpinned]
+
+    @property
+    def pinned(self) -> list[Cause]:
+        return [cause for cause in self.causes.causes if not cause.unpinned]
+
+    @property
+    def not_run(self) -> list[str]:
+        return tally.not_run(self.rows, self.header["planned"], self.header.get("deselected", 0))
+
+    @property
+    def scope(self) -> str:
+        return tally.scope(self.header, self.rows)
+
+
+def headline(report: Report) -> str:
+    """How it came out, in one line."""
+    header = report.header
+    who = f"{report.target} against {header['oracle']}"
+    cases = sum(cause.unpinned for cause in report.fresh)
+    if not cases:
+        return f"{who}: no new difference"
+    causes_ = wording.counted(len(report.fresh), "cause")
+    return f"{who}: {wording.counted(cases, 'case')} diverge{'s' if cases == 1 else ''}, {causes_}"
+
+
+def lines(report: Report) -> list[str]:
+    """For a terminal."""
+    found = ["", headline(report), ""]
+    for number, cause in enumerate(report.fresh[:CAUSES], 1):
+        found += [*_cause(number, cause, report.header), ""]
+    if len(report.fresh) > CAUSES:
+        found += [f"... and {len(report.fresh) - CAUSES} more causes (index.html has them all)", ""]
+    found += _notes(report)
+    found += tally.table("suite", report.rows)
+    return [*found, *_below(report)]
+
+
+def _below(report: Report) -> list[str]:
+    """What stands below the table: pins, what was not run and why, what was in scope."""
+    return [
+        *(f"known: {text}" for text in _pinned(report)),
+        *report.not_run,
+        *tally.flaky(report.rows),
+        *tally.surprising(report.surprises),
+        report.scope,
+    ]
+
+
+def _cause(number: int, cause: Cause, header: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{number:>2}. {wording.title(cause)}  [{cause.id}]",
+        f"    {wording.sentence(cause)}",
+        f"    {cases(cause)}; for example {cause.example['case']}, step {cause.step!r}:",
+        f"    {cause.example['sentence']}",
+        f"    {wording.again(cause.example, header)}",
+    ]
+
+
+def cases(cause: Cause) -> str:
+    """How many cases rest on a cause, and how many of them are pinned."""
+    text = wording.counted(len(cause.cases), "case")
+    pinned = len(cause.cases) - cause.unpinned
+    return f"{text}, {pinned} of them known" if pinned and cause.unpinned else text
+
+
+def _notes(report: Report) -> list[str]:
+    found = report.causes.notes
+    if not found:
+        return []
+    told = [f"  {note(one)}" for one in found[:NOTES]]
+    more = [f"  ... and {len(found) - NOTES} more"] if len(found) > NOTES else []
+    return ["notes (they decide nothing):", *told, *more, ""]
+
+
+def note(one: Cause) -> str:
+    return f"{wording.title(one)}: {wording.sentence(one)} ({cases(one)})"
+
+
+def _pinned(report: Report) -> list[str]:
+    return [
+        f"{', '.join(cause.known)}: {wording.title(cause)} ({cases(cause)})"
+        for cause in report.pinned[:NOTES]
+    ]
+
+
+# Markdown
+
+
+def markdown(reports: Sequence[Report]) -> str:
+    """For a CI job's summary: every target, the causes first."""
+    return "\n\n".join(part for report in reports for part in _sections(report)) + "\n"
+
+
+def _sections(report: Report) -> list[str]:
+    parts = [f"## {escaped(headline(report))}"]
+    if report.fresh:
+        parts += [_causes_table(report)]
+        for number, cause in enumerate(report.fresh[:CAUSES], 1):
+            parts.append(_cause_details(number, cause, report))
+    if report.causes.notes:
+        told = "\n".join(f"- {escaped(note(one))}" for one in report.causes.notes[:CAUSES])
+        count = len(report.causes.notes)
+        parts.append(_folded(f"{wording.counted(count, 'note')} (they decide nothing)", told))
+    rows = [
+        [suite, *(str(counted[word] or "") for word in tally.COLUMNS)]
+        for suite, counted in tally.by_suite(report.rows)
+    ]
+    parts.append(table(["suite", *tally.COLUMNS], rows))
+    parts.append("\n".join(f"- {escaped(line)}" for line in _below(report)))
+    return parts
+
+
+def _causes_table(report: Report) -> str:
+    rows = [
+        [str(number), wording.title(cause), wording.sentence(cause), str(len(cause.cases))]
+        for number, cause in enumerate(report.fresh[:CAUSES], 1)
+    ]
+    text = table(["", "where", "what", "cases"], rows)
+    more = len(report.fresh) - CAUSES
+    return text if more <= 0 else f"{text}\n\n... and {more} more causes"
+
+
+def _cause_details(number: int, cause: Cause, report: Report) -> str:
+    shown = card.markdown(card.of_row(cause.example, report.header, cause.example["transcript"]))
+    title = f"{number}. {wording.title(cause)} ({cases(cause)})"
+    return _folded(title, f"`{cause.id}`\n\n{shown}")
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines_ = [head, ["---"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(escaped(cell) for cell in line)} |" for line in lines_)
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is, also inside a table."""
+    for letter in "\\|<*_`":
+        text = text.replace(letter, f"\\{letter}")
+    return " ".join(text.split())
