@@ -8,7 +8,7 @@ order of a run, and what `touchstone explain` prints, follow from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from harness.case import Case
@@ -20,6 +20,7 @@ BROKERS = (4, 8)  # resource types BROKER and BROKER_LOGGER
 ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
 SHARE_STATES = ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState",
                 "DeleteShareGroupState", "ReadShareGroupStateSummary")  # fmt: skip
+FORBIDS_CREATION = 4  # the first version of Metadata that can forbid auto-creation
 _KEYS = ("group_id", "groups", "group_ids", "groups_names", "transactional_id")
 # What these change is everybody's: features, brokers' registrations, voters.
 EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter",
@@ -72,21 +73,38 @@ def may_kill(scenario: Scenario) -> bool:
 
 def fixed_in_place(scenario: Scenario) -> bool:
     """Whether something it asks about lives where the cluster puts it: a group or transaction of a
-    fixed name, the states of a share group. Of several brokers any may be the one to ask.
+    fixed name, the states of a share group, a topic that a question creates. Of several brokers any
+    may be the one to ask.
     """
     asked = [step.ask if isinstance(step, Until) else step for step in scenario.steps]
     return any(
-        step.api in SHARE_STATES or any(_fixed(step.body.get(word)) for word in _KEYS)
+        step.api in SHARE_STATES or _creates(step) or _names_a_group(step.body)
         for step in asked
         if isinstance(step, Ask | Send)
     )
 
 
-def _fixed(value: Any) -> bool:
-    """Whether a group or transactional id, or one of a list, is written out."""
+def _creates(step: Ask | Send) -> bool:
+    """Whether a Metadata request may create topics: before version 4 nothing can forbid it."""
+    if step.api != "Metadata" or not step.body.get("topics"):
+        return False
+    return step.version < FORBIDS_CREATION or bool(step.body.get("allow_auto_topic_creation"))
+
+
+def _names_a_group(value: Any) -> bool:
+    """Whether a group or transactional id is written out anywhere in a body."""
+    if isinstance(value, Mapping):
+        return any(
+            _written(inner) if name in _KEYS else _names_a_group(inner)
+            for name, inner in value.items()
+        )
+    return isinstance(value, list | tuple) and any(_names_a_group(one) for one in value)
+
+
+def _written(value: Any) -> bool:
     if isinstance(value, list | tuple):
-        return any(_fixed(one) for one in value)
-    return isinstance(value, str)
+        return any(_written(one) or _names_a_group(one) for one in value)
+    return isinstance(value, str) or _names_a_group(value)
 
 
 def looks_at(scenario: Scenario, setting: str) -> bool:

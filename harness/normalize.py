@@ -67,6 +67,7 @@ class Symbols:
     clock_ms: int
     brokers: int
     ours: frozenset[str] = frozenset()
+    addresses: dict[tuple[str, int], int] = field(default_factory=dict)  # of brokers, by their ids
     assigned: set[str] = field(default_factory=set)
     tables: dict[str, dict[Any, str]] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=Counter)
@@ -114,6 +115,7 @@ def readings(transcript: Transcript) -> tuple[list[Reading], Counter[str]]:
         clock_ms=header.clock_ms,
         brokers=header.brokers,
         ours=frozenset(f"${key}" for key in header.names),
+        addresses=rewrites.addresses(transcript) if header.brokers > 1 else {},
     )
     found = [_reading(exchange, symbols) for exchange in transcript.exchanges]
     return found, symbols.used
@@ -314,9 +316,12 @@ def _address(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]
     if not {"host", "port"} <= struct.keys() or not struct["host"]:
         return struct
     address = (struct["host"], struct["port"])
-    told = address in symbols.tables.get("address", {})
-    placed = told and symbols.brokers > 1 and "error_code" in struct  # a coordinator's
-    symbol = symbols.symbol("coordinator-address" if placed else "address", address)
+    if symbols.brokers > 1 and "error_code" in struct:  # a coordinator's, which is anybody
+        symbol = symbols.symbol("coordinator-address", address)
+    elif address in symbols.addresses:
+        symbol = f"$address-of-{symbols.addresses[address]}"
+    else:
+        symbol = symbols.symbol("address", address)
     return struct | {"host": symbol, "port": symbol}
 
 

@@ -12,10 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.normalize import Symbols
+    from harness.transcript import Transcript
 
 TOPIC = 2  # of a config resource's kinds
 SCOUT = "scout"  # the member of suites/rebalance/beats.py that only looks
 _CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
+
+
+def addresses(transcript: Transcript) -> dict[tuple[str, int], int]:
+    """The address of each broker as lists of brokers tell it; the first that is told counts."""
+    found: dict[int, tuple[str, int]] = {}
+    for exchange in transcript.exchanges:
+        answer = exchange.answer if isinstance(exchange.answer, dict) else {}
+        for row in answer.get("brokers") or ():
+            if isinstance(row, dict) and {"host", "port"} <= row.keys():
+                node = row.get("node_id", row.get("broker_id"))
+                found.setdefault(node, (row["host"], row["port"]))
+    return {address: node for node, address in found.items()}
 
 
 def quoted_cluster(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
