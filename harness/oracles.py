@@ -7,13 +7,16 @@ only expectations and checkers judge, and the rows say so.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from harness import driver
 from harness.claim import CaseId
+from harness.provenance import Provenance
 from harness.recordings import Missing, Store
 from harness.scenario import Scenario
-from harness.target import StartFailed, Target, Unavailable
+from harness.target import Shape, StartFailed, Target, Unavailable
 from harness.transcript import Transcript
 
 NOBODY = "none"
@@ -60,13 +63,19 @@ class Recorded:
 
 
 class Live:
-    """A running Kafka, asked the same scenario under names of its own."""
+    """A running Kafka, asked the same scenario under names of its own.
+
+    `provenance` says who answers a case of a shape: given where answers are kept.
+    """
 
     kind = "live"
 
-    def __init__(self, target: Target, release: str | None, deadline_s: float) -> None:
+    def __init__(
+        self, target: Target, release: str | None, deadline_s: float,
+        provenance: Callable[[Shape], Provenance] | None = None,
+    ) -> None:  # fmt: skip
         self.target, self.release, self.name = target, release, target.name
-        self.deadline_s = deadline_s
+        self.deadline_s, self.provenance = deadline_s, provenance
 
     def transcript(self, case: CaseId, scenario: Scenario, nonce: str) -> Transcript:
         try:
@@ -75,10 +84,14 @@ class Live:
             raise Missing(f"oracle {self.name}: {missing.reason}") from missing
         except StartFailed as failed:
             raise Missing(f"oracle {self.name} did not start: {failed}") from failed
-        return driver.run(
+        found = driver.run(
             scenario, endpoint, nonce=f"{nonce}/oracle", deadline_s=self.deadline_s,
             target=self.name, release=self.release,
         )  # fmt: skip
+        if self.provenance is None:
+            return found
+        told = self.provenance(scenario.shape).to_json()
+        return replace(found, header=replace(found.header, origin=told))
 
     def stop(self) -> None:
         self.target.stop()

@@ -223,8 +223,9 @@ class Session:
             for case in (*docket.planned, *docket.deselected):
                 collected.setdefault(case.claim.suite, set()).add(case.id)
             store = Store(docket.court.release)
+            made = {"date": f"{self.started:%Y-%m-%d}", "commit": commit()}
             for suite, found in docket.recorded.items():
-                store.update(suite, found, collected[suite] if suite in self.suites else None)
+                store.update(suite, found, collected[suite] if suite in self.suites else None, made)
 
     def _update_expectations(self, path: Path) -> None:
         own = known.load([path]) if path.exists() else []

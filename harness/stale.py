@@ -50,10 +50,10 @@ def find(claims: Iterable[Claim], folder: Path = RECORDINGS) -> list[Stale]:
 
 def drop(stale: Stale) -> None:
     """Take these cases out of their file; the file too when nothing is left."""
-    kept = {case: text for case, text in recordings.read(stale.path).items()
-            if case not in stale.cases}  # fmt: skip
+    found = recordings.load(stale.path)
+    kept = {case: text for case, text in found.cases.items() if case not in stale.cases}
     if not kept:
         stale.path.unlink()
         return
     suite = stale.path.name.removesuffix(recordings.SUFFIX)
-    recordings.write(stale.path, stale.path.parent.name, suite, kept)
+    recordings.write(stale.path, stale.path.parent.name, suite, kept, found.origins)

@@ -91,6 +91,7 @@ class Header:
     brokers: int = 1
     scenario: Mapping[str, Any] | None = None
     translation: Mapping[str, Any] | None = None  # Translation.to_json(), None: words are equal
+    origin: Mapping[str, Any] | None = None  # Provenance.to_json() of an answer that is recorded
 
 
 @dataclass(frozen=True)

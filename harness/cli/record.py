@@ -2,7 +2,9 @@
 
 Each case runs twice under different names and is kept only when both runs agree, the claim's
 expectation holds and every checker is silent: a recording that nobody can repeat is no oracle.
-A release's table of advertised versions is kept as well. The work is pytest's, with `--record`.
+With each goes who answered, so only a target whose jar can be hashed is recorded: an address may be
+anybody's. A release's table of advertised versions is kept as well. The work is pytest's, with
+`--record`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 import click
 
 from harness import advertised
+from harness.provenance import teller
 from harness.target import StartFailed, Unavailable
 from harness.targets import matrix, parse, probe
 
@@ -20,7 +23,7 @@ ROOT = advertised.RECORDINGS.parents[1]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.option("--target", "word", required=True, metavar="T", help="kafka@V, docker@V, HOST:PORT.")
+@click.option("--target", "word", required=True, metavar="T", help="kafka@VERSION.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(word: str, arguments: tuple[str, ...]) -> None:
     """Record real Kafka's answers for `recorded@V` targets.
@@ -46,13 +49,12 @@ def command(word: str, arguments: tuple[str, ...]) -> None:
 def write_table(word: str) -> None:
     """Keep what the target advertises, when it says which release it is."""
     target = parse(word)
-    if target.kind in ("recorded", "reference"):
-        raise ValueError(f"only real Kafka is recorded, {target.name} is not")
+    teller(target)
     try:
         reason = target.available()
         if reason:
             raise Unavailable(reason)
-        if target.kind != "external" and target.release is not None:
+        if target.release is not None:
             release = matrix.release(target.release)
             advertised.write(release.name, release.version, target.advertised())
     finally:

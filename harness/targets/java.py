@@ -78,6 +78,16 @@ def _feature(executable: Path) -> int | None:
     return int(match.group(1)) if match and said.returncode == 0 else None
 
 
+@functools.cache
+def full_version(java: Java) -> str:
+    """Its whole version ("17.0.9"), as it says it; its feature version when it does not."""
+    said = subprocess.run(
+        [java.executable, "-version"], capture_output=True, text=True, timeout=60, check=False
+    )
+    found = re.search(r'version "([^"]+)"', said.stderr + said.stdout)
+    return found.group(1) if found else str(java.feature)
+
+
 def find_maven() -> Path:
     """Maven's own launcher, else Unavailable."""
     found = shutil.which("mvn", path=os.environ.get("PATH") or os.defpath)

@@ -63,6 +63,17 @@ def _home(wanted: Release, cache: Path) -> Path | str:
         return missing.reason
 
 
+def broker_jar(wanted: Release) -> tuple[str, str]:
+    """The name and the sha256 of the jar that is this release's broker."""
+    name = f"kafka_{wanted.scala}-{wanted.version}.jar"
+    return name, _sha256(kafka_home(wanted.version) / name)
+
+
+@functools.cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def class_path(home: Path) -> str:
     """Every jar by name, sorted: a class data archive is only valid for the very same path."""
     return os.pathsep.join(str(jar) for jar in sorted(home.glob("*.jar")))

@@ -20,12 +20,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from harness.provenance import Provenance
 from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
 from harness.targets import jvm, matrix, probe, settings
 from harness.targets.child import Child, Watchdog, remove
 from harness.targets.ground import Grounds
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
+from harness.targets.java import find_java, full_version
+from harness.targets.maven import broker_jar, kafka_home
 from harness.targets.per_shape import PerShape
 
 HOST = "127.0.0.1"
@@ -60,6 +61,16 @@ class KafkaProcess(PerShape):
         except Unavailable as missing:
             return missing.reason
         return self._ground().unsupported()
+
+    def provenance(self, shape: Shape) -> Provenance:
+        """Who answers a case of this shape (harness/provenance.py)."""
+        jar, sha256 = broker_jar(self._release)
+        return Provenance(
+            release=self._release.name, version=self._release.version, jar=jar, sha256=sha256,
+            java=full_version(find_java()), options=" ".join(jvm.PROFILES[self._profile]),
+            brokers=shape.brokers, racks=shape.racks, asked=shape.settings,
+            added=settings.added(self._release, shape),
+        )  # fmt: skip
 
     def stand_on(self, ground: Callable[[], Grounds]) -> None:
         """What clusters that are started from now on stand on (harness/targets/ground.py)."""

@@ -10,7 +10,7 @@ Sources: Kafka's configuration reference of each release; KIP-103 (listener name
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.target import Address, Shape
 from harness.targets.matrix import Release
@@ -115,6 +115,20 @@ def controller(
         **_quorum(keeper),
     }
     return settings | _few_brokers(release, shape.brokers) | _asked(shape)
+
+
+def added(release: Release, shape: Shape) -> dict[str, str]:
+    """What the harness adds to a shape's settings, equal for every start: the first broker's, with
+    DATA for its folder and 0 for every port.
+    """
+    here = ("127.0.0.1", 0)
+    keeper = Keeper("127.0.0.1:0/kafka", 0 if combined(release, shape) else CONTROLLER_ID, here)
+    rendered = broker(
+        release, shape, 0, data="DATA", listening=Listening(here, here),
+        keeper=replace(keeper, bind=here),
+    )  # fmt: skip
+    asked = shape.settings
+    return {key: value for key, value in rendered.items() if asked.get(key) != value}
 
 
 def text(settings: dict[str, str]) -> str:

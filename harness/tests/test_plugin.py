@@ -10,8 +10,10 @@ import pytest
 
 from harness import checkers, ledger, recordings, session
 from harness.cli import join
+from harness.provenance import Provenance
 from harness.results import jsonl
 from harness.targets import external, probe, process, recorded
+from harness.targets.external import ExternalTarget
 from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 
 pytest_plugins = ["pytester"]
@@ -412,13 +414,17 @@ def test_without_an_oracle_only_expectations_and_checkers_judge(suite, kafka, li
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
+    jar = Provenance("4.3", "4.3.1", "small.jar", "ab" * 32, "17")
     monkeypatch.setattr(recordings.Store.__init__, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(ExternalTarget, "provenance", lambda self, shape: jar, raising=False)
     return recordings.Store("4.3")
 
 
 def test_what_was_recorded_is_an_oracle_and_a_target(suite, kafka, liar, store):
     assert suite("--target", kafka, "--record").ret == 0
     assert len(store.cases("test_demo")) == VERSIONS
+    told = store.origin("test_demo", next(iter(store.cases("test_demo"))))
+    assert (told.version, told.sha256) == ("4.3.1", "ab" * 32) and told.date and told.commit
     done = suite("--target", kafka)
     assert done.ret == 0
     done.stdout.fnmatch_lines(["*against oracle recorded@4.3 (recorded)*"])
@@ -449,6 +455,13 @@ def test_an_answer_that_is_not_repeated_is_not_recorded(suite, store):
     with small_kafka(twist=moody) as server:
         assert suite("--target", word(server), "--record").ret == 1
     assert recordings.Store("4.3").cases("test_demo") == {}
+
+
+def test_an_address_is_not_recorded_for_its_jar_is_unknown(suite, kafka, store, monkeypatch):
+    monkeypatch.delattr(ExternalTarget, "provenance")
+    done = suite("--target", kafka, "--record")
+    done.stdout.fnmatch_lines([f"*only real Kafka is recorded whose jar can be hashed, {kafka}*"])
+    assert not store.exists()
 
 
 def test_a_stranger_is_not_recorded(suite, store):
