@@ -63,13 +63,14 @@ def test_stable_groups_show_their_parts(case):
 )
 def test_groups_are_described_together(case):
     """DescribeGroups answers for each group asked for, there or not, in the order asked."""
-    group, other = case.group(), case.group("other")
+    group, other, none = case.group(), case.group("other"), case.group("none")
     verdict = case.judge(
         scene("empty", group),
-        describe(other, group, "", version=case.version, name="ask"),
+        describe(other, group, none, version=case.version, name="ask"),
         expect=all_of(
             answer("ask", "groups[0].group_state").is_("Dead"),
             answer("ask", "groups[1].group_state").is_("Empty"),
+            answer("ask", "groups[2].group_state").is_("Dead"),
             answer("ask", "groups").has_length(3),
         ),
     )
