@@ -1,24 +1,33 @@
 """Accepted divergences: pins. A pin annotates a verdict and never rewrites it.
 
-A pin says which cases of which target differ, why, on whose word, until when, and *how*: the
-signature. It is held to its word every run. A pinned case that conforms is news (FIXED), one that
+A pin says which cases of which target differ, why, on whose word, until when, and *how*: in which
+places. It is held to its word every run. A pinned case that conforms is news (FIXED), one that
 fails in another way is a new difference, a pin that fits no case is STALE, one past its day is
 EXPIRED; each makes the run fail, so the list can only say what is true (Redpanda's hand-kept
 exclusions went unread for years; connectrpc fails on both kinds of surprise, and so do we).
 
-Files: `harness/known/*.toml` for all runs, and `--expectations FILE` for one target. Entries:
+Files: `harness/known/*.toml` for all runs, and `--expectations FILE` for one target. `touchstone
+pin RESULTS/RUN --out FILE` writes one pin per cause of a run; the reason is a person's to write:
 
     [[known]]
-    id = "produce-v0-listed"            # what rows and dashboards call it
-    claim = "produce.old-versions-*"    # claim ids; * and ? are wild
-    versions = "0-2"                    # optional: which versions of the claim's API
-    params = {acks = "-1"}              # optional: which parameters
-    target = "reference@*"              # targets by name
-    releases = "4.3"                    # optional: as in by_release
-    signature = "DIVERGES kept create: topics[0].error_code"
+    id = "kfake/FindCoordinator.error_code:15,0"    # what rows and dashboards call it
+    cause = "FindCoordinator v0-v3: error_code: Kafka 4.3 answers ..."
+    target = "kfake"                    # targets by name; * and ? are wild
     reason = "one sentence"
     issue = "a link or a number"        # or evidence = "observed on 4.3.1"
     expires = 2027-03-01                # the first day it no longer counts
+    releases = "4.3"                    # optional: as in by_release
+    [[known.how]]                       # as often as cases differ in different sets of places
+    places = ["find: error_code", "join: member_id"]    # all of them, list indexes as [*]
+    cases = ["rebalance.join[v0]", "rebalance.join[v1]"]
+
+A case is explained when it is named and differs in exactly these places: one that differs in one
+more, or in one less, is news. An older form names claims and only the first place:
+
+    claim = "produce.old-versions-*"    # claim ids; * and ? are wild
+    versions = "0-2"                    # optional: which versions of the claim's API
+    params = {acks = "-1"}              # optional: which parameters
+    signature = "DIVERGES kept create: topics[0].error_code"
 """
 
 from __future__ import annotations
@@ -28,17 +37,21 @@ import fnmatch
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from harness import causes, wording
 from harness.expect import fits
 
 FOLDER = Path(__file__).resolve().parent
 NEW, FIXED, STALE, EXPIRED, CHANGED = "new", "fixed", "stale", "expired", "changed"
-NEEDED = ("id", "claim", "target", "signature", "reason", "expires")
-OPTIONAL = ("versions", "params", "releases", "issue", "evidence")
+NEEDED = ("id", "target", "reason", "expires")
+OPTIONAL = ("cause", "claim", "signature", "versions", "params", "releases", "issue", "evidence")
+HOW = ("places", "cases")
 LIFE = 90  # days of a pin that `--update-expectations` wrote
+CHANGES = 3  # places that are named of a case that came out otherwise
+UNREVIEWED = "not reviewed"
 JUDGED = ("DIVERGES",)  # what a pin may explain: BROKEN is our own fault and cannot be accepted
 
 
@@ -47,15 +60,25 @@ class BadPin(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class How:
+    """Cases that differ in one set of places."""
+
+    places: frozenset[str]
+    cases: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Pin:
     """One accepted divergence."""
 
     id: str
-    claim: str
     target: str
-    signature: str
     reason: str
     expires: datetime.date
+    cause: str = ""
+    how: tuple[How, ...] = ()
+    claim: str = ""
+    signature: str = ""
     versions: str | None = None
     params: Mapping[str, str] = field(default_factory=dict)
     releases: str | None = None
@@ -65,21 +88,41 @@ class Pin:
     def covers(self, row: Mapping[str, Any]) -> bool:
         """Whether the pin is about this case of this target, however it came out."""
         return (
-            fnmatch.fnmatchcase(row["claim"], self.claim)
-            and fnmatch.fnmatchcase(row["target"], self.target)
+            fnmatch.fnmatchcase(row["target"], self.target)
             and (self.releases is None or _released(row.get("release"), self.releases))
+            and (self._names(row) if self.how else self._describes(row))
+        )
+
+    def _names(self, row: Mapping[str, Any]) -> bool:
+        return any(row["case"] in how.cases for how in self.how)
+
+    def _describes(self, row: Mapping[str, Any]) -> bool:
+        return (
+            fnmatch.fnmatchcase(row["claim"], self.claim)
             and (self.versions is None or _within(row.get("version"), self.versions))
             and all(str(row["params"].get(k)) == str(v) for k, v in self.params.items())
         )
 
     def explains(self, row: Mapping[str, Any], today: datetime.date) -> bool:
         """Whether it accounts for how this case came out."""
-        return (
-            row["verdict"] in JUDGED
-            and self.covers(row)
-            and row["signature"] == self.signature
-            and today < self.expires
-        )
+        if row["verdict"] not in JUDGED or not self.covers(row) or today >= self.expires:
+            return False
+        if self.how:
+            return self.expected(row) == places(row)
+        return row["signature"] == self.signature
+
+    def expected(self, row: Mapping[str, Any]) -> frozenset[str]:
+        """The places in which this case is expected to differ."""
+        return next((how.places for how in self.how if row["case"] in how.cases), frozenset())
+
+
+def places(row: Mapping[str, Any]) -> frozenset[str]:
+    """Every place in which a case differs, without what changes from run to run."""
+    found = [*row["differences"], *(row.get("failures") or ())]
+    return frozenset(
+        [f"{one['step']}: {causes.starred(one['path'])}" for one in found]
+        + [f"{one['step']}: {one['checker']}" for one in row["findings"]]
+    )
 
 
 def _released(release: str | None, words: str) -> bool:
@@ -117,8 +160,9 @@ def load(files: Iterable[Path] | None = None) -> list[Pin]:
 
 def _pin(path: Path, number: int, entry: Mapping[str, Any]) -> Pin:
     where = f"{path}: entry {number} ({entry.get('id', 'without id')})"
-    missing = [name for name in NEEDED if name not in entry]
-    unknown = entry.keys() - {*NEEDED, *OPTIONAL}
+    needed = NEEDED if "how" in entry else (*NEEDED, "claim", "signature")
+    missing = [name for name in needed if not entry.get(name)]
+    unknown = entry.keys() - {*NEEDED, *OPTIONAL, "how"}
     if missing or unknown:
         words = [f"no {name}" for name in missing] + [f"unknown {name}" for name in sorted(unknown)]
         raise BadPin(f"{where}: {', '.join(words)}")
@@ -126,7 +170,14 @@ def _pin(path: Path, number: int, entry: Mapping[str, Any]) -> Pin:
         raise BadPin(f"{where}: neither issue nor evidence")
     if not isinstance(entry["expires"], datetime.date):
         raise BadPin(f"{where}: expires is a day, as 2027-03-01")
-    return Pin(**entry)
+    return Pin(**dict(entry) | {"how": tuple(_how(where, one) for one in entry.get("how", ()))})
+
+
+def _how(where: str, entry: Any) -> How:
+    right = isinstance(entry, Mapping) and entry.keys() == set(HOW)
+    if not right or not all(isinstance(entry[name], list) and entry[name] for name in HOW):
+        raise BadPin(f"{where}: each how has places and cases, which are lists of texts")
+    return How(*(frozenset(entry[name]) for name in HOW))
 
 
 def explain(row: Mapping[str, Any], pins: Sequence[Pin], today: datetime.date) -> str | None:
@@ -151,8 +202,7 @@ def surprises(
             continue
         near = [pin for pin in pins if pin.covers(row) and today < pin.expires]
         if near:
-            text = f"{row['signature']!r}, but {near[0].id} expects {near[0].signature!r}"
-            found.append(Surprise(CHANGED, row["case"], text))
+            found.append(Surprise(CHANGED, row["case"], _changed(row, near[0])))
         else:
             found.append(Surprise(NEW, row["case"], f"{row['signature']}: {row['reason']}"))
     targets = {row["target"] for row in rows}
@@ -162,12 +212,23 @@ def surprises(
     return found
 
 
+def _changed(row: Mapping[str, Any], pin: Pin) -> str:
+    """How a pinned case came out otherwise than its pin says."""
+    if not pin.how:
+        return f"{row['signature']!r}, but {pin.id} expects {pin.signature!r}"
+    seen, expected = places(row), pin.expected(row)
+    words = [f"{pin.id} does not expect {place}" for place in sorted(seen - expected)[:CHANGES]]
+    words += [f"{place} is as Kafka's now" for place in sorted(expected - seen)[:CHANGES]]
+    return "; ".join(words)
+
+
 def _of_pin(
     pin: Pin, rows: Sequence[Mapping[str, Any]], today: datetime.date, whole: bool
 ) -> list[Surprise]:
     covered = [row for row in rows if pin.covers(row)]
     if not covered:
-        text = f"{pin.claim} fits no case of this target"
+        named = pin.claim or wording.counted(sum(len(how.cases) for how in pin.how), "case")
+        text = f"{named}: no case of this target"
         return [Surprise(STALE, pin.id, text)] if whole else []
     if today >= pin.expires:
         return [Surprise(EXPIRED, pin.id, f"since {pin.expires}: {pin.reason}")]
@@ -179,33 +240,57 @@ def _of_pin(
 
 
 def updated(
-    rows: Sequence[Mapping[str, Any]], pins: Sequence[Pin], today: datetime.date
-) -> list[Pin]:
-    """Pins that make this run expected: old ones that still hold, and one per other divergence.
+    rows: Sequence[Mapping[str, Any]], pins: Sequence[Pin], today: datetime.date,
+    reason: str = UNREVIEWED,
+) -> list[Pin]:  # fmt: skip
+    """Pins that make this run expected: old ones that still hold, and one per other cause.
 
     A new pin lives for LIFE days and says "not reviewed" until somebody writes the reason.
     """
-    expires = today + datetime.timedelta(days=LIFE)
-    kept = [pin for pin in pins if not _of_pin(pin, rows, today, whole=True)]
-    fresh = []
-    for row in rows:
-        if row["verdict"] in JUDGED and not any(
-            pin.covers(row) and pin.signature == row["signature"] for pin in kept
-        ):
-            fresh.append(
-                Pin(
-                    id=row["case"],
-                    claim=row["claim"],
-                    target=row["target"],
-                    signature=row["signature"],
-                    reason="not reviewed",
-                    expires=expires,
-                    versions=None if row["version"] is None else str(row["version"]),
-                    params=row["params"],
-                    evidence=f"seen on {row['target']}",
-                )
-            )
-    return [*kept, *fresh]
+    kept = [still for pin in pins if (still := _still(pin, rows, today)) is not None]
+    left = [row for row in _diverging(rows) if explain(row, kept, today) is None]
+    targets = dict.fromkeys(row["target"] for row in left)
+    return [
+        *kept,
+        *(
+            pin
+            for target in targets
+            for pin in _of_causes([row for row in left if row["target"] == target], today, reason)
+        ),
+    ]
+
+
+def _still(pin: Pin, rows: Sequence[Mapping[str, Any]], today: datetime.date) -> Pin | None:
+    """What of a pin this run confirms; None when that is nothing."""
+    if not pin.how:
+        return None if _of_pin(pin, rows, today, whole=True) else pin
+    true = {row["case"] for row in rows if pin.explains(row, today)}
+    how = tuple(How(one.places, one.cases & true) for one in pin.how if one.cases & true)
+    return replace(pin, how=how) if how else None
+
+
+def _diverging(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [row for row in rows if row["verdict"] in JUDGED]
+
+
+def _of_causes(
+    rows: Sequence[Mapping[str, Any]], today: datetime.date, reason: str
+) -> Iterable[Pin]:
+    """One pin per cause of one target's rows."""
+    by_case = {row["case"]: row for row in rows}
+    for cause in causes.find(rows).causes:
+        sets: dict[frozenset[str], list[str]] = {}
+        for case in cause.cases:
+            sets.setdefault(places(by_case[case]), []).append(case)
+        yield Pin(
+            id=f"{rows[0]['target']}/{cause.id}",
+            target=rows[0]["target"],
+            reason=reason,
+            expires=today + datetime.timedelta(days=LIFE),
+            cause=f"{wording.title(cause)}: {wording.sentence(cause)}",
+            how=tuple(How(at, frozenset(cases)) for at, cases in sets.items()),
+            evidence=f"seen on {rows[0]['target']}, {today}",
+        )
 
 
 def dumps(pins: Iterable[Pin]) -> str:
@@ -224,4 +309,12 @@ def _entry(pin: Pin) -> str:
             lines.append(f"expires = {value.isoformat()}")
         elif value:
             lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+    for how in pin.how:
+        lines.append("[[known.how]]")
+        for name in HOW:
+            texts = "".join(
+                f"    {json.dumps(one, ensure_ascii=False)},\n"
+                for one in sorted(getattr(how, name))
+            )
+            lines.append(f"{name} = [\n{texts}]")
     return "\n".join(lines) + "\n"
