@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sim": ("harness.cli.sim:command", "Simulate a cluster under faults, seed by seed."),
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
     "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),
+    "pin": ("harness.cli.pin:command", "Write a run's differences as accepted divergences."),
+    "compare": ("harness.cli.compare:command", "Show targets side by side, by suite and cause."),
     "report": ("harness.cli.report:command", "Aggregate result files with Spark into a dashboard."),
     "bench": ("harness.bench.__main__:command", "Measure against peers, side by side, in one run."),
 }

@@ -16,12 +16,17 @@ from typing import Any
 from harness import causes, grades, ledger, wording
 from harness import path as paths
 from harness.bundle import Bundle
-from harness.compare import IDENTITIES, SHARED_IDENTITIES
 from harness.normalize import Reading, normalise
 from harness.results import rows
 from harness.transcript import Transcript
 from harness.verdict import DIVERGES
 
+# What an element is called by, if it has it: what a person would say first.
+NAMES = (
+    "name", "topic", "group_id", "resource_name", "partition_index", "partition", "index",
+    "api_key", "node_id", "broker_id", "key", "member_id", "transactional_id", "base_offset",
+    "offset", "first_offset", "topic_id",
+)  # fmt: skip
 KIPS = "https://cwiki.apache.org/confluence/display/KAFKA/Kafka+Improvement+Proposals"
 STEPS = 3  # differing steps that are shown; later ones are counted
 LINES = 8  # places of one step that differ; notes are only counted beyond NOTES
@@ -270,7 +275,7 @@ def named(path: str, answer: Any) -> str:
 
 def _name(element: Any, place: int) -> str:
     if isinstance(element, Mapping):
-        for word in (*IDENTITIES, *SHARED_IDENTITIES):
+        for word in NAMES:
             if isinstance(element.get(word), str | int):
                 return f"{word}={wording.shortened(str(element[word]), NAME)}"
     return str(place)

@@ -1,6 +1,7 @@
-"""`touchstone diff`: both answers side by side, field by field, with byte offsets.
+"""`touchstone diff`: a failing case as a card, then both answers field by field with byte offsets.
 
-The differences are those of `compare` (after normalisation); the view below them is what was really
+The card says what is claimed, what was asked and where the answers part (`harness/card.py`). The
+differences are those of `compare` (after normalisation); the view below them is what was really
 received, so names and ids show as they were. Fields that differ are marked `>`, the first `>>`.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 import click
 
-from harness import anatomy, bundle, pcap, transcript
+from harness import anatomy, bundle, card, pcap, transcript
 from harness.anatomy import Leaf
 from harness.bundle import BadBundle
 from harness.compare import Difference, compare
@@ -23,6 +24,7 @@ from reference_impl.wire.errors import name_of
 
 WIDTH = 34
 CONTEXT = 3
+LISTED = 40
 
 
 @click.command()
@@ -40,10 +42,12 @@ CONTEXT = 3
 def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Path | None) -> None:
     """Show where two transcripts differ, field by field.
 
-    A is a bundle (its oracle is compared with its target), or A is the oracle's transcript and B
-    the target's. Exit code 0: no difference, 1: some, 3: a file cannot be read.
+    A is a bundle (shown as a card first; its oracle is compared with its target), or A is the
+    oracle's transcript and B the target's. Exit code 0: no difference, 1: some, 3: a file cannot
+    be read.
     """
     try:
+        found_card = None if b is not None else card.of_bundle(bundle.read(a), str(a))
         oracle, target = sides(a, b)
     except (BadBundle, TranscriptError, OSError) as error:
         click.echo(f"touchstone diff: {error}", err=True)
@@ -52,6 +56,8 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
         capture.write_bytes(pcap.dumps((oracle, target)))
         click.echo(f"{capture}: oracle 198.51.100.1:9092, target 198.51.100.2:9092")
     found = compare(oracle, target)
+    if found_card is not None:
+        click.echo("\n".join([*card.lines(found_card), ""]))
     for line in render(oracle, target, found, everything=everything, as_hex=as_hex):
         click.echo(line)
     sys.exit(1 if found else 0)
@@ -79,8 +85,10 @@ def render(
     yield f"oracle {_who(oracle)}"
     yield f"target {_who(target)}"
     yield f"{len(found)} differences" if found else "no difference"
-    for difference in found:
+    for difference in found[:LISTED]:
         yield f"  {difference}"
+    if len(found) > LISTED:
+        yield f"  ... and {len(found) - LISTED} more"
     places: dict[str, list[str]] = {}
     for difference in found:
         places.setdefault(difference.step, []).append(difference.path)

@@ -227,8 +227,8 @@ def _of_pin(
 ) -> list[Surprise]:
     covered = [row for row in rows if pin.covers(row)]
     if not covered:
-        named = pin.claim or wording.counted(sum(len(how.cases) for how in pin.how), "case")
-        text = f"{named}: no case of this target"
+        named = pin.claim or "every case that it names"
+        text = f"{named} fits no case of this target"
         return [Surprise(STALE, pin.id, text)] if whole else []
     if today >= pin.expires:
         return [Surprise(EXPIRED, pin.id, f"since {pin.expires}: {pin.reason}")]

@@ -96,7 +96,7 @@ def read(path: Path, *, incomplete: bool = False, part: bool = False) -> Results
         if head is None:
             head = _head(path, row, part)
         elif row["row"] == "footer":
-            foot = row
+            foot = _foot(path, number, row)
         elif row["row"] == "case":
             _check_case(path, number, row, head, seen)
             cases.append(row)
@@ -139,8 +139,17 @@ def _head(path: Path, row: dict[str, Any], part: bool) -> dict[str, Any]:
     if row.get("schema") != rows.SCHEMA:
         text = f"schema {row.get('schema')!r}; this reads schema {rows.SCHEMA}"
         raise BadResults(path, 1, text)
+    missing = [name for name in rows.HEADED if name not in row]
+    if missing:
+        raise BadResults(path, 1, f"a header without {missing[0]!r}")
     if part != ("part" in row):
         raise BadResults(path, 1, rows.unjoined(row) or "not a part but a whole")
+    return row
+
+
+def _foot(path: Path, number: int, row: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(row.get("by_verdict"), dict):
+        raise BadResults(path, number, "a footer that counts nothing")
     return row
 
 
@@ -148,6 +157,7 @@ def _check_case(
     path: Path, number: int, row: dict[str, Any], head: dict[str, Any], seen: dict[str, int]
 ) -> None:
     missing = [name for name in rows.REQUIRED if not isinstance(row.get(name), str)]
+    missing += [name for name in rows.LISTED if not isinstance(row.get(name), list)]
     if missing:
         raise BadResults(path, number, f"a case without {missing[0]!r}")
     if row["verdict"] not in rows.VERDICTS:

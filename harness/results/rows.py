@@ -21,6 +21,8 @@ from harness.verdict import KINDS, Verdict
 SCHEMA = 1
 VERDICTS = KINDS
 REQUIRED = ("claim", "case", "suite", "verdict", "target")
+LISTED = ("differences", "findings")  # lists of every case row
+HEADED = ("run", "started", "target", "oracle", "planned")  # of every header
 
 # Every field of a case row and what kind of value it holds.
 CASE: dict[str, str] = {

@@ -30,7 +30,7 @@ from harness.transcript import dumps, write
 
 SEEN = golden("2.8")
 CREATE = step_with(SEEN, "CreateTopics")
-MINE = ("judge", "diff", "replay", "smoke", "coverage", "record")
+MINE = ("judge", "diff", "replay", "smoke", "coverage", "record", "pin", "compare")
 
 
 def set_code(body):
@@ -182,6 +182,16 @@ def test_diff_marks_the_first_difference_with_its_offset(file):
     raw = SEEN.by_label[CREATE].received.raw
     assert raw[offset : offset + 2] == b"\0\0"
     assert LYING.by_label[CREATE].received.raw[offset : offset + 2] == b"\0\x24"
+
+
+def test_diff_begins_with_the_card(file):
+    text = run("diff", file).output
+    order = ["DIVERGES demo.case[v7]", "  A sentence.", "  evidence: TOPIC-11", "CreateTopics v7",
+             "topics[0].name = ", "Kafka 2.8   answers NONE (0)",
+             "this target answers TOPIC_ALREADY_EXISTS (36)", "replay: touchstone replay",
+             "oracle "]  # fmt: skip
+    at = [text.find(words) for words in order]
+    assert -1 not in at and at == sorted(at), dict(zip(order, at, strict=True))
 
 
 def test_diff_of_two_transcripts_and_of_equal_ones(tmp_path):

@@ -138,7 +138,10 @@ def test_the_whole_is_as_bad_as_its_worst_part(tmp_path, codes, exits, expected)
 
 
 def pin(claim):
-    return Pin("p", claim, "reference@*", "D", "a reason", datetime.date(2027, 1, 1), issue="1")
+    return Pin(
+        "p", target="reference@*", reason="a reason", expires=datetime.date(2027, 1, 1), issue="1",
+        claim=claim, signature="D",
+    )  # fmt: skip
 
 
 def test_a_pin_that_fits_no_case_of_any_part_is_stale(tmp_path, capsys):

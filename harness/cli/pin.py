@@ -1,0 +1,59 @@
+"""`touchstone pin RESULTS`: what a run showed, as accepted divergences, one per cause.
+
+A pin is a promise to look again: it names every place in which each case differs, expires, and
+makes a run fail as soon as it no longer says the truth. What a file of pins already explains is
+kept with its reason; the rest is added and wants a reason by a person.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from pathlib import Path
+
+import click
+
+from harness import known, wording
+from harness.known import BadPin
+from harness.results import run_folder
+from harness.results.jsonl import BadResults
+from harness.results.summary import Report
+from harness.spark import inputs
+
+WRITTEN, UNREADABLE = 0, 3
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the pins there; those in it that still hold stay.")  # fmt: skip
+@click.option("--reason", default=known.UNREVIEWED, help="Why the new ones are accepted.")
+def command(results: tuple[str, ...], out: Path | None, reason: str) -> None:
+    """Write pins for every difference of RESULTS (a run's folder or its files).
+
+    Give the file to a run with `pytest suites/ --expectations FILE`. Exit code 0: done, 3: a file
+    cannot be read or is not whole.
+    """
+    try:
+        reports = run_folder.named(inputs.find(results))
+        old = known.load([out]) if out is not None and out.exists() else []
+    except (inputs.NotResults, BadResults, BadPin, OSError) as error:
+        click.echo(f"touchstone pin: {error}", err=True)
+        sys.exit(UNREADABLE)
+    rows = [row for report in reports for row in report.rows]
+    pins = known.updated(rows, old, _day(reports), reason)
+    text = known.dumps(pins)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+    cases = sum(len(how.cases) for pin in pins for how in pin.how)
+    told = f"{wording.counted(len(pins), 'pin')} for {wording.counted(cases, 'case')}"
+    use = "" if out is None else f": pytest suites/ --expectations {out}"
+    click.echo(f"touchstone pin: {told}{use}", err=True)
+    sys.exit(WRITTEN)
+
+
+def _day(reports: list[Report]) -> datetime.date:
+    """The day of the newest run: pins live from then on."""
+    return max(datetime.datetime.fromisoformat(one.header["started"]).date() for one in reports)

@@ -1,0 +1,128 @@
+"""Targets side by side, by suite and by cause: what `touchstone compare` prints and draws. Pure.
+
+A column is one result file. Causes are the same where they have one id, so a row of that table says
+who differs from Kafka in the same way; nothing is averaged and no target gets a grade, because a
+broker without transactions is not a quarter as good as one that has them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from harness import grades, wording
+from harness.causes import Cause
+from harness.results import page, summary
+from harness.results.summary import Report
+from harness.verdict import BROKEN, CONFORMS, DIVERGES
+
+CAUSES = 40  # in Markdown; the page has all
+NOTHING = "·"
+Table = tuple[list[str], list[list[str]]]  # head and body
+
+
+def names(reports: Sequence[Report]) -> list[str]:
+    """What the columns are called: targets, with their run where one stands there twice."""
+    counted = Counter(report.target for report in reports)
+    return [
+        f"{report.target}, {report.header['run']}" if counted[report.target] > 1 else report.target
+        for report in reports
+    ]
+
+
+def by_target(reports: Sequence[Report]) -> Table:
+    """One line per target: what it was held against and what it came to."""
+    head = ["target", "held against", "conform", "diverge", "causes", "not judged"]
+    body = []
+    for name, report in zip(names(reports), reports, strict=True):
+        counted = Counter(row["verdict"] for row in report.rows)
+        judged = counted[CONFORMS] + counted[DIVERGES]
+        body.append([
+            name, report.header["oracle"], _part(counted[CONFORMS], judged),
+            f"{counted[DIVERGES]:,}", f"{len(report.causes.causes):,}",
+            f"{len(report.rows) - judged:,}",
+        ])  # fmt: skip
+    return head, body
+
+
+def by_suite(reports: Sequence[Report]) -> Table:
+    """Per suite and target, how many of the judged cases conform."""
+    cells: dict[str, dict[int, Counter[str]]] = {}
+    for column, report in enumerate(reports):
+        for row in report.rows:
+            cells.setdefault(row["suite"], {}).setdefault(column, Counter())[row["verdict"]] += 1
+    body = [
+        [suite, *(_cell(columns.get(column)) for column in range(len(reports)))]
+        for suite, columns in sorted(cells.items())
+    ]
+    return ["suite", *names(reports)], body
+
+
+def by_cause(reports: Sequence[Report]) -> Table:
+    """Per cause and target, how many cases rest on it; the gravest and most shared first."""
+    found: dict[str, dict[int, Cause]] = {}
+    for column, report in enumerate(reports):
+        for cause in report.causes.causes:
+            found.setdefault(cause.id, {})[column] = cause
+
+    def rank(columns: Mapping[int, Cause]) -> tuple[int, int, int]:
+        kind = min(grades.KINDS.index(cause.kind) for cause in columns.values())
+        return kind, -len(columns), -sum(len(cause.cases) for cause in columns.values())
+
+    body = []
+    for id, columns in sorted(found.items(), key=lambda item: (rank(item[1]), item[0])):
+        first = next(iter(columns.values()))
+        counts = (columns.get(column) for column in range(len(reports)))
+        body.append([
+            wording.title(first), wording.sentence(first),
+            *(NOTHING if cause is None else f"{len(cause.cases):,}" for cause in counts), id,
+        ])  # fmt: skip
+    return ["where", "what", *names(reports), "cause"], body
+
+
+def _cell(counted: Counter[str] | None) -> str:
+    """Conforming of judged cases, and how many were not judged."""
+    if counted is None:
+        return NOTHING
+    judged = counted[CONFORMS] + counted[DIVERGES]
+    others = counted.total() - judged
+    text = _part(counted[CONFORMS], judged)
+    broken = f", {counted[BROKEN]} broken" if counted[BROKEN] else ""
+    return f"{text} (+{others} not judged{broken})" if others else text
+
+
+def _part(number: int, of: int) -> str:
+    return f"{number:,} of {of:,}" if of else NOTHING
+
+
+def markdown(reports: Sequence[Report]) -> str:
+    """The three tables as Markdown."""
+    head, body = by_cause(reports)
+    more = len(body) - CAUSES
+    parts = [
+        "# Touchstone: targets side by side",
+        summary.table(*by_target(reports)),
+        "## By suite: conforming of judged cases",
+        summary.table(*by_suite(reports)),
+        "## By cause: cases that rest on it",
+        summary.table(head, body[:CAUSES]) if body else "None.",
+        *([f"... and {more} more causes"] if more > 0 else []),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def html(reports: Sequence[Report]) -> str:
+    """The three tables as a page that needs nothing else."""
+    return page.document("Touchstone: targets side by side", [
+        "<h1>Targets side by side</h1>", _table(by_target(reports)),
+        "<h2>By suite: conforming of judged cases</h2>", _table(by_suite(reports)),
+        "<h2>By cause: cases that rest on it</h2>", _table(by_cause(reports)),
+    ])  # fmt: skip
+
+
+def _table(table: Table) -> str:
+    head, body = table
+    lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
+    lines += [f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in body]
+    return f"<table>{''.join(lines)}</table>"

@@ -1,0 +1,158 @@
+"""What a person is shown of a run: causes first, nothing lost, and never more than fits."""
+
+from __future__ import annotations
+
+import html.parser
+
+import pytest
+
+from harness.known import FIXED, Surprise
+from harness.results import jsonl, page, run_folder, side_by_side, summary
+from harness.results.summary import Report
+from harness.tests.results.runs import TARGET, difference, failing, head, rows
+
+REPORT = Report(head(), rows(), [Surprise(FIXED, "k-1", "it conforms")])
+
+
+def test_the_terminal_shows_causes_then_the_table_then_what_was_not_run():
+    text = "\n".join(summary.lines(REPORT))
+    order = [
+        "kfake@0.1 against recorded@4.3: 3 cases diverge, 2 causes",
+        " 1. CreateTopics v5  [CreateTopics.connection]",
+        "Kafka 0.1 answers, this target closes the connection",
+        " 2. CreateTopics v4-v5: topics[*].error_code  [CreateTopics.topics.error_code:37,0]",
+        "Kafka 0.1 answers INVALID_PARTITIONS (37), this target answers NONE (0)",
+        "2 cases; for example topics.zero[v4], step 'create':",
+        "The sentence of topics.zero.",
+        "pytest 'suites/topics/test_it.py::test_it[kfake@0.1-v4]' --target kfake.toml",
+        "notes (they decide nothing):",
+        'FindCoordinator v2: error_message: Kafka 0.1 answers "NONE", this target answers null',
+        "\nsuite ",
+        "known: k-1: CreateTopics v4: x (1 case)",
+        "1 case not run: no capability 'harm'",
+        "fixed: k-1: it conforms",
+        "scope of Kafka 0.1: 5 of 6 cases judged; 1 not decided; 2 of 19 suites were asked for",
+    ]
+    at = [text.find(words) for words in order]
+    assert -1 not in at, order[at.index(-1)]
+    assert at == sorted(at)
+
+
+def test_twenty_causes_are_shown_and_the_others_counted():
+    many = [failing(f"topics.c{i}[v4]", difference(f"f{i:03}", kind="value")) for i in range(30)]
+    text = "\n".join(summary.lines(Report(head(), many)))
+    assert "20. CreateTopics" in text and "21. CreateTopics" not in text
+    assert "... and 10 more causes" in text
+    assert "... and 10 more causes" in summary.markdown([Report(head(), many)])
+
+
+def test_a_run_without_a_difference_says_so_and_its_scope():
+    lines = summary.lines(Report(head(planned=1), rows()[:1]))
+    assert lines[1] == "kfake@0.1 against recorded@4.3: no new difference"
+    assert lines[-1].startswith("scope of Kafka 0.1: 1 of 1 cases judged")
+
+
+def test_markdown_shows_what_stands_in_answers_as_it_is():
+    odd = difference("a|b", "<script>", "`x`*", kind="value")
+    text = summary.markdown([Report(head(), [failing("topics.a[v4]", odd)])])
+    assert r"a\|b" in text and r"\<script>" in text and r"\`x\`\*" in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert table[0].count("|") == table[2].replace(r"\|", "").count("|")
+
+
+class Reader(html.parser.HTMLParser):
+    """Collects tags and what is asked of the network; fails on tags that are not closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.asked = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.asked += [value for name, value in attrs if name in ("src", "srcset")]
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def read(text):
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_needs_nothing_else_and_opens_each_cause_to_its_cases():
+    text = page.render([REPORT])
+    reader = read(text)
+    assert reader.asked == [] and "script" not in reader.tags and "link" not in reader.tags
+    assert text.index("CreateTopics.connection") < text.index("topics.error_code:37,0")
+    assert text.count("<code>topics.zero[v5]</code>") == 2, "among the cases, and on its card"
+    assert "Known: every case is pinned" in text and "Notes: they decide nothing" in text
+
+
+def test_the_page_shows_answers_as_text():
+    odd = difference("x", "<script>alert(1)</script>", "&amp;", kind="value")
+    text = page.render([Report(head(), [failing("topics.a[v4]", odd)])])
+    assert "script" not in read(text).tags
+
+
+def test_thousands_of_rows_stay_a_page():
+    many = [
+        failing(f"topics.c{i}[v4]", difference(f"f{i % 50}", i, "x" * 500, kind="value"))
+        for i in range(5000)
+    ]
+    assert len(page.render([Report(head(), many)])) < 8 << 20
+
+
+def write(path, found, header=None):
+    with jsonl.Writer(path, header or head()) as writer:
+        for row in found:
+            writer.case(row)
+        writer.finish(finished="2026-11-21T00:01:00+00:00", exit_code=1)
+
+
+def test_a_run_folder_gets_a_summary_and_a_page_of_its_whole_files(tmp_path):
+    write(tmp_path / "kfake.jsonl", rows())
+    write(tmp_path / "other.jsonl", rows("other@1.0"), head("other@1.0"))
+    (tmp_path / "cut.jsonl").write_text('{"row":"header"')
+    run_folder.write(tmp_path)
+    text = (tmp_path / "summary.md").read_text()
+    assert text.count("cases diverge, 2 causes") == 2
+    assert 'href="#other-1-0"' in (tmp_path / "index.html").read_text()
+
+
+def test_a_folder_without_a_whole_file_gets_nothing(tmp_path):
+    run_folder.write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+OTHER = Report(head("other@1.0"), rows("other@1.0")[:2])
+
+
+def test_targets_stand_side_by_side_by_suite_and_by_cause():
+    head_, body = side_by_side.by_suite([REPORT, OTHER])
+    assert head_ == ["suite", TARGET, "other@1.0"]
+    assert body == [["fetch", "0 of 2 (+1 not judged)", "·"], ["topics", "1 of 3", "1 of 2"]]
+    _, body = side_by_side.by_cause([REPORT, OTHER])
+    assert [line[2:] for line in body] == [
+        ["1", "·", "CreateTopics.connection"],
+        ["2", "1", "CreateTopics.topics.error_code:37,0"],
+        ["1", "·", "CreateTopics.x"],
+    ]
+    assert side_by_side.by_target([REPORT, OTHER])[1][1] == [
+        "other@1.0", "recorded@4.3", "1 of 2", "1", "1", "0",
+    ]  # fmt: skip
+
+
+def test_one_target_of_two_runs_is_two_columns():
+    again = Report(head(run="run-22"), rows())
+    assert side_by_side.names([REPORT, again]) == ["kfake@0.1, run-21", "kfake@0.1, run-22"]
+
+
+@pytest.mark.parametrize("make", [side_by_side.markdown, side_by_side.html])
+def test_no_cause_at_all_is_a_comparison_too(make):
+    assert "By cause" in make([Report(head(planned=1), rows()[:1])])
+    read(side_by_side.html([REPORT, OTHER]))
