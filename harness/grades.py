@@ -24,8 +24,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from harness import path as paths
-from harness.expect import ByRelease, Expectation, Place, fits
+from harness.claim import CaseId
+from harness.expect import ByRelease, Expectation, Place, fits, steps_named
 from harness.placeholders import Ref
+from harness.scenario import Scenario, Until
 from harness.transcript import Transcript
 from reference_impl.wire.apis import API
 
@@ -134,6 +136,21 @@ def grading(
         {step: frozenset(words) for step, words in named.items()},
         _asked(steps, named, api, version),
     )
+
+
+def prepares(scenario: Scenario, expectation: Expectation, case: CaseId) -> frozenset[str]:
+    """The labels of a scenario's waits that only prepare its case: nothing is asked by them."""
+    waits = {
+        label: step.ask
+        for label, step in zip(scenario.labels, scenario.steps, strict=True)
+        if isinstance(step, Until)
+    }
+    about = (case.claim.api, case.version)
+    if case.claim.api is None and not steps_named(expectation):
+        return frozenset()
+    return frozenset(
+        label for label, asked in waits.items() if (asked.api, asked.version) != about
+    ) - steps_named(expectation)
 
 
 def _asked(
