@@ -135,6 +135,17 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
+def without_provenance(folder: Path = RECORDINGS) -> dict[str, tuple[int, int]]:
+    """Release -> how many cases are recorded, and of how many nobody knows who answered."""
+    found = {}
+    for release in sorted(path for path in folder.iterdir() if path.is_dir()):
+        files = [load(path) for path in sorted(release.glob(f"*{SUFFIX}"))]
+        cases = sum(len(one.cases) for one in files)
+        if files:
+            found[release.name] = cases, cases - sum(len(one.origins) for one in files)
+    return found
+
+
 def slim(recorded: Transcript) -> Transcript:
     """Without what a claim can say again: the scenario."""
     header = dataclasses.replace(recorded.header, scenario=None)

@@ -18,6 +18,7 @@ from harness import anatomy, bundle, card, pcap, transcript
 from harness.anatomy import Leaf
 from harness.bundle import BadBundle
 from harness.compare import Difference, compare
+from harness.provenance import Provenance
 from harness.transcript import Exchange, Transcript, TranscriptError
 from reference_impl.wire.apis import API
 from reference_impl.wire.errors import name_of
@@ -103,8 +104,11 @@ def render(
 
 
 def _who(one: Transcript) -> str:
-    release = f" (Kafka {one.header.release})" if one.header.release else ""
-    return f"{one.header.target}{release}, {one.header.kind}, nonce {one.header.nonce}"
+    head = one.header
+    if head.origin is not None:
+        return f"{Provenance.from_json(head.origin)}, nonce {head.nonce}"
+    release = f" (Kafka {head.release})" if head.release else ""
+    return f"{head.target}{release}, {head.kind}, nonce {head.nonce}"
 
 
 def _step(

@@ -14,7 +14,7 @@ import sys
 
 import click
 
-from harness import advertised
+from harness import advertised, recordings
 from harness.provenance import teller
 from harness.target import StartFailed, Unavailable
 from harness.targets import matrix, parse, probe
@@ -23,14 +23,19 @@ ROOT = advertised.RECORDINGS.parents[1]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.option("--target", "word", required=True, metavar="T", help="kafka@VERSION.")
+@click.option("--target", "word", metavar="T", help="kafka@VERSION.")
+@click.option("--check", is_flag=True, help="Count what is recorded; 1 if any lacks provenance.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(word: str, arguments: tuple[str, ...]) -> None:
+def command(word: str | None, check: bool, arguments: tuple[str, ...]) -> None:
     """Record real Kafka's answers for `recorded@V` targets.
 
     ARGUMENTS are pytest's: suites to record (all by default), -k, -x ... A run of all suites also
     drops recordings of cases that no claim has any more.
     """
+    if check:
+        sys.exit(checked())
+    if word is None:
+        raise click.UsageError("--target kafka@VERSION says whose answers are kept")
     try:
         write_table(word)
     except (ValueError, Unavailable, StartFailed, probe.NotReady) as error:
@@ -44,6 +49,14 @@ def command(word: str, arguments: tuple[str, ...]) -> None:
     if done.returncode == 0:
         click.echo(size())
     sys.exit(done.returncode)
+
+
+def checked() -> int:
+    """Print how many cases of each release say who gave their answer; the exit code."""
+    found = recordings.without_provenance()
+    for release, (cases, without) in found.items():
+        click.echo(f"{release}: {cases} cases, {without} without provenance")
+    return int(any(without for _, without in found.values()))
 
 
 def write_table(word: str) -> None:
