@@ -8,6 +8,7 @@ judged, 0 all that was in scope conforms; the scope stands beside it (`scope`).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ EXITS = {
     INCOMPLETE: "incomplete: not everything could be judged",
 }
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
+_PROFILE = re.compile(r"not run: wants profile (?P<name>\S+) \(")
 COLUMNS = (CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN)
 
 
@@ -90,13 +92,31 @@ def scope(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
 
 def not_run(rows: Sequence[Mapping[str, Any]], planned: int, deselected: int) -> list[str]:
     """What was not judged, by reason."""
-    reasons = Counter(row["reason"] for row in rows if row["verdict"] == INCONCLUSIVE)
-    lines = [f"{n} {'case' if n == 1 else 'cases'} {reason}" for reason, n in _grouped(reasons)]
+    undecided = [row for row in rows if row["verdict"] == INCONCLUSIVE]
+    wanted = profiles_wanted(undecided)
+    reasons = Counter(row["reason"] for row in undecided if not _PROFILE.match(row["reason"]))
+    lines = [
+        f"{cases} {'case' if cases == 1 else 'cases'} of {claims} "
+        f"{'claim' if claims == 1 else 'claims'} not run: they want profile {name} "
+        f"(touchstone profile {name} prints it, --profile {name} says that it is there)"
+        for name, (claims, cases) in wanted.items()
+    ]
+    lines += [f"{n} {'case' if n == 1 else 'cases'} {reason}" for reason, n in _grouped(reasons)]
     if len(rows) < planned:
         lines.append(f"not run: {planned - len(rows)} planned cases were never started")
     if deselected:
         lines.append(f"deselected: {deselected} cases (listed in the manifest)")
     return lines
+
+
+def profiles_wanted(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
+    """Profile (harness/profiles.py) -> how many claims and cases it would add, most first."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if wanted := _PROFILE.match(row["reason"]):
+            found.setdefault(wanted["name"], []).append(row["claim"])
+    counted = {name: (len(set(claims)), len(claims)) for name, claims in found.items()}
+    return dict(sorted(counted.items(), key=lambda item: (-item[1][0], item[0])))
 
 
 def surprising(surprises: Sequence[Surprise]) -> list[str]:

@@ -12,7 +12,7 @@ import contextlib
 import socket
 from collections.abc import Mapping
 
-from harness import advertised
+from harness import advertised, profiles
 from harness.target import Address, Endpoint, Setting, Shape, Unavailable, Versions
 from harness.targets import facts, probe
 
@@ -85,7 +85,8 @@ class ExternalTarget:
             first = self._home(sight)
             return (first, *(node for node in ids if node != first))
         if shape.brokers != len(ids):
-            raise Unavailable(f"{shape.brokers} brokers are wanted, {self.name} has {len(ids)}")
+            reason = f"{shape.brokers} brokers are wanted, {self.name} has {len(ids)}"
+            raise Unavailable(profiles.for_brokers(shape, reason))
         return tuple(ids)
 
     def _home(self, sight: probe.Sight) -> int:
@@ -106,7 +107,8 @@ class ExternalTarget:
         """Racks are names: they must be equal where the shape's are, and differ where those do."""
         if not shape.racks:
             if shape.brokers > 1 and any(racks):
-                raise Unavailable(f"brokers without racks are wanted, {self.name} has racks")
+                reason = f"brokers without racks are wanted, {self.name} has racks"
+                raise Unavailable(profiles.for_brokers(shape, reason))
             return
         pairs = list(zip(shape.racks, (rack or "" for rack in racks), strict=True))
         if len(set(pairs)) != len({a for a, _ in pairs}) or len(set(pairs)) != len(
@@ -114,7 +116,8 @@ class ExternalTarget:
         ):
             wanted = ", ".join(rack or "none" for rack in shape.racks)
             here = ", ".join(rack or "none" for rack in racks)
-            raise Unavailable(f"racks like {wanted} are wanted, {self.name} has {here}")
+            reason = f"racks like {wanted} are wanted, {self.name} has {here}"
+            raise Unavailable(profiles.for_brokers(shape, reason))
 
     def settings(self) -> dict[str, Setting]:
         """The settings in force, as the first broker tells them; empty where it does not."""

@@ -1,0 +1,163 @@
+"""Named profiles have what claims want, and a reason names the one that has it."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from harness import advertised, detection, dry, pace, profiles, tally
+from harness.cli import profile
+from harness.profiles import PROFILES, Told, needs, wanting
+from harness.target import Setting, Shape
+
+# What no profile can have: settings that name an address or a broker, a limit that contradicts
+# another one, four brokers, and one broker of three without a rack.
+LEFT = {
+    "advertised.listeners", "broker.id", "reserved.broker.max.id", "max.connections",
+    "listener.name.plaintext.max.connections", "default.replication.factor",
+}  # fmt: skip
+MOST_LEFT = 24  # claims
+
+
+def shapes():
+    """(claim, release, shape) of every claim's cases on every release that has one."""
+    for claim, function in detection.functions().values():
+        for release, table in advertised.tables().items():
+            seen = set()
+            for case in claim.cases(release, table):
+                found = None if claim.shape.config else dry.run(function, case, release)
+                shape = claim.shape if found is None else found[0].shape
+                if shape not in seen:
+                    seen.add(shape)
+                    yield claim, release, shape
+
+
+@pytest.mark.slow
+def test_every_claim_has_a_profile_but_a_few() -> None:
+    left = set()
+    for claim, release, shape in shapes():
+        words = wanting(needs(shape, claim.subject), shape, claim.subject, release)
+        if not words.startswith("wants profile "):
+            left.add(claim.id)
+            assert LEFT & shape.settings.keys() or shape.brokers == 4, words
+    assert len(left) <= MOST_LEFT
+
+
+@pytest.mark.slow
+def test_the_pace_of_every_claim_about_one_broker_is_in_quick() -> None:
+    quick = PROFILES["quick"].of("4.3")
+    for claim, _, shape in shapes():
+        for name, value in shape.config if shape.brokers == 1 else ():
+            if name in pace.PACE and name not in claim.subject:
+                assert name in quick, claim.id
+                if pace.PACE[name].effect != pace.FREE:
+                    assert int(quick[name]) <= int(value), f"{claim.id}: {name}"
+
+
+def test_there_are_a_handful_and_each_says_what_it_is() -> None:
+    assert 1 < len(PROFILES) <= 8
+    assert all(one.sentence.endswith(".") for one in PROFILES.values())
+    assert PROFILES["default"].of("4.3") == {}
+
+
+def test_a_value_may_be_one_release_s() -> None:
+    limits, slots = PROFILES["limits"], "max.incremental.fetch.session.cache.slots"
+    assert [limits.of(release).get(slots) for release in ("1.0", "2.8", "4.3")] == [None, "2", "7"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "subject", "missing", "words"),
+    [
+        (Shape(1, (), {"group.max.size": 8}), ("group.max.size",), {"group.max.size": "8"},
+         "wants profile limits (group.max.size=8)"),
+        (Shape(1, (), {"group.max.size": 9}), ("group.max.size",), {"group.max.size": "9"},
+         "wants settings that no profile has: group.max.size=9"),
+        (Shape(3, ("a", "b", "c"), {"replica.lag.time.max.ms": 2000}), (),
+         {"replica.lag.time.max.ms": "2000"}, "wants profile racks (replica.lag.time.max.ms=2000)"),
+        (Shape(1, (), {"offsets.retention.minutes": 1, "offsets.topic.num.partitions": 1}), (),
+         {"offsets.retention.minutes": "1"}, "wants profile expiry (offsets.retention.minutes=1)"),
+    ],
+)  # fmt: skip
+def test_a_reason_names_the_profile_that_has_it(shape, subject, missing, words) -> None:
+    assert wanting(missing, shape, subject, "4.3") == words
+
+
+def test_what_is_said_of_a_target_counts_and_what_it_tells_otherwise_is_told() -> None:
+    told = Told(profiles.named(["limits"]), "4.3")
+    tells = {"group.max.size": Setting("2147483647"), "num.partitions": Setting("1", True)}
+    assert told.over(tells)["group.max.size"] == Setting("8")
+    assert told.over(tells)["num.partitions"] == Setting("1", True)
+    (line,) = told.disputed(tells)
+    assert "group.max.size=2147483647 where the profile says 8" in line
+    assert not Told(profiles.named(["quick"]), "4.3").disputed(tells)
+
+
+@pytest.mark.parametrize(
+    ("names", "config", "judged"),
+    [
+        ([], {}, True),
+        (["quick"], {}, True),
+        (["limits"], {}, False),
+        (["limits"], {"group.max.size": 8}, False),  # shared: no claim of this shape is about it
+        (["limits"], {"group.share.max.size": 1}, True),
+        (["quick", "limits"], {"offsets.retention.minutes": 1}, False),
+        (["expiry", "limits"], {"offsets.retention.minutes": 1}, True),
+    ],
+)
+def test_a_profile_apart_is_for_the_claims_that_want_it(names, config, judged) -> None:
+    told = Told(profiles.named(names), "4.3")
+    assert (told.against(Shape(1, (), config), ()) is None) == judged
+
+
+def test_where_connections_are_few_every_case_is_alone() -> None:
+    assert Told(profiles.named(["restricted"]), "4.3").alone(Shape(), ())
+    assert not Told(profiles.named(["limits"]), "4.3").alone(Shape(), ())
+    assert Told(profiles.named(["limits"]), "4.3").alone(Shape(1, (), {"num.io.threads": 1}), ())
+
+
+def test_the_summary_has_one_line_for_each_profile() -> None:
+    reason = "not run: wants profile {} ({}=1)"
+    rows = [
+        {"claim": f"topics.c{n // 2}", "verdict": "INCONCLUSIVE",
+         "reason": reason.format("expiry" if n else "racks", n)}
+        for n in range(5)
+    ]  # fmt: skip
+    lines = tally.not_run(rows, planned=5, deselected=0)
+    assert [line.partition(" not run: they want ")[::2][0] for line in lines] == [
+        "4 cases of 3 claims", "1 case of 1 claim",
+    ]  # fmt: skip
+    assert "touchstone profile expiry" in lines[0] and "--profile racks" in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "line"),
+    [
+        ("properties", "group.max.size=8"),
+        ("arguments", "--override group.max.size=8"),
+        ("environment", "KAFKA_GROUP_MAX_SIZE=8"),
+    ],
+)
+def test_a_profile_is_printed_as_brokers_are_started(spelling, line) -> None:
+    done = CliRunner().invoke(profile.command, ["limits", "--format", spelling])
+    assert done.exit_code == 0 and line in done.stdout
+    assert ("#" in done.stdout) == (spelling == "properties")
+
+
+def test_environment_variables_are_spelled_as_the_image_reads_them() -> None:
+    assert profile.variable("a.b_c-d") == "KAFKA_A_B__C___D"
+
+
+def test_racks_are_told_beside_the_settings() -> None:
+    done = CliRunner().invoke(profile.command, ["racks", "--release", "2.8"])
+    assert "broker.rack=a; broker.rack=b; broker.rack=c" in done.stdout
+    assert "zookeeper.session.timeout.ms=30000" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["nosuch"], ["limits", "--release", "7.7"]])
+def test_what_there_is_not_is_said(words) -> None:
+    assert CliRunner().invoke(profile.command, words).exit_code == 3
+
+
+def test_all_profiles_are_listed() -> None:
+    done = CliRunner().invoke(profile.command, [])
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(PROFILES)
