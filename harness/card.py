@@ -28,6 +28,7 @@ NAMES = (
     "offset", "first_offset", "topic_id",
 )  # fmt: skip
 KIPS = "https://cwiki.apache.org/confluence/display/KAFKA/Kafka+Improvement+Proposals"
+EXPECTED = 3  # expectations that did not hold
 STEPS = 3  # differing steps that are shown; later ones are counted
 LINES = 8  # places of one step that differ; notes are only counted beyond NOTES
 NOTES = 2
@@ -80,6 +81,7 @@ class Card:
     expected: tuple[str, ...]
     steps: tuple[Step, ...]
     later: int  # differences in later steps
+    notes: int  # of the whole case; they decide nothing
     findings: tuple[str, ...]
     again: str
     replay: str = ""
@@ -133,6 +135,7 @@ def _card(
         expected=tuple(_failed(one) for one in found.get("failures") or ()),
         steps=steps,
         later=later,
+        notes=len(found.get("notes") or ()),
         findings=tuple(
             f"{one['sentence']} ({one['checker']}, step {one['step']!r})"
             for one in found["findings"]
@@ -152,7 +155,7 @@ def _failed(one: Mapping[str, Any]) -> str:
 def evidence_of(word: str) -> Evidence:
     """What is known about one word of evidence."""
     if word.startswith("KIP-"):
-        return Evidence(word, "Kafka improvement proposal", KIPS)
+        return Evidence(word, "", KIPS)
     entry = ledger.load().clauses.get(word.partition(".")[0])
     return Evidence(word, getattr(entry, "text", "") or "")
 
@@ -163,21 +166,31 @@ def evidence_of(word: str) -> Evidence:
 def _steps(
     found: Mapping[str, Any], asked: Mapping[str, tuple[str, ...]], readings: Mapping[str, Reading]
 ) -> tuple[tuple[Step, ...], int]:
-    """The earliest steps that differ, and how many differences are in later ones."""
-    deciding = [(one, False) for one in found["differences"]]
-    first = min((one.get("at") or 0 for one, _ in deciding), default=0)
-    noted = [
-        (one, True) for one in found.get("notes") or ()
-        if not one.get("checker") and deciding and (one.get("at") or 0) <= first
-    ]  # fmt: skip
+    """The earliest steps that differ, and how many differences are in later ones.
+
+    Setup steps are among them where they may explain what follows; other notes are counted.
+    """
+    notes = [one for one in found.get("notes") or () if not one.get("checker")]
     by_step: dict[tuple[int, str], list[tuple[Mapping[str, Any], bool]]] = {}
-    for one, note in sorted((*noted, *deciding), key=lambda pair: pair[0].get("at") or 0):
-        by_step.setdefault((one.get("at") or 0, one["step"]), []).append((one, note))
+    for one in found["differences"]:
+        by_step.setdefault(_at(one), []).append((one, False))
+    first = min(by_step, default=(0, ""))
+    told = {
+        _at(one) for one in notes
+        if _at(one) < first and causes.explains(one.get("kind") or "", one["target"])
+    }  # fmt: skip
+    for one in notes:
+        if _at(one) in told or _at(one) in by_step:
+            by_step.setdefault(_at(one), []).append((one, True))
     steps = [
-        _step(label, differing, asked.get(label, ()), readings.get(label))
-        for (_, label), differing in by_step.items()
+        _step(label, by_step[at, label], asked.get(label, ()), readings.get(label))
+        for at, label in sorted(by_step)
     ]
     return tuple(steps[:STEPS]), sum(len(step.lines) + step.more for step in steps[STEPS:])
+
+
+def _at(one: Mapping[str, Any]) -> tuple[int, str]:
+    return one.get("at") or 0, one["step"]
 
 
 def _step(
@@ -335,12 +348,17 @@ def _plain(values: Iterable[Any]) -> bool:
 def lines(card: Card) -> list[str]:
     """The card for a terminal."""
     head = [f"{card.verdict} {card.case}", f"  {card.sentence}"]
-    return [*head, *(f"  evidence: {_evidence(one)}" for one in card.evidence), *body(card)]
+    bare = ", ".join(_evidence(one) for one in card.evidence if not one.text)
+    head += [f"  evidence: {bare}"] if bare else []
+    head += [f"  {_evidence(one)}" for one in card.evidence if one.text]
+    return [*head, *body(card)]
 
 
 def body(card: Card) -> list[str]:
     """What follows the claim and its evidence, whoever shows it."""
-    found = [f"  {text}" for text in (*filter(None, [card.reason]), *card.expected)]
+    found = [f"  {text}" for text in (*filter(None, [card.reason]), *card.expected[:EXPECTED])]
+    more = len(card.expected) - EXPECTED
+    found += [f"  ... and {more} more expectations did not hold"] if more > 0 else []
     for step in card.steps:
         found += ["", f"  step {step.label!r}: {step.title}"]
         found += [f"      {text}" for text in step.request]
@@ -349,6 +367,8 @@ def body(card: Card) -> list[str]:
         found += [f"    ... and {step.more} more places in this step"] if step.more else []
     found += [f"  ... and {card.later} more differences in later steps"] if card.later else []
     found += [f"  a checker found: {text}" for text in card.findings]
+    if card.notes:
+        found.append(f"  {wording.counted(card.notes, 'note')}: what differs and decides nothing")
     found += ["", f"  again:  {card.again}"] if card.again else []
     found += [f"  replay: {card.replay}"] if card.replay else []
     return [*found, *(f"  {line}" for line in card.stack.splitlines())]

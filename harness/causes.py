@@ -100,7 +100,7 @@ class Causes:
     """All causes of one target's rows, the gravest first; and what decides nothing."""
 
     causes: tuple[Cause, ...]
-    notes: tuple[Cause, ...]
+    notes: tuple[Cause, ...]  # those of most cases first
     of_case: Mapping[str, Cause]
 
 
@@ -219,18 +219,25 @@ def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
 
 
 def _explains(mark: Mark) -> bool:
+    return explains(mark.identity.kind, mark.pair[1])
+
+
+def explains(kind: str, target: Any) -> bool:
     """Whether a setup step's oddity can be why a later step differs."""
-    if mark.identity.kind == grades.CODE:
-        return True
-    return mark.identity.kind == grades.CONNECTION and mark.pair[1] not in WEAK
+    return kind == grades.CODE or (kind == grades.CONNECTION and target not in WEAK)
 
 
 def _told(step: list[Mark]) -> list[Mark]:
-    """Of one step: without the harness's own word for "never got there" where its answer says more.
+    """What tells one step best.
 
-    Findings of checkers repeat what differs, so they are told where nothing else is.
+    Findings of checkers repeat what differs, so they are told where nothing else is. Beside another
+    error code other values are what comes of it, and "never got there" is the harness's own word
+    where the answer says more.
     """
     plain = [mark for mark in step if not mark.identity.checker] or step
+    codes = [mark for mark in plain if mark.identity.kind == grades.CODE]
+    if codes:
+        return codes
     inside = [mark for mark in plain if mark.identity.kind != grades.CONNECTION]
     return inside if inside and any(mark.pair[1] == UNMET for mark in plain) else plain
 
@@ -378,7 +385,17 @@ def _notes(
         for mark in notes(row):
             if mark.at < roots.get(row["case"], mark.at + 1):
                 groups[mark.identity].append((row, mark))
-    return _ranked(_cause(identity, members) for identity, members in groups.items())
+    found = (_cause(identity, members) for identity, members in groups.items())
+    return tuple(sorted(found, key=lambda note: (-len(note.cases), note.id)))
+
+
+def foremost(found: Sequence[Cause], count: int) -> list[Cause]:
+    """As many causes as can be shown: those that most cases rest on, still the gravest first.
+
+    The gravest alone would hide behind single lost connections what most of a run is about.
+    """
+    most = sorted(found, key=lambda cause: -len(cause.cases))[:count]
+    return [cause for cause in found if cause in most]
 
 
 def version_words(versions: Sequence[int]) -> str:

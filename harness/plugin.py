@@ -368,10 +368,12 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     session.exitstatus = state.session.finish(interrupted=interrupted, trouble=trouble)
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Any:
+    found = yield  # a long list of failed cases must not push the causes off the screen
     session = config.stash[_STATE].session
-    if session is None or not session.planned:
-        return
-    terminalreporter.section("touchstone")
-    for line in session.summary():
-        terminalreporter.write_line(line)
+    if session is not None and session.planned:
+        terminalreporter.section("touchstone")
+        for line in session.summary():
+            terminalreporter.write_line(line)
+    return found

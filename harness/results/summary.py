@@ -46,6 +46,11 @@ class Report:
         return [cause for cause in self.causes.causes if cause.unpinned]
 
     @property
+    def shown(self) -> list[Cause]:
+        """Those of them that a summary has room for."""
+        return causes.foremost(self.fresh, CAUSES)
+
+    @property
     def pinned(self) -> list[Cause]:
         return [cause for cause in self.causes.causes if not cause.unpinned]
 
@@ -72,10 +77,9 @@ def headline(report: Report) -> str:
 def lines(report: Report) -> list[str]:
     """For a terminal."""
     found = ["", headline(report), ""]
-    for number, cause in enumerate(report.fresh[:CAUSES], 1):
+    for number, cause in enumerate(report.shown, 1):
         found += [*_cause(number, cause, report.header), ""]
-    if len(report.fresh) > CAUSES:
-        found += [f"... and {len(report.fresh) - CAUSES} more causes (index.html has them all)", ""]
+    found += [f"{more} (index.html has them all)", ""] if (more := _more(report)) else []
     found += _notes(report)
     found += tally.table("suite", report.rows)
     return [*found, *_below(report)]
@@ -141,7 +145,7 @@ def _sections(report: Report) -> list[str]:
     parts = [f"## {escaped(headline(report))}"]
     if report.fresh:
         parts += [_causes_table(report)]
-        for number, cause in enumerate(report.fresh[:CAUSES], 1):
+        for number, cause in enumerate(report.shown, 1):
             parts.append(_cause_details(number, cause, report))
     if report.causes.notes:
         told = "\n".join(f"- {escaped(note(one))}" for one in report.causes.notes[:CAUSES])
@@ -159,11 +163,18 @@ def _sections(report: Report) -> list[str]:
 def _causes_table(report: Report) -> str:
     rows = [
         [str(number), wording.title(cause), wording.sentence(cause), str(len(cause.cases))]
-        for number, cause in enumerate(report.fresh[:CAUSES], 1)
+        for number, cause in enumerate(report.shown, 1)
     ]
     text = table(["", "where", "what", "cases"], rows)
-    more = len(report.fresh) - CAUSES
-    return text if more <= 0 else f"{text}\n\n... and {more} more causes"
+    return f"{text}\n\n{_more(report)}".rstrip()
+
+
+def _more(report: Report) -> str:
+    """What is not shown of the causes, and how many cases rest on it."""
+    shown = {cause.id for cause in report.shown}
+    others = [cause for cause in report.fresh if cause.id not in shown]
+    count = wording.counted(sum(cause.unpinned for cause in others), "case")
+    return f"... and {len(others)} more causes of {count}" if others else ""
 
 
 def _cause_details(number: int, cause: Cause, report: Report) -> str:
