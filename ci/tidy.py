@@ -42,7 +42,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "harness/plugin.py": "every pytest run of its user loads a plugin; the harness is imported"
         " when there is a claim to collect",
     },
-    "clock": {"harness/court.py": "a lock, for cases are judged side by side; it reads no time"},
+    "clock": {},
     "sleep": {},
 }
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from harness.altered import resources
 from harness.case import Case
 from harness.claim import CaseId
 from harness.expect import Expectation
 from harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, Until
 
-BROKERS = (4, 8)  # resource types BROKER and BROKER_LOGGER
-ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
 SHARE_STATES = ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState",
                 "DeleteShareGroupState", "ReadShareGroupStateSummary")  # fmt: skip
 FORBIDS_CREATION = 4  # the first version of Metadata that can forbid auto-creation
@@ -57,9 +57,28 @@ def run(
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Nature:
+    """What a case does to others: it may kill a broker, or must be `alone` on its cluster."""
+
+    kills: bool = False
+    alone: bool = False
+
+    @property
+    def gentle(self) -> bool:
+        """Whether it does neither: nobody else on the cluster notices it."""
+        return not (self.kills or self.alone)
+
+
+def nature(function: Callable[..., Any], case: CaseId, release: str) -> Nature:
+    """What a case does to others; nothing, if nobody can say."""
+    found = run(function, case, release)
+    return Nature() if found is None else Nature(may_kill(found[0]), alone(found[0]))
+
+
 def alone(scenario: Scenario) -> bool:
     """Whether other cases on the same cluster would see what this one does."""
-    return any(
+    return bool(resources(scenario)) or any(
         isinstance(step, Inflict) or _everybodys(asked)
         for step in scenario.steps
         for asked in [step.ask if isinstance(step, Until) else step]
@@ -117,11 +136,7 @@ def _everybodys(step: Any) -> bool:
         return False
     if step.api in EVERYBODYS:
         return True
-    if step.api in ALTERING:
-        return any(row.get("resource_type") in BROKERS for row in step.body.get("resources") or ())
     if step.api == "AlterClientQuotas":  # a default entity is everybody's
         rows = step.body.get("entries") or ()
         return any(part.get("entity_name") is None for row in rows for part in row["entity"])
     return False
-
-

@@ -9,7 +9,6 @@ whatever else goes wrong in a claim is BROKEN.
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 CLAIM = "__touchstone_claim__"
 CASE = "case"
+REWRITTEN_S, LINE_S = 1.0, 30.0  # how often the line of a pooled run is written
 HARM = "harm"  # the capability and the mark: `-m "not harm"` leaves such claims out
 
 
@@ -44,10 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="let setup steps and texts of messages decide too, not only what a claim is about")
     add("--allure", action="store_true", help="with --results: write Allure results too")
     add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
-    add("--again", type=int, default=0, metavar="N",
-        help="ask what differs up to N times more; what then conforms is listed as flaky (0)")
-    add("--jobs", type=int, default=0, metavar="N",
+    add("--again", type=int, metavar="N",
+        help="ask what differs up to N times more; what then conforms is listed as flaky (1 on a "
+             "target that somebody else runs, where it is then alone; else 0)")  # fmt: skip
+    add("--profile", action="append", metavar="NAME", default=[],
+        help="say that the target has the settings of this profile (touchstone profile lists "
+             "them); repeatable")  # fmt: skip
+    add("--jobs", type=int, metavar="N",
         help="cases that are judged at a time on a target that somebody else runs (16)")
+    add("--gentle", action="store_true",
+        help="leave out what may kill a broker or changes what is everybody's, and set nothing")
     add("--newest", action="store_true",
         help="one case of each claim: of its newest version; the others are listed as deselected")
     add("--shard", metavar="I/N",
@@ -98,7 +104,8 @@ class _State:
         self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
         self.others: list[Any] = []  # cases of other parts of this run
         self.trouble = False
-        self.pool: Any = None  # cases that are judged ahead of their reports
+        self.ahead: Any = None  # cases that are judged before pytest asks for them
+        self.line: Any = None
 
 
 _STATE = pytest.StashKey[_State]()
@@ -128,7 +135,10 @@ def _session(config: pytest.Config) -> Session:
             shard=parse(asked.shard) if asked.shard else None,
             deadline_s=asked.deadline,
             again=asked.again,
+            jobs=asked.jobs,
+            gentle=asked.gentle,
             strict=asked.strict_notes,
+            profiles=tuple(asked.profile),
             seed=asked.seed,
         )
         try:
@@ -185,25 +195,43 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if case is None:
             return -1, ()
         if case.court.jobs > 1:  # what harms others comes last, and what kills behind it
-            return order[id(case.court)], _harm(item, case)
+            found = _nature(item, case)
+            cluster = case.court.turns.cluster_word(case.claim.shape)
+            return order[id(case.court)], (found.kills, found.alone, cluster)
         shape = case.claim.shape  # neighbours share a cluster
         return order[id(case.court)], (shape.brokers, shape.racks, shape.config)
 
     items.sort(key=place)
     if config.option.newest:
         _keep_newest(config, items)
+    if config.option.gentle:
+        _keep_gentle(config, items, session)
     if session.options.shard is not None:
         _keep_part(config, items, session.options.shard)
-        if session.options.shard.index % 2 == 0:  # let not all parts wait for brokers at once
-            items.sort(key=place, reverse=True)
+        pooled = any(docket.court.jobs > 1 for docket in session.dockets)
+        if session.options.shard.index % 2 == 0 and not pooled:
+            items.sort(key=place, reverse=True)  # let not all parts wait for brokers at once
 
 
-def _harm(item: Any, case: Any) -> tuple[bool, bool]:
-    """Whether a case may kill a broker, and whether it must be alone."""
+def _nature(item: Any, case: Any) -> Any:
+    """What a case does to others (harness/dry.py)."""
     from harness import dry
 
-    found = dry.run(item.function, case.case, case.release)
-    return (False, False) if found is None else (dry.may_kill(found[0]), dry.alone(found[0]))
+    return dry.nature(item.function, case.case, case.release)
+
+
+def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Session) -> None:
+    """Without cases that may kill a broker, or change what is everybody's."""
+    others = [
+        item for item in items if (case := _case(item)) and not _nature(item, case).gentle
+    ]
+    session.told.append(
+        f"gentle: {len(others)} cases are left out, which send malformed frames or change what is"
+        " everybody's; no setting of the target is changed"
+    )
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in others]
 
 
 def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -283,27 +311,73 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     state, config = session.config.stash[_STATE], session.config
     if state.session is None or config.option.collectonly or config.option.usepdb:
         return
-    jobs = {id(docket.court): docket.court.jobs for docket in state.session.dockets}
-    if config.option.jobs:
-        jobs = dict.fromkeys(jobs, config.option.jobs)
     pairs = [(item, case) for item in session.items if (case := _case(item))]
-    work = [
-        (item.nodeid, functools.partial(item.function, case))
-        for item, case in pairs
-        if jobs[id(case.court)] > 1
-    ]
-    if work:
-        from harness.driver.side_by_side import Pool
+    if any(case.court.jobs > 1 for _, case in pairs):
+        from harness.ahead import Ahead, Work
 
-        state.pool = Pool(work, max(jobs.values()))
+        work = [
+            Work(item.nodeid, item.function, case, _nature(item, case).alone)
+            for item, case in pairs
+            if case.court.jobs > 1
+        ]
+        state.ahead = Ahead(work, max(case.court.jobs for _, case in pairs))
+        state.line = _Line(config, state.ahead)
+
+
+class _Line:
+    """How far a pooled run has come: one line of a terminal, else a line now and then."""
+
+    def __init__(self, config: pytest.Config, ahead: Any) -> None:
+        self.ahead = ahead
+        self.reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        verbose = config.option.verbose
+        shown = self.reporter is not None and verbose > -2
+        self.rewritten = shown and verbose <= 0 and self.reporter.isatty
+        self.every_s = (REWRITTEN_S if self.rewritten else LINE_S) if shown else float("inf")
+        if self.rewritten:  # which needs its line for itself
+            self.reporter.showfspath = False
+
+    def show(self) -> None:
+        if self.rewritten:
+            room = self.reporter._tw.fullwidth - 1
+            self.reporter.rewrite(self.ahead.line()[:room], erase=True)
+        else:
+            self.reporter.ensure_newline()
+            self.reporter.write_line(self.ahead.line())
+
+    def wipe(self) -> None:
+        if self.rewritten:
+            self.reporter.rewrite("\r", erase=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Wait for a case that is judged ahead, while nobody captures what is written."""
+    state = item.config.stash[_STATE]
+    if state.ahead is not None and item.nodeid in state.ahead:
+        state.ahead.wait(item.nodeid, state.line.show, state.line.every_s)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(
+    report: pytest.TestReport, config: pytest.Config
+) -> tuple[str, str, str] | None:
+    """No letters where a line is rewritten: what failed is told at the end."""
+    state = config.stash.get(_STATE, None)
+    if state is None or state.ahead is None or not state.line.rewritten:
+        return None
+    if report.nodeid not in state.ahead or report.when != "call":
+        return None
+    known = {"passed": "xpassed", "skipped": "xfailed"} if hasattr(report, "wasxfail") else {}
+    return known.get(report.outcome, report.outcome), "", ""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    pool = pyfuncitem.config.stash[_STATE].pool
-    if pool is None or pyfuncitem.nodeid not in pool:
+    ahead = pyfuncitem.config.stash[_STATE].ahead
+    if ahead is None or pyfuncitem.nodeid not in ahead:
         return None
-    pool.result(pyfuncitem.nodeid)
+    ahead.result(pyfuncitem.nodeid)
     return True
 
 
@@ -334,7 +408,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def _duration_ms(state: _State, judgement: Any, call: pytest.CallInfo[None]) -> float:
     """How long the case took; of one that was judged ahead of its report, by its transcript."""
-    if state.pool is None or judgement.target is None:
+    if state.ahead is None or judgement.target is None:
         return call.duration * 1000
     return judgement.target.events[-1].at_us / 1000 if judgement.target.events else 0.0
 
@@ -360,8 +434,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     state = session.config.stash.get(_STATE, None)
     if state is None or state.session is None or not state.session.planned:
         return
-    if state.pool is not None:
-        state.pool.close()
+    if state.ahead is not None:
+        state.ahead.close()
+        state.line.wipe()
     interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
     uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
     trouble = state.trouble or uncollected or exitstatus == pytest.ExitCode.INTERNAL_ERROR

@@ -52,8 +52,11 @@ class Options:
     shard: Shard | None = None
     deadline_s: float = 10.0
     seed: int = 0
-    again: int = 0  # tries of a case that differs, after the first
+    again: int | None = None  # tries of a case that differs, after the first; None: see `convene`
+    jobs: int | None = None  # cases at a time where there may be several
+    gentle: bool = False  # nothing is set on a target
     strict: bool = False  # setup and texts decide as well (harness/grades.py)
+    profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/profiles.py)
 
 
 @dataclass
@@ -70,6 +73,7 @@ class Docket:
     recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
     writer: Writer | None = None
     surprises: list[Surprise] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)  # what is not as it was before the run
 
 
 class Session:
@@ -88,8 +92,10 @@ class Session:
             court = convene(
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
-                strict=options.strict,
+                strict=options.strict, gentle=options.gentle, having=options.profiles,
             )  # fmt: skip
+            if options.jobs and court.jobs > 1:
+                court.jobs = options.jobs
             self.dockets.append(Docket(court, pins, _arguments(word, options)))
         self.whole = False
         self.suites: frozenset[str] = frozenset()
@@ -172,7 +178,7 @@ class Session:
                     docket.writer.close()
                 else:
                     docket.writer.finish(finished=finished, exit_code=self.exit)
-            docket.court.close()
+            docket.left = docket.court.close(interrupted=interrupted)
         if self.folder is not None and not interrupted:
             self._write_reports(self.folder)
         if self.options.record:
@@ -289,6 +295,7 @@ class Session:
         """What the run found out, the causes first, and what was not run."""
         reports = (Report(self._header(one), one.rows, one.surprises) for one in self.dockets)
         return [line for report in reports for line in summary.lines(report)] + [
+            *(line for docket in self.dockets for line in docket.left),
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]
@@ -297,7 +304,8 @@ class Session:
 def _arguments(word: str, options: Options) -> tuple[str, ...]:
     oracle = ("--oracle", options.oracle) if options.oracle else ()
     strict = ("--strict-notes",) if options.strict else ()
-    return ("--target", word, *oracle, *strict)
+    having = [word for name in options.profiles for word in ("--profile", name)]
+    return ("--target", word, *oracle, *strict, *having)
 
 
 def file_word(name: str) -> str:

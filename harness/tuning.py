@@ -9,7 +9,7 @@ is put back. A cluster that does not take settings is judged as it is.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -33,18 +33,22 @@ class Alterable(Protocol):
 
 
 class Tuning:
-    """The settings of one cluster for as long as a run lasts; of None, which has its own."""
+    """The settings of one cluster for as long as a run lasts; of None, which has its own.
 
-    def __init__(self, cluster: Alterable | None) -> None:
-        self.cluster = cluster
+    `whole_run`: one cluster serves the whole run, so that its pace can be set once.
+    """
+
+    def __init__(self, cluster: Alterable | None, *, whole_run: bool = True) -> None:
+        self.cluster, self.whole_run = cluster, whole_run
         self.takes_settings = False
         self._sharing = Sharing(self._switch)
         self._run: dict[str, str] = {}  # set for the whole run
         self._phase: dict[str, str] = {}  # set for the cases of one shape
+        self._case: dict[str, str] = {}  # set for one case, which is alone
 
     def quicken(self, shapes: Iterable[Shape]) -> list[str]:
         """Set what only sets the pace, for the whole run; lines that tell a reader."""
-        if self.cluster is None:
+        if self.cluster is None or not self.whole_run:
             return []
         before = self.cluster.settings()
         changes = pace.quick(shapes, before, told=False)
@@ -63,47 +67,54 @@ class Tuning:
         return {**(endpoint.settings or {}), **changed}
 
     @contextlib.contextmanager
-    def turn(self, shape: Shape, fit: pace.Fit, *, alone: bool) -> Iterator[None]:
-        """The cluster as a case of this shape wants it; `alone`: nobody else is on it.
-
-        Raises Unavailable when the cluster refuses a setting that the claim is about.
-        """
+    def turn(self, shape: Shape, cluster: Hashable = None, *, alone: bool) -> Iterator[None]:
+        """The turn of a case of this shape on this cluster; `alone`: nobody else is on any."""
         take: Callable[[Any], AbstractContextManager[None]] = (
             self._sharing.alone if alone else self._sharing.shared
         )
-        with take(self._wanted(shape)), self._set(fit.settable):
+        with take((cluster, self._wanted(shape))):
             yield
 
-    def put_back(self) -> None:
-        """As it was before the run."""
-        changed = self._run | self._phase
+    @contextlib.contextmanager
+    def set_for_case(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """These settings for one case, which must be alone.
+
+        Raises Unavailable when the cluster refuses one: the claim is about it.
+        """
+        if not settings:
+            yield
+            return
+        wanted = ", ".join(f"{name}={value}" for name, value in settings.items())
+        if self.cluster is None:
+            raise Unavailable(f"wants settings that the target has not: {wanted}")
+        self._case = dict(settings)
+        try:
+            refused = self.cluster.alter(settings)
+            if refused:
+                raise Unavailable(f"wants settings that the target refuses: {wanted} ({refused})")
+            yield
+        finally:
+            self.cluster.alter(dict.fromkeys(settings))
+            self._case = {}
+
+    def put_back(self) -> str | None:
+        """Bring everything back as it was before the run; why that was refused, in words."""
+        changed = self._run | self._phase | self._case
+        refused = None
         if self.cluster is not None and changed:
-            self.cluster.alter(dict.fromkeys(changed))
-        self._run, self._phase = {}, {}
+            refused = self.cluster.alter(dict.fromkeys(changed))
+        self._run, self._phase, self._case = {}, {}, {}
+        return refused and f"{', '.join(changed)} of all brokers ({refused})"
 
     def _wanted(self, shape: Shape) -> Wanted:
         if self.cluster is None or not self.takes_settings:
             return ()
         return tuple(pace.quick([shape], self.cluster.settings(), told=True).items())
 
-    def _switch(self, wanted: Any) -> None:
+    def _switch(self, key: Any) -> None:
         """Set what the next cases want, and put back what only the last ones wanted."""
-        wanted = dict(wanted or ())
+        wanted = dict(key[1])
         if self.cluster is not None and wanted != self._phase:
             gone = dict.fromkeys(name for name in self._phase if name not in wanted)
             self.cluster.alter(gone | wanted)
             self._phase = wanted
-
-    @contextlib.contextmanager
-    def _set(self, settings: Mapping[str, str]) -> Iterator[None]:
-        if not settings or self.cluster is None:
-            yield
-            return
-        refused = self.cluster.alter(settings)
-        if refused:
-            wanted = ", ".join(f"{name}={value}" for name, value in settings.items())
-            raise Unavailable(f"wants settings that the target refuses: {wanted} ({refused})")
-        try:
-            yield
-        finally:
-            self.cluster.alter(dict.fromkeys(settings))

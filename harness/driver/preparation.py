@@ -35,6 +35,9 @@ class Waits:
         return self.memory if label in self.labels else None
 
 
+NO_WAITS = Waits()
+
+
 class Preparation:
     """What one target has been waited for in vain; shared by all cases of a run."""
 

@@ -22,8 +22,10 @@ from typing import Any, NoReturn
 
 from harness import path as paths
 from harness.driver.brokers import lookup, pauses, told_ids, topic_id
+from harness.driver.halt import Halt
 from harness.driver.harm import Harm, NotDone
 from harness.driver.line import Line, Pending, whose
+from harness.driver.preparation import NO_WAITS, Waits
 from harness.driver.words import Words, names_accepted, walk
 from harness.pace import NOTHING_TO_DO, Fit
 from harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
@@ -72,31 +74,25 @@ def run(
     release: str | None = None,
     seed: int | None = None,
     fit: Fit = NOTHING_TO_DO,
+    halt: Halt | None = None,
+    waits: Waits = NO_WAITS,
 ) -> Transcript:
-    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
-
-    `fit` says what the scenario costs on a cluster that has other settings than it asks for.
+    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness, and
+    Halted when `halt` says so. `fit` is what it costs on a cluster of other settings than it wants.
     """
-    one = Run(scenario, endpoint, nonce, deadline_s, fit)
+    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits)
     try:
-        one.all_steps()
+        with one.halt.reaches(one.lines):
+            one.all_steps()
     finally:
         one.end()
     header = Header(
-        target=target,
-        kind="live",
-        labels=scenario.labels,
-        release=release,
-        fingerprint=scenario.fingerprint(),
-        nonce=nonce,
-        seed=seed,
-        names=dict(one.bindings.names),
-        times=dict(one.bindings.times),
-        clock_ms=one.bindings.clock_ms,
-        brokers=scenario.brokers,
-        scenario=scenario.to_json(),
+        target=target, kind="live", labels=scenario.labels, release=release,
+        fingerprint=scenario.fingerprint(), nonce=nonce, seed=seed,
+        names=dict(one.bindings.names), times=dict(one.bindings.times),
+        clock_ms=one.bindings.clock_ms, brokers=scenario.brokers, scenario=scenario.to_json(),
         translation=one.words.translation.to_json(),
-    )
+    )  # fmt: skip
     return Transcript(header, tuple(one.events))
 
 
@@ -105,9 +101,10 @@ class Run:
 
     def __init__(
         self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float,
-        fit: Fit = NOTHING_TO_DO,
+        fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
     ):  # fmt: skip
         self.scenario, self.endpoint = scenario, endpoint
+        self.halt, self.waits = halt or Halt(), waits
         self.deadline_s = min(deadline_s + fit.patience_ms / 1000, max(LONGEST_S, deadline_s))
         self.words = Words(scenario, endpoint, fit)
         self.events: list[Event] = []
@@ -135,6 +132,7 @@ class Run:
         try:
             for index, step in enumerate(self.scenario.steps):
                 self.step = index
+                self.halt.check()
                 self._one_step(step)
             self._drain()
         except Stop:
@@ -190,9 +188,12 @@ class Run:
             self._listen(connection_of(step), line)
 
     def _until(self, step: Until) -> None:
-        deadline = time.perf_counter() + self.patience_s
+        prepares = self.waits.of(label(step, self.step))
+        patience_s = prepares.patience(step, self.patience_s) if prepares else self.patience_s
+        deadline = time.perf_counter() + patience_s
         kept = len(self.events)
         for tries, pause in zip(range(1, TRIES + 1), pauses(), strict=False):
+            self.halt.check()
             self._ask(step.ask)
             last = self.events[kept:]
             if any(event.direction not in ("opened", "sent", "received") for event in last):
@@ -208,9 +209,13 @@ class Run:
             self.events[kept:] = [event for event in last if event.direction == "opened"]
             self.bodies.pop(label(step, self.step), None)
             time.sleep(pause)
+        if prepares:
+            prepares.met(step, done)
         if not done:
             wanted = " and ".join(f"{p} {o} {v!r}" for p, o, v in step.conditions)
-            self._give_up("unmet", connection_of(step), f"{wanted} after {tries} tries")
+            self._event("unmet", connection_of(step), note=f"{wanted} after {tries} tries")
+            if prepares is None:
+                raise Stop
 
     def _open(self, step: Open) -> None:
         self._line(step)

@@ -9,8 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from typing import Any
+
+LOOK_S = 0.2  # so often does who waits look up
+Piece = Callable[[], Any]  # of work; what it returns is a second piece, or None
 
 
 class Sharing:
@@ -64,29 +70,73 @@ class Sharing:
 
 
 class Pool:
-    """Runs what it is given, `jobs` at a time, in the order of `work`."""
+    """Runs what it is given, `jobs` at a time, in the order of `work`.
 
-    def __init__(self, work: Sequence[tuple[Hashable, Callable[[], None]]], jobs: int) -> None:
-        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="case")
-        self._futures: dict[Hashable, Future[None]] = {
-            key: self._threads.submit(one) for key, one in work
-        }
+    What a piece of work returns, if anything, is a second piece: those run at the end, one at a
+    time, when all first ones are done. Threads end with the program, whatever they wait for.
+    """
+
+    def __init__(self, work: Sequence[tuple[Hashable, Piece]], jobs: int) -> None:
+        self._work = deque(work)
+        self._second: list[tuple[Hashable, Piece]] = []
+        self._told = time.perf_counter()
+        self._futures: dict[Hashable, Future[None]] = {key: Future() for key, _ in work}
+        self._threads = [
+            threading.Thread(target=self._first_pieces, daemon=True, name=f"case-{number}")
+            for number in range(min(jobs, len(work)))
+        ]
+        self._last = threading.Thread(target=self._second_pieces, daemon=True, name="case-again")
+        for thread in (*self._threads, self._last):
+            thread.start()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._futures
 
-    @property
-    def done(self) -> int:
-        """How many pieces of work are done."""
-        return sum(one.done() for one in self._futures.values())
-
-    def __len__(self) -> int:
-        return len(self._futures)
+    def wait(self, key: Hashable, meanwhile: Callable[[], None], every_s: float) -> None:
+        """Waits for all of one piece of work; tells at times that it waits."""
+        future = self._futures[key]
+        while not future.done():
+            if time.perf_counter() - self._told >= every_s:
+                self._told = time.perf_counter()
+                meanwhile()
+            with contextlib.suppress(TimeoutError):
+                future.exception(LOOK_S)
 
     def result(self, key: Hashable) -> None:
-        """Waits for one piece of work. Raises what it raised."""
+        """Waits for all of one piece of work. Raises what it raised."""
         self._futures[key].result()
 
-    def close(self) -> None:
-        """Nothing more is begun; what has begun ends by its own deadlines."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+    def _first_pieces(self) -> None:
+        with contextlib.suppress(IndexError):
+            while True:
+                key, piece = self._work.popleft()
+                second = self._done(key, piece)
+                if second is not None:
+                    self._second.append((key, second))
+
+    def _second_pieces(self) -> None:
+        for thread in self._threads:
+            thread.join()
+        while self._second:
+            key, piece = self._second.pop(0)
+            self._done(key, piece)
+
+    def _done(self, key: Hashable, piece: Piece) -> Piece | None:
+        """Runs one piece; its second, if it has one and is not done with that."""
+        future = self._futures[key]
+        try:
+            second = piece()
+        except BaseException as error:
+            future.set_exception(error)
+            return None
+        if second is None:
+            future.set_result(None)
+        return second
+
+    def close(self, seconds: float) -> None:
+        """Nothing more is begun; what has begun is waited for so long."""
+        self._work.clear()
+        self._second.clear()
+        deadline = time.perf_counter() + seconds
+        for thread in (*self._threads, self._last):
+            thread.join(max(0.0, deadline - time.perf_counter()))

@@ -137,8 +137,12 @@ def test_what_differs_is_asked_again_and_said_to_be_flaky(suite, kafka, moody):
     assert "first_difference" in next((suite.path / "out").glob("*/bundles/*/*")).read_text()
 
 
-def test_nothing_is_asked_again_unless_the_user_says_so(suite, kafka, moody):
-    assert suite("--target", moody, "--oracle", kafka).ret == 1
+def test_somebody_elses_target_is_asked_again_unless_the_user_says_no(suite, kafka, moody):
+    assert suite("--target", moody, "--oracle", kafka).ret == 0
+
+
+def test_nothing_is_asked_again_if_the_user_says_so(suite, kafka, moody):
+    assert suite("--target", moody, "--oracle", kafka, "--again", "0").ret == 1
 
 
 def test_who_lies_again_is_not_excused(suite, kafka, liar):

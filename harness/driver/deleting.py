@@ -1,0 +1,151 @@
+"""Deletes what a run's cases made on somebody else's cluster, on connections of the harness's own.
+
+Little by little while the run goes on, so that a broker never holds more than a few hundred topics
+of ours, and the rest at its end. It has a bounded time and no claim to success: what is still there
+is told. Which requests delete what is `clearing`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness import clearing
+from harness.clearing import FOR_EVER, Clearing, Left, Talk
+from harness.driver.brokers import Question
+from harness.leftovers import TRANSACTION, Made, made_by
+from harness.target import Address, Endpoint, Versions
+from harness.transcript import Transcript
+
+ENOUGH = 150  # names that were drawn, not all of them for topics
+ANSWER_S = 5.0
+SOME_S = 15.0  # for what is deleted while the run goes on
+ALL_S = 30.0  # for what is deleted at its end
+PAUSE_S = 0.5  # between tries of what is still there, at the end
+NOT_TRIED = "no time, or no answer"
+SILENCES = 2  # questions without an answer, after which no more is asked
+
+
+@dataclass
+class _Heap:
+    """What was made on one cluster and is there, as far as we know."""
+
+    endpoint: Endpoint
+    offered: Versions
+    made: Made = field(default_factory=Made)
+    tried: Made = field(default_factory=Made)  # what stayed when it was to be deleted
+    why: Left = field(default_factory=dict)
+    silent: bool = False  # a conversation broke off: nothing is tried again before the end
+
+    def told(self) -> Left:
+        there = self.made.things() | self.tried.things()
+        return {thing: self.why.get(thing, NOT_TRIED) for thing in there}
+
+
+class Deleter:
+    """What the cases of one run made on one target, which may be several clusters."""
+
+    def __init__(self, offered: Callable[[], Versions]) -> None:
+        self._offered = offered
+        self._books = threading.Lock()
+        self._talking = threading.Lock()
+        self._heaps: dict[tuple[Address, ...], _Heap] = {}
+        self._transactions: set[str] = set()  # which nobody can delete
+        self.words: list[str] = []  # what else stayed
+
+    def add(self, endpoint: Endpoint, transcript: Transcript) -> None:
+        """Note what a case made; delete what has come together, unless somebody is at it."""
+        made = made_by(transcript)
+        with self._books:
+            heap = self._heaps.get(endpoint.bootstrap)
+            if heap is None:
+                heap = self._heaps[endpoint.bootstrap] = _Heap(endpoint, self._offered())
+            self._transactions |= made.transactions
+            made.transactions = set()
+            heap.made.add(made)
+            enough = len(heap.made.topics) >= ENOUGH and not heap.silent
+        if enough and self._talking.acquire(blocking=False):
+            try:
+                self._clear(heap, SOME_S)
+            finally:
+                self._talking.release()
+
+    def rest(self, seconds: float = ALL_S) -> None:
+        """Delete what is there, and again what would not go at once, for so long at most."""
+        deadline = time.perf_counter() + seconds
+        with self._talking:
+            for heap in self._heaps.values():
+                self._all(heap, deadline)
+
+    def _all(self, heap: _Heap, deadline: float) -> None:
+        heap.made.add(heap.tried)
+        heap.tried = Made()
+        while heap.made and time.perf_counter() < deadline:
+            before = heap.told()
+            if not self._clear(heap, deadline - time.perf_counter()) or heap.told() == before:
+                return
+            heap.made, heap.tried = heap.tried, Made()
+            if heap.made:
+                time.sleep(PAUSE_S)
+
+    def told(self) -> list[str]:
+        """What is still there, in words."""
+        left: Left = dict.fromkeys(((TRANSACTION, name) for name in self._transactions), FOR_EVER)
+        for heap in self._heaps.values():
+            left |= heap.told()
+        return clearing.told(left) + self.words
+
+    def forget(self) -> None:
+        """The clusters end with this run, and all that was made on them."""
+        self._heaps.clear()
+        self._transactions.clear()
+
+    def _clear(self, heap: _Heap, seconds: float) -> bool:
+        """Delete what is on the heap; whether the conversation came to its end."""
+        with self._books:
+            made, heap.made = heap.made, Made()
+        one = Clearing(made, heap.offered, several=len(heap.endpoint.ids) > 1)
+        ended = _held(one.talk(), heap.endpoint.bootstrap[0], seconds)
+        with self._books:
+            heap.tried.add(made.only(one.left) if ended else made)
+            heap.why |= one.left
+            heap.silent |= not ended
+        return ended
+
+
+def _held(talk: Talk, first: Address, seconds: float) -> bool:
+    """Hold a conversation; whether it came to its end in time and was answered."""
+    deadline = time.perf_counter() + seconds
+    lines: dict[Address, Question] = {}
+    silences, answer = 0, None
+    try:
+        asked = next(talk)
+        while time.perf_counter() < deadline and silences < SILENCES:
+            answer = _asked(asked, lines, asked.to or first, deadline)
+            silences = silences + 1 if answer is None else 0
+            asked = talk.send(answer)
+    except StopIteration:
+        return True
+    finally:
+        for line in lines.values():
+            line.__exit__()
+    return False
+
+
+def _asked(
+    asked: clearing.Request, lines: dict[Address, Question], to: Address, deadline: float
+) -> Any:
+    """The decoded answer, on a connection that is kept; None when there is none."""
+    seconds = min(ANSWER_S, max(deadline - time.perf_counter(), 0.1))
+    try:
+        if to not in lines:
+            lines[to] = Question(to, seconds)
+        lines[to].seconds = seconds
+        return lines[to].ask(asked.api, asked.version, dict(asked.body))
+    except (LookupError, OSError, ValueError):
+        if to in lines:
+            lines.pop(to).__exit__()
+        return None

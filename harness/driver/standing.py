@@ -1,0 +1,177 @@
+"""Whether a target is alive, who was asked when it ended, and whether it comes back.
+
+Several cases may be asked at once, so a target that ends does it under all of them. What a case
+saw then says nothing about it: it is asked again, alone, and whoever ends the target once more has
+done it. A target that we started is started again as often as it ends, up to a bound; for one that
+is somebody else's we wait a while, for it may be slow, or be started again by its own people.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from harness.target import Address, Endpoint, Shape, StartFailed, Target, Unavailable
+from harness.targets import probe
+
+SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions
+STALL_S = 30.0  # a broker that stalls is asked again for so long
+BACK_S = 10.0  # somebody else's broker that refuses connections is waited for so long
+PAUSE_S = 0.25
+DEATHS = 40  # of a target that is started again; then the rest is not run
+SILENCES = 2  # the same of a target that runs and answers nothing: each one costs STALL_S
+OWNED = ("reference", "process", "container")
+SHOWN = 3  # cases that are named, of those that were asked when a target ended
+ENDED, SILENT = "ended", "stopped answering ApiVersions"
+
+Place = tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """One end of a target: which cases were under way, and whether it serves again."""
+
+    how: str
+    cases: tuple[str, ...]
+    again: bool
+
+    @property
+    def alone(self) -> bool:
+        return len(self.cases) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One case under way: where, and in which life of the target there."""
+
+    case: str
+    endpoint: Endpoint
+    shape: Shape
+    life: int
+
+    @property
+    def place(self) -> Place:
+        return self.endpoint.bootstrap
+
+
+class Standing:
+    """A target as a run sees it: alive, or given up with a reason."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.gone: str | None = None
+        self.deaths: list[Death] = []
+        self._lock = threading.RLock()
+        self._under_way: list[Watch] = []
+        self._lives: Counter[Place] = Counter()
+        self._ends: dict[tuple[Place, int], Death] = {}
+        self._last: tuple[str, ...] = ()
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is ours to start again."""
+        return self.target.kind in OWNED or bool(getattr(self.target, "owned", False))
+
+    @contextlib.contextmanager
+    def asked(self, case: str, endpoint: Endpoint, shape: Shape) -> Iterator[Watch]:
+        """A case is under way for as long as this lasts."""
+        with self._lock:
+            watch = Watch(case, endpoint, shape, self._lives[endpoint.bootstrap])
+            self._under_way.append(watch)
+            self._last = tuple(one.case for one in self._under_way)
+        try:
+            yield watch
+        finally:
+            with self._lock:
+                self._under_way.remove(watch)
+
+    def death(self, watch: Watch, *, look: bool) -> Death | None:
+        """The end of the target under this case, if there was one; `look`: ask whether it lives."""
+        with self._lock:
+            known = self._ends.get((watch.place, watch.life))
+            if known is not None or not look or self.gone:
+                return known
+            how = self._dead(watch.endpoint)
+            return None if how is None else self._end(watch, how)
+
+    def returns(self) -> bool:
+        """Whether a target that could not be reached is there again within a while."""
+        with self._lock:
+            if self.gone:
+                return False
+            why = self.target.available()
+            deadline = time.perf_counter() + (0 if self.ours else BACK_S)
+            while why is not None and time.perf_counter() < deadline:
+                time.sleep(PAUSE_S)
+                why = self.target.available()
+            if why is not None:
+                self.gone = f"the target is gone since {_named(self._last)} ({why})"
+            return why is None
+
+    def _dead(self, endpoint: Endpoint) -> str | None:
+        """How it is dead, after some patience; None when every broker of it answers."""
+        began = time.perf_counter()
+        while True:
+            how = next(filter(None, map(_silence, endpoint.bootstrap)), None)
+            if how is None:
+                return None
+            patience = STALL_S if how == SILENT else 0 if self.ours else BACK_S
+            if time.perf_counter() - began >= patience:
+                return how
+            time.sleep(PAUSE_S)
+
+    def _end(self, watch: Watch, how: str) -> Death:
+        cases = tuple(one.case for one in self._under_way if one.place == watch.place)
+        death = Death(how, cases, again=self._started_again(watch, how))
+        self.deaths.append(death)
+        self._ends[watch.place, watch.life] = death
+        self._lives[watch.place] += 1
+        if not death.again:
+            self.gone = f"the target {how} while {_named(cases)} {_was(cases)} asked"
+        return death
+
+    def _started_again(self, watch: Watch, how: str) -> bool:
+        most = SILENCES if how == SILENT else DEATHS
+        if not self.ours or sum(one.how == how for one in self.deaths) >= most:
+            return False
+        with contextlib.suppress(Unavailable, StartFailed):
+            if self.target.kind in OWNED or how == SILENT:
+                self.target.stop()
+            return self._dead(self.target.start(watch.shape)) is None
+        return False
+
+    def told(self) -> list[str]:
+        """The ends that nobody is known to have caused, in words, for the end of a run."""
+        proved = {one.cases[0] for one in self.deaths if one.alone}
+        open_ends = [one for one in self.deaths if one.again and not proved & set(one.cases)]
+        return [
+            f"the target {one.how} while {_named(one.cases)} {_was(one.cases)} asked; asked alone,"
+            " none of them ends it"
+            for one in open_ends
+        ]
+
+
+def _silence(address: Address) -> str | None:
+    """How a broker fails to answer; None when it answers."""
+    try:
+        probe.api_versions(address, SANE_S)
+    except probe.NotReady as error:
+        refused = isinstance(error.__cause__, OSError) and not isinstance(
+            error.__cause__, TimeoutError
+        )
+        return ENDED if refused else SILENT
+    return None
+
+
+def _named(cases: Iterable[str]) -> str:
+    names = list(dict.fromkeys(cases))
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more if names else "before the first case"
+
+
+def _was(cases: Iterable[str]) -> str:
+    return "was" if len(list(cases)) == 1 else "were"

@@ -1,0 +1,292 @@
+"""Runs cases on one target, each in its turn: the court says which, the driver does it.
+
+Somebody else's cluster is shared by cases, so here is everything that one case owes the others: who
+is alone on the cluster, what is set for whom and put back, what is deleted behind whom, and who is
+asked once more because the target ended under several at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+
+from harness import altered, dry, pace, profiles
+from harness.claim import CaseId, Claim
+from harness.driver.deleting import ALL_S, Deleter
+from harness.driver.halt import Halt
+from harness.driver.keeping import Keeper
+from harness.driver.preparation import NO_WAITS, Preparation, Waits
+from harness.driver.runner import run
+from harness.driver.standing import Death, Standing, Watch
+from harness.profiles import NOTHING_TOLD, Told
+from harness.scenario import Scenario
+from harness.target import Endpoint, Shape, Target, Unavailable, Versions
+from harness.targets import probe
+from harness.transcript import Transcript
+from harness.tuning import Tuning
+from harness.verdict import reached
+
+SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
+SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
+INTERRUPTED_S = 5.0  # for deleting what was made, when somebody waits for the end of a run
+ALL_BROKERS = (altered.BROKER, "")
+
+
+class Unharmable(Exception):
+    """The scenario harms brokers, and those of this target cannot be harmed from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of a scenario; `death`: the target ended under it, and under nothing else."""
+
+    transcript: Transcript
+    death: Death | None = None
+
+
+class Turns:
+    """One target for as long as a run lasts. `gentle`: no setting of it is changed; `told`: the
+    profiles that it is said to have.
+    """
+
+    def __init__(
+        self, target: Target, *, nonce: str, deadline_s: float, seed: int = 0,
+        gentle: bool = False, told: Told = NOTHING_TOLD,
+    ) -> None:  # fmt: skip
+        self.target, self.nonce, self.deadline_s, self.seed = target, nonce, deadline_s, seed
+        self.release, self.told = target.release, told
+        shared = target.kind in SHARED_KINDS
+        self.jobs = SIDE_BY_SIDE if shared else 1
+        self.standing, self.halt = Standing(target), Halt()
+        self.tuning = Tuning(
+            target if shared and not gentle else None, whole_run=not self.standing.ours
+        )
+        self.keeper = Keeper() if shared else None
+        self.deleter = Deleter(self._offered) if shared else None
+        self.preparation = Preparation() if shared else None
+        self.looking = threading.Lock()  # while something is looked up once, for all cases
+        self._lock = threading.RLock()  # of the target
+        self._opened = False
+
+    def open(self) -> str | None:
+        """Look at the target once before the first case; the reason when it cannot be judged."""
+        with self._lock:
+            if not self._opened:
+                self._opened = True
+                self.standing.gone = self.target.available()
+                if self.standing.gone is None and self.target.kind == "external":
+                    self.standing.gone = self._silence()
+            return self.standing.gone
+
+    def _silence(self) -> str | None:
+        try:
+            self.target.advertised()
+        except (probe.NotReady, Unavailable) as error:
+            return f"the target does not answer ApiVersions ({error})"
+        return None
+
+    def quicken(self, claims: Iterable[Claim]) -> list[str]:
+        """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
+        if self.open() or self.tuning.cluster is None or not self.tuning.whole_run:
+            return []
+        with contextlib.suppress(Unavailable):
+            if self.keeper is not None:
+                self.keeper.keep([ALL_BROKERS], self.target.start(Shape()), self._offered())
+        return self.tuning.quicken(claim.shape for claim in claims)
+
+    # one case
+
+    def run(
+        self, case: CaseId, scenario: Scenario, nonce: str, *, alone: bool = False,
+        prepares: frozenset[str] = frozenset(),
+    ) -> Seen:  # fmt: skip
+        """The scenario's transcript. Raises Unavailable, StartFailed, Unharmable, NotReady.
+
+        A case whose settings must be set, or under which the target ended while others were asked
+        as well, is asked again when it is alone. `prepares`: labels of waits that may end in vain.
+        """
+        alone = alone or dry.alone(scenario) or self.told.alone(scenario.shape, case.claim.subject)
+        waits = Waits(prepares, self.preparation) if self.preparation else NO_WAITS
+        while True:
+            with self._turn(scenario.shape, alone):
+                found = self._in_turn(case, scenario, nonce, alone, waits)
+            if found is not None:
+                return found
+            alone = True
+
+    def ask(self, scenario: Scenario, nonce: str) -> Transcript:
+        """The transcript of a question of the court's own."""
+        with self._turn(scenario.shape, False):
+            return self._drive(scenario, self._start(scenario.shape), nonce)
+
+    @contextlib.contextmanager
+    def _turn(self, shape: Shape, alone: bool) -> Iterator[None]:
+        with self.tuning.turn(shape, self.cluster_of(shape), alone=alone):
+            self.halt.check()
+            if self.standing.gone:  # while this one waited for its turn
+                raise Unavailable(self.standing.gone)
+            yield
+
+    def cluster_of(self, shape: Shape) -> Hashable:
+        """Which of the target's clusters serves this shape; they take turns, for each costs memory
+        and none may be ended under a case.
+        """
+        asked: Callable[[Shape], Hashable] | None = getattr(self.target, "cluster_of", None)
+        return None if asked is None else asked(shape)
+
+    def cluster_word(self, shape: Shape) -> str:
+        """Equal for shapes that one cluster serves: what is judged one after the other."""
+        try:
+            return repr(self.cluster_of(shape))
+        except Unavailable:
+            return ""
+
+    def _in_turn(
+        self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits
+    ) -> Seen | None:
+        """What came of it; None when it has to be asked again, alone."""
+        endpoint = self._start(scenario.shape)
+        if scenario.harms and not endpoint.nodes:
+            raise Unharmable
+        _capable(case.claim, endpoint)
+        if len(endpoint.ids) > scenario.brokers and dry.fixed_in_place(scenario):
+            raise Unavailable("what the claim is about may live on any of the target's brokers")
+        fit = self._fit(case.claim, scenario, endpoint)
+        if fit.settable and not alone:
+            return None
+        with (
+            self._kept(scenario, endpoint, fit),
+            self.standing.asked(case.id, endpoint, scenario.shape) as watch,
+        ):
+            seen = self._drive(scenario, endpoint, nonce, fit, waits)
+            death = self._death(watch, scenario, seen)
+        if self.deleter is not None:
+            self.deleter.add(endpoint, seen)
+        if death is None:
+            _waited(fit, seen)
+            return Seen(seen)
+        if not death.again and not death.alone:
+            raise Unavailable(self.standing.gone or "the target ended")
+        return Seen(seen, death) if death.alone and (alone or not death.again) else None
+
+    def _death(self, watch: Watch, scenario: Scenario, seen: Transcript) -> Death | None:
+        """The end of the target under this case. Who harms brokers may lose them."""
+        ends = set(seen.connections.values())
+        if scenario.harms:
+            if not reached(seen) or "hung" in ends:
+                self.standing.death(watch, look=True)
+            return None
+        lost = not reached(seen) or ends - {"kept"} or dry.may_kill(scenario)
+        return self.standing.death(watch, look=bool(lost))
+
+    def _start(self, shape: Shape) -> Endpoint:
+        """The cluster of this shape; one that was away for a moment is waited for."""
+        try:
+            with self._lock:
+                return self.target.start(shape)
+        except Unavailable:
+            if self.target.available() is None:
+                raise
+            if not self.standing.returns():
+                raise Unavailable(self.standing.gone or "the target is gone") from None
+        with self._lock:
+            return self.target.start(shape)
+
+    def _fit(self, claim: Claim, scenario: Scenario, endpoint: Endpoint) -> pace.Fit:
+        """What the claim costs under the settings in force. Raises Unavailable when they are not
+        those that it is about.
+        """
+        if endpoint.settings is None:
+            return pace.NOTHING_TO_DO
+        against = self.told.against(scenario.shape, claim.subject)
+        if against:
+            raise Unavailable(against)
+        in_force = self.told.over(self.tuning.in_force(endpoint, scenario.shape))
+        fit = pace.fit(scenario.shape, claim.subject, in_force)
+        unset = {
+            name: value
+            for name, value in fit.settable.items()
+            if self.tuning.cluster is None or dry.looks_at(scenario, name)
+        }
+        if fit.missing or unset:
+            lacking, release = {**fit.missing, **unset}, self.told.release
+            raise Unavailable(
+                profiles.wanting(lacking, scenario.shape, claim.subject, release)
+            )
+        return fit
+
+    @contextlib.contextmanager
+    def _kept(self, scenario: Scenario, endpoint: Endpoint, fit: pace.Fit) -> Iterator[None]:
+        """The settings that the case wants, and behind it those that were there."""
+        touched = altered.resources(scenario) + ([ALL_BROKERS] if fit.settable else [])
+        with contextlib.ExitStack() as stack:
+            if self.keeper is not None and touched:
+                stack.enter_context(self.keeper.kept(touched, endpoint, self._offered()))
+            stack.enter_context(self.tuning.set_for_case(fit.settable))
+            yield
+
+    def _drive(
+        self, scenario: Scenario, endpoint: Endpoint, nonce: str,
+        fit: pace.Fit = pace.NOTHING_TO_DO, waits: Waits = NO_WAITS,
+    ) -> Transcript:  # fmt: skip
+        return run(
+            scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s, target=self.target.name,
+            release=self.release, seed=self.seed, fit=fit, halt=self.halt,
+            waits=waits,
+        )  # fmt: skip
+
+    def _offered(self) -> Versions:
+        with contextlib.suppress(probe.NotReady, Unavailable, OSError):
+            return self.target.advertised()
+        return {}
+
+    # the end
+
+    def close(self, *, interrupted: bool = False) -> list[str]:
+        """Leave the target as it was; what is not so, in words."""
+        told = self.standing.told()
+        if self._opened and self.standing.gone is None:
+            refused = self.tuning.put_back()
+            if self.keeper is not None:
+                self.keeper.put_back()
+                told += [f"not put back: {word}" for word in self.keeper.words]
+            told += [f"not put back: {refused}"] if refused else []
+        told += self._left_behind(interrupted)
+        self.target.stop()
+        return told
+
+    def _left_behind(self, interrupted: bool) -> list[str]:
+        """What cases made and nobody can delete; of a cluster that ends with the run, nothing."""
+        if self.deleter is None or self.standing.ours:
+            return []
+        if self.standing.gone is None:
+            self.deleter.rest(INTERRUPTED_S if interrupted else ALL_S)
+        left = ", ".join(self.deleter.told())
+        return [f"left behind on {self.target.name}: {left}"] if left else []
+
+
+def _waited(fit: pace.Fit, seen: Transcript) -> None:
+    """Raises Unavailable when the case may have waited for too short a time."""
+    unmet = any(event.direction == "unmet" for event in seen.events)
+    if fit.slow and unmet:
+        raise Unavailable(profiles.too_slow(fit.slow))
+
+
+CAPABILITIES: dict[str, Callable[[Endpoint], bool]] = {
+    "harm": lambda endpoint: bool(endpoint.nodes),  # its brokers can be killed and paused
+    "logs": lambda endpoint: endpoint.logs is not None,
+    # the claim is about a cluster that has no other broker
+    "only-broker": lambda endpoint: len(endpoint.ids) <= 1,
+    # brokers are no controllers: as where we start several; of others nobody can tell
+    "controller-apart": lambda endpoint: not endpoint.ids,
+}
+
+
+def _capable(claim: Claim, endpoint: Endpoint) -> None:
+    for word in claim.capabilities:
+        if word not in CAPABILITIES:
+            raise ValueError(f"{claim.id} needs {word!r}: no such capability")
+        if not CAPABILITIES[word](endpoint):
+            raise Unavailable(f"the target has no capability {word!r}")
