@@ -9,10 +9,11 @@ Whatever goes wrong in here is BROKEN, with the stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
-from harness import advertised, driver, ending, grades, profiles
+from harness import advertised, causes, driver, ending, grades, profiles
 from harness.advertised import Table
 from harness.case import Judgement
 from harness.claim import CaseId, Claim
@@ -69,6 +70,7 @@ class Court:
         self.jobs = self.turns.jobs  # cases at a time
         self.later = False  # what differs is asked again by `ask_again`, when all others are done
         self._probes: dict[tuple[int, int], Verdict | None] = {}
+        self._met_alone: Counter[Hashable] = Counter()  # differences of cases that were alone
 
     @property
     def name(self) -> str:
@@ -98,9 +100,12 @@ class Court:
 
         Only a case that then conforms is excused, and what it did first goes with it: chance, not a
         new verdict. One that differs again is told as it differed alone. Who ended the target has
-        been asked alone already.
+        been asked alone already. Once a difference has been met alone, other cases of which it is
+        the first are not asked again: a broker of its own mind would be asked everything twice.
         """
-        found = first
+        found, sign = first, _sign(first.verdict)
+        if self._met_alone[sign] >= _enough(sign):
+            return first
         for number in range(self.again):
             if found.verdict.kind != DIVERGES or ending.is_one(found.verdict):
                 break
@@ -110,6 +115,8 @@ class Court:
             if last.verdict.conforms:
                 return replace(last, at_first=first)
             found = last if last.verdict.kind == DIVERGES else found
+            if last.verdict.kind == DIVERGES and _sign(last.verdict) == sign:
+                self._met_alone[sign] += 1
         return found
 
     def _tried(
@@ -211,6 +218,21 @@ class Court:
         told = self.turns.close(interrupted=interrupted)
         self.oracle.stop()
         return told
+
+
+def _sign(verdict: Verdict) -> Hashable:
+    """What equal differences of several cases share."""
+    first = next(iter(verdict.differences), None)
+    if first is None:
+        return verdict.reason
+    varies = first.kind not in (grades.CODE, grades.CONNECTION)
+    pair = None if varies else (str(first.oracle), str(first.target))
+    return first.api, causes.starred(first.path), first.kind, pair
+
+
+def _enough(sign: Hashable) -> int:
+    """How often it is to be met alone: how a step ended depends on deadlines, so chance is near."""
+    return 3 if isinstance(sign, tuple) and sign[2] == grades.CONNECTION else 1
 
 
 def _needs(scenario: Scenario) -> Iterator[tuple[str, int]]:
