@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness import pace
+from harness import advertised, pace
 from harness.expect import fits
 from harness.target import Setting, Shape
 
@@ -25,12 +25,14 @@ from harness.target import Setting, Shape
 ONE_BROKER = {
     "offsets.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
     "share.coordinator.state.topic.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
     "transaction.state.log.replication.factor": "1",
 }
 # The pace of every claim about one broker, but for what others would see: how many partitions
-# internal topics have, and after how long a deleted segment goes, are told to whoever asks. Least
+# internal topics have, and after how long a deleted segment goes, are told to whoever asks; empty
+# groups without offsets go whenever offsets are looked at (`expiry` has that). Least
 # timeouts are not as small as claims want them where each has a broker to itself: here members
 # share one with sixteen cases, and must not be thought dead because it is busy.
 PACE = {
@@ -46,7 +48,6 @@ PACE = {
     "log.cleaner.backoff.ms": "100",
     "log.initial.task.delay.ms": "100",
     "log.retention.check.interval.ms": "200",
-    "offsets.retention.check.interval.ms": "200",
     "producer.id.expiration.check.interval.ms": "200",
     "share.coordinator.state.topic.prune.interval.ms": "500",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
@@ -96,8 +97,10 @@ class Profile:
 
 
 def _on(release: str, value: Value) -> str | None:
+    """The value on this release, by default the newest; None where it has none."""
     if isinstance(value, str):
         return value
+    release = release or list(advertised.tables())[-1]
     return next((one for releases, one in value if fits(release, releases)), None)
 
 
@@ -130,6 +133,7 @@ PROFILES: Mapping[str, Profile] = {
             "One broker that soon forgets offsets, transactional ids and producers.",
             QUICK
             | {
+                "offsets.retention.check.interval.ms": "200",
                 "offsets.retention.minutes": "1",
                 "producer.id.expiration.ms": "1000",
                 "share.coordinator.cold.partition.snapshot.interval.ms": "1000",
@@ -224,7 +228,9 @@ def needs(shape: Shape, subject: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Told:
-    """The profiles that somebody's cluster is said to have, on the release it is judged as."""
+    """The profiles that somebody's cluster is said to have, on the release it is judged as (empty:
+    the newest).
+    """
 
     profiles: tuple[Profile, ...] = ()
     release: str = ""
