@@ -41,6 +41,7 @@ SUMMARY = (
     "changes",
     "releases",
     "reasons",
+    "causes",
     "rows",
     "files",
     "status",

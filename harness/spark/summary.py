@@ -10,9 +10,10 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
+from harness import causes, wording
 from harness.spark import plain
 from harness.spark.jobs.codes import LETTERS
 from harness.spark.runs import Run, target_order
@@ -22,6 +23,9 @@ SLOWEST = 50
 FLAKIEST = 100
 REASONS = 200
 MARKDOWN_ROWS = 30
+EXPLAINED = 20_000  # differing cases whose causes are found, over all targets
+EVIDENCE = 100  # differences of one of them that are looked at
+LISTS = ("differences", "notes", "findings", "failures")
 FACTS = ("release", "kind", "oracle", "oracle_kind", "commit", "seed", "host", "started")
 Table = Callable[[str], DataFrame]
 
@@ -48,7 +52,37 @@ def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict) -
         "flaky": flaky(table("history")),
         "slowest": slowest(table("history")),
         "reasons": reasons(latest),
+        "causes": causes_of(latest),
     }
+
+
+def causes_of(latest: DataFrame) -> list[dict]:
+    """What each target does differently: equal differences of many cases, told once."""
+    differing = latest.where("verdict = 'DIVERGES'").orderBy("target", "case").limit(EXPLAINED)
+    shortened = (f.slice(name, 1, EVIDENCE).alias(name) for name in LISTS)
+    kept = [name for name in differing.columns if name not in LISTS]
+    of_target: dict[str, list[dict]] = {}
+    for row in differing.select(*kept, *shortened).toLocalIterator():
+        of_target.setdefault(row["target"], []).append(as_read(row))
+    return [
+        {
+            "target": target, "cause": cause.id, "kind": cause.kind, "cases": len(cause.cases),
+            "where": wording.title(cause), "what": wording.sentence(cause),
+            "example": cause.example["case"],
+        }
+        for target in sorted(of_target, key=target_order)
+        for cause in causes.find(of_target[target]).causes
+    ]  # fmt: skip
+
+
+def as_read(row: Row) -> dict:
+    """A row as it stands in a file: its answers are JSON text in the table."""
+    found = row.asDict(recursive=True)
+    found |= {name: found[name] or [] for name in LISTS}
+    for one in (*found["differences"], *found["notes"]):
+        sides = ((side, one[side]) for side in ("oracle", "target"))
+        one |= {side: None if text is None else json.loads(text) for side, text in sides}
+    return found
 
 
 def detection(planted: DataFrame) -> dict:
@@ -166,6 +200,8 @@ def markdown(found: dict) -> str:
     parts = [f"# Touchstone: {found['status']}", scope, plain.markdown(found["targets"])]
     if found["detection"]["planted"]:
         parts.append("{caught} of {planted} planted defects caught".format(**found["detection"]))
+    why = ("target", "where", "what", "cases")
+    parts += section("Causes", found["causes"][:MARKDOWN_ROWS], why)
     parts += section("Suites", found["suites"], ("suite", "family", "release", *plain.COLUMNS))
     parts += section("Since the run before", found["changes"], ("target", "kind", "cases"))
     between = ("older", "newer", "kind", "cases")

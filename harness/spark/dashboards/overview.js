@@ -163,6 +163,9 @@ function overview() {
     );
   nodes.push(title("Targets", "newest run of each; a row opens its run"), targetsTable());
   nodes.push(title("Suites", "cases; a mark stands before the count of its kind"), suiteMatrix());
+  const told = D.summary.causes;
+  if (told.length)
+    nodes.push(title("Causes", "equal differences of many cases, told once"), causesTable(told));
   const top = topClaims();
   nodes.push(
     title("Where targets differ", top.length ? null : ""),
@@ -187,6 +190,36 @@ function overview() {
     );
   if (D.summary.reasons.length) nodes.push(title("Not judged, and why"), reasonsTable());
   return nodes;
+}
+
+/* What targets do differently: those that most cases rest on. */
+function causesTable(told) {
+  const shown = [...told].sort((a, b) => b.cases - a.cases).slice(0, 30);
+  return card(
+    h(
+      "table",
+      {},
+      head(numeric("cases"), "Target", "Kind", "Where", "What"),
+      h(
+        "tbody",
+        {},
+        shown.map((c) =>
+          h(
+            "tr",
+            { class: "go", tabindex: 0, onclick: () => go("differences", c.example) },
+            h("td", { class: "n" }, num(c.cases)),
+            h("td", { class: "mono" }, c.target),
+            h("td", { class: "soft" }, c.kind),
+            h("td", { class: "mono" }, c.where),
+            h("td", {}, c.what),
+          ),
+        ),
+      ),
+    ),
+    told.length > shown.length
+      ? h("p", { class: "soft" }, plural(told.length - shown.length, "more cause"))
+      : null,
+  );
 }
 
 /* The testers tested: every defect planted in our broker, survivors first. */

@@ -36,6 +36,14 @@ def test_totals_are_those_of_the_newest_runs(made_report: tuple[Path, dict]) -> 
     assert made_report[1]["status"] == "broken"
 
 
+def test_equal_differences_are_told_once_per_target(made_report: tuple[Path, dict]) -> None:
+    told = {(row["target"], row["cause"]): row for row in made_report[1]["causes"]}
+    (row,) = (row for (target, _), row in told.items() if target == "reference@2.8")
+    assert row["cause"] == "CreateTopics.topics.error_code:37,37" and row["cases"] == 1
+    assert row["what"].startswith("Kafka 2.8 answers INVALID_PARTITIONS (37)")
+    assert "## Causes" in (made_report[0] / "out" / "summary.md").read_text(encoding="utf-8")
+
+
 def test_claims_by_target(made_report: tuple[Path, dict]) -> None:
     names = ("claim", "target", "cases", "conforms", "known", "diverges")
     assert ("topics.refused", "reference@3.9", 2, 1, 0, 1) in rows_of(
