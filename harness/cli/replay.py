@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from harness import bundle, driver
+from harness import bundle, card, driver
 from harness.bundle import BadBundle
 from harness.target import StartFailed, Unavailable
 from harness.targets import parse
@@ -53,7 +53,9 @@ def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
         old.expectation, seen, old.oracle, release=old.release, api=old.api, version=old.version,
         strict=old.strict,
     )  # fmt: skip
-    click.echo(f"{old.case} on {target.name}\n{verdict}")
+    new = dataclasses.replace(old, target=seen)
+    shown = str(verdict) if verdict.conforms else "\n".join(card.lines(card.of_bundle(new)))
+    click.echo(f"{old.case} on {target.name}\n{shown}")
     if verdict.kind != old.verdict.get("kind"):
         click.echo(f"it was {old.verdict.get('kind')}: {old.verdict.get('reason')}")
     if out is not None:
@@ -61,6 +63,6 @@ def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
             "kind": verdict.kind, "connection": verdict.connection, "reason": verdict.reason,
             "signature": verdict.signature, "stack": verdict.stack,
         }  # fmt: skip
-        written = bundle.write(dataclasses.replace(old, target=seen, verdict=summary), out)
+        written = bundle.write(dataclasses.replace(new, verdict=summary), out)
         click.echo(f"wrote {written}")
     sys.exit(EXITS.get(verdict.kind, 3))
