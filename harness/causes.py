@@ -19,6 +19,7 @@ files can be asked too, in three steps.
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -113,9 +114,8 @@ def find(rows: Iterable[Row]) -> Causes:
     candidates = _merged(failed, candidates)
     chosen = _chosen(candidates)
     groups: dict[Identity, list[tuple[Row, Mark]]] = defaultdict(list)
-    for row, marks, identity in zip(failed, candidates, chosen, strict=True):
-        if identity is not None:
-            groups[identity] += [(row, mark) for principal, mark in marks if principal == identity]
+    for row, marked, identity in zip(failed, candidates, chosen, strict=True):
+        groups[identity] += [(row, mark) for principal, mark in marked if principal == identity]
     causes = _ranked(_cause(identity, members) for identity, members in groups.items())
     of_case = {case: cause for cause in causes for case in cause.cases}
     return Causes(causes, _notes(every, failed, candidates), of_case)
@@ -129,7 +129,7 @@ def marks(row: Row) -> list[Mark]:
     found = [_of_difference(one) for one in row["differences"]]
     found = found or [_of_failure(one) for one in row.get("failures") or ()]
     found = found or [_of_finding(one) for one in row["findings"]]
-    return sorted(found, key=lambda mark: mark.at)
+    return sorted(found, key=lambda mark: mark.at) or [_of_reason(row)]
 
 
 def notes(row: Row) -> list[Mark]:
@@ -159,6 +159,12 @@ def _of_finding(one: Row) -> Mark:
     kind = one.get("kind") or grades.kind_of_finding(one["checker"])
     identity = Identity(one.get("api"), starred(one["path"]), kind, checker=one["checker"])
     return _mark(one, identity, (None, None))
+
+
+def _of_reason(row: Row) -> Mark:
+    """Rows of before failures were kept have nothing but their reason."""
+    identity = Identity(row.get("api"), "", grades.VALUE)
+    return Mark(identity, "", 0, row.get("version"), (None, None), grades.ASKED, row["reason"])
 
 
 def _mark(one: Row, identity: Identity, pair: Pair) -> Mark:
@@ -201,8 +207,6 @@ def _met_by_conforming(rows: Sequence[Row]) -> Callable[[Identity], bool]:
 def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
     """The marks of a DIVERGES row that may explain it: those of its first step that counts."""
     deciding = marks(row)
-    if not deciding:
-        return []
     graver = [mark for mark in deciding if mark.identity.kind != grades.PROSE]
     deciding = graver or deciding
     first = deciding[0].at
@@ -211,11 +215,11 @@ def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
         if mark.at < first and _explains(mark) and not excused(mark.identity)
     ]  # fmt: skip
     if not before:
-        return _told([mark for mark in deciding if mark.at == first])
+        return _most_telling([mark for mark in deciding if mark.at == first])
     earliest = min(mark.at for mark in before)
     # A step that never got there is told by its values too, which by themselves explain nothing.
     step = [m for m in notes(row) if m.at == earliest and m.identity.kind != grades.PROSE]
-    return _told(step)
+    return _most_telling(step)
 
 
 def _explains(mark: Mark) -> bool:
@@ -227,12 +231,11 @@ def explains(kind: str, target: Any) -> bool:
     return kind == grades.CODE or (kind == grades.CONNECTION and target not in WEAK)
 
 
-def _told(step: list[Mark]) -> list[Mark]:
-    """What tells one step best.
+def _most_telling(step: list[Mark]) -> list[Mark]:
+    """Those marks of one step that say most about it.
 
-    Findings of checkers repeat what differs, so they are told where nothing else is. Beside another
-    error code other values are what comes of it, and "never got there" is the harness's own word
-    where the answer says more.
+    A checker's finding repeats what differs, so it counts only alone. Other values follow from
+    another error code. "Never gets there" is the harness's own word, and the answer says more.
     """
     plain = [mark for mark in step if not mark.identity.checker] or step
     codes = [mark for mark in plain if mark.identity.kind == grades.CODE]
@@ -304,7 +307,7 @@ def _across_apis(row: Row, mark: Mark) -> Hashable:
 # choice
 
 
-def _chosen(candidates: Sequence[Sequence[Principal]]) -> list[Identity | None]:
+def _chosen(candidates: Sequence[Sequence[Principal]]) -> list[Identity]:
     """The identity that each row rests on: again and again the one that explains most rows."""
     first: dict[Identity, tuple[int, bool, int]] = {}
     of_row: list[set[Identity]] = []
@@ -315,21 +318,26 @@ def _chosen(candidates: Sequence[Sequence[Principal]]) -> list[Identity | None]:
             explained[identity].add(number)
             weight = grades.STANDS.index(mark.stands), _slight(mark.pair), place
             first[identity] = min(first.get(identity, weight), weight)
-    chosen: list[Identity | None] = [None] * len(candidates)
 
     def merit(identity: Identity) -> tuple[Any, ...]:
         grave = 0 if identity.kind in (grades.CONNECTION, grades.CODE) else 1
-        return -len(explained[identity]), grave, first[identity], identity.word
+        return -len(explained[identity]), grave, first[identity], identity.word, repr(identity)
 
-    while explained:
-        best = min(explained, key=merit)
-        for number in explained.pop(best):
+    # Choosing one takes cases from others, whose merit in the heap is then too good: they are
+    # weighed again when they come up.
+    heap = [(merit(identity), identity) for identity in explained]
+    heapq.heapify(heap)
+    chosen: dict[int, Identity] = {}
+    while heap:
+        weight, best = heapq.heappop(heap)
+        if weight != merit(best):
+            heapq.heappush(heap, (merit(best), best))
+            continue
+        for number in explained[best]:
             chosen[number] = best
             for other in of_row[number] - {best}:
-                if other in explained:
-                    explained[other].discard(number)
-        explained = defaultdict(set, {i: numbers for i, numbers in explained.items() if numbers})
-    return chosen
+                explained[other].discard(number)
+    return [chosen[number] for number in range(len(candidates))]
 
 
 def _slight(pair: Pair) -> bool:
