@@ -27,6 +27,7 @@ NAMES = (
     "api_key", "node_id", "broker_id", "key", "member_id", "transactional_id", "base_offset",
     "offset", "first_offset", "topic_id",
 )  # fmt: skip
+Marked = tuple[Mapping[str, Any], str]  # what differs, and how its line is marked
 KIPS = "https://cwiki.apache.org/confluence/display/KAFKA/Kafka+Improvement+Proposals"
 EXPECTED = 3  # expectations that did not hold
 STEPS = 3  # differing steps that are shown; later ones are counted
@@ -36,6 +37,9 @@ ASKED = 12  # fields of a request
 AROUND = 24  # characters beside what changed in a text
 NAME = 40  # characters of an element's name
 BYTES = 24  # of a value in a request
+
+
+DECIDES, SETUP, NOTE = ">", "setup", "note"  # a setup step decides nothing and may explain much
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Line:
     place: str
     oracle: str
     target: str
-    note: bool = False  # it decides nothing
+    mark: str = DECIDES
     alike: int = 0  # other elements of the same array that differ in the same way
 
 
@@ -171,9 +175,9 @@ def _steps(
     Setup steps are among them where they may explain what follows; other notes are counted.
     """
     notes = [one for one in found.get("notes") or () if not one.get("checker")]
-    by_step: dict[tuple[int, str], list[tuple[Mapping[str, Any], bool]]] = {}
+    by_step: dict[tuple[int, str], list[Marked]] = {}
     for one in found["differences"]:
-        by_step.setdefault(_at(one), []).append((one, False))
+        by_step.setdefault(_at(one), []).append((one, DECIDES))
     first = min(by_step, default=(0, ""))
     told = {
         _at(one) for one in notes
@@ -181,7 +185,7 @@ def _steps(
     }  # fmt: skip
     for one in notes:
         if _at(one) in told or _at(one) in by_step:
-            by_step.setdefault(_at(one), []).append((one, True))
+            by_step.setdefault(_at(one), []).append((one, _marked(one)))
     steps = [
         _step(label, by_step[at, label], asked.get(label, ()), readings.get(label))
         for at, label in sorted(by_step)
@@ -194,15 +198,15 @@ def _at(one: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def _step(
-    label: str, differing: Sequence[tuple[Mapping[str, Any], bool]], request: tuple[str, ...],
+    label: str, differing: Sequence[Marked], request: tuple[str, ...],
     reading: Reading | None,
 ) -> Step:  # fmt: skip
     one = differing[0][0]
     version = "" if one.get("version") is None else f" v{one['version']}"
-    gravest = sorted(differing, key=_gravity)
-    found = sorted(_grouped(gravest, reading), key=lambda line: line.note)
-    notes = sum(line.note for line in found)
-    shown = found[: len(found) - notes][:LINES] + found[len(found) - notes :][:NOTES]
+    found = _grouped(sorted(differing, key=lambda pair: _gravity(pair[0])), reading)
+    plain = [line for line in found if line.mark != NOTE]
+    notes = [line for line in found if line.mark == NOTE]
+    shown = plain[:LINES] + notes[:NOTES]
     return Step(
         label=label,
         title=f"{one.get('api') or 'raw bytes'}{version}",
@@ -212,19 +216,24 @@ def _step(
     )
 
 
-def _gravity(pair: tuple[Mapping[str, Any], bool]) -> int:
-    return grades.KINDS.index(pair[0].get("kind") or grades.VALUE)
+def _gravity(one: Mapping[str, Any]) -> int:
+    return grades.KINDS.index(one.get("kind") or grades.VALUE)
+
+
+def _marked(one: Mapping[str, Any]) -> str:
+    """How a note stands beside a step's other lines."""
+    return NOTE if one.get("kind") == grades.PROSE else SETUP
 
 
 def _grouped(
-    differing: Sequence[tuple[Mapping[str, Any], bool]], reading: Reading | None
+    differing: Sequence[Marked], reading: Reading | None
 ) -> list[Line]:
     """One line per difference; elements of an array that differ alike share one."""
-    groups: dict[Any, list[tuple[Mapping[str, Any], bool]]] = {}
-    for one, note in differing:
+    groups: dict[Any, list[Marked]] = {}
+    for one, mark in differing:
         missing = [one[side] == grades.MISSING for side in ("oracle", "target")]
         sides = missing if any(missing) else [_stem(one[side]) for side in ("oracle", "target")]
-        groups.setdefault((causes.starred(one["path"]), note, *sides), []).append((one, note))
+        groups.setdefault((causes.starred(one["path"]), mark, *sides), []).append((one, mark))
     return [
         replace(_line(*members[0], reading), alike=len(members) - 1) for members in groups.values()
     ]
@@ -235,16 +244,16 @@ def _stem(value: Any) -> str:
     return re.sub(r"^(\$[\w-]+?)-\d+$", r"\1", str(value))
 
 
-def _line(one: Mapping[str, Any], note: bool, reading: Reading | None) -> Line:
+def _line(one: Mapping[str, Any], mark: str, reading: Reading | None) -> Line:
     path, oracle, target = one["path"], one["oracle"], one["target"]
     if (one.get("kind") or "") == grades.CONNECTION:
-        return Line("", wording.ended(path, oracle), wording.ended(path, target), note)
+        return Line("", wording.ended(path, oracle), wording.ended(path, target), mark)
     place = path if reading is None else named(path, reading.answer)
     if all(isinstance(side, str) and not wording.is_bare(side) for side in (oracle, target)):
-        return Line(place, *map(_quoted, changed(oracle, target)), note)
+        return Line(place, *map(_quoted, changed(oracle, target)), mark)
     verb = ("has" if grades.MISSING in (oracle, target) else "answers") + " "
     return Line(
-        place, verb + wording.value(path, oracle), verb + wording.value(path, target), note
+        place, verb + wording.value(path, oracle), verb + wording.value(path, target), mark
     )
 
 
@@ -376,12 +385,11 @@ def body(card: Card) -> list[str]:
 
 def _line_lines(card: Card, line: Line) -> list[str]:
     """Both sides under each other, so that the eye can compare them."""
-    mark = "note" if line.note else ">"
     alike = f" (and {wording.counted(line.alike, 'element')} alike)" if line.alike else ""
-    head = f"    {mark} {line.place}{alike}".rstrip()
+    head = f"    {line.mark} {line.place}{alike}".rstrip()
     width = max(len(card.kafka), len(wording.TARGET))
     return [
-        *([head] if line.place or line.note else []),
+        *([head] if line.place or line.mark != DECIDES else []),
         f"      {card.kafka:<{width}} {line.oracle}",
         f"      {wording.TARGET:<{width}} {line.target}",
     ]

@@ -21,7 +21,7 @@ from harness.results.summary import Report, cases, headline
 CSS = Path(__file__).with_name("page.css")
 CASES = 25  # of one cause that open to what differs
 NAMED = 1000  # of one cause that are named at all
-OPEN = 3  # causes that are shown open
+OPEN = 3  # as many causes are shown open; of more the list itself is what one wants to see
 Example = Callable[[Mapping[str, Any]], Card | None]  # a row -> its card with request, if stored
 
 
@@ -69,8 +69,7 @@ def _target(report: Report, example: Example) -> list[str]:
     if report.fresh:
         found.append("<h3>Causes</h3>")
         found += [
-            _cause(cause, report, example, number <= OPEN)
-            for number, cause in enumerate(report.fresh, 1)
+            _cause(cause, report, example, len(report.fresh) <= OPEN) for cause in report.fresh
         ]
     if report.pinned:
         found.append("<h3>Known: every case is pinned</h3>")

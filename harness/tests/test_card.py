@@ -20,7 +20,7 @@ def test_a_bundle_shows_the_request_and_both_answers():
     made = card.of_bundle(a_bundle(), "bundles/demo.json")
     (step,) = made.steps
     assert step.title == "CreateTopics v7" and "topics[0].num_partitions = 2" in step.request
-    (line,) = [one for one in step.lines if not one.note]
+    (line,) = [one for one in step.lines if one.mark == card.DECIDES]
     assert (line.oracle, line.target) == (
         "answers NONE (0)", "answers TOPIC_ALREADY_EXISTS (36)",
     )  # fmt: skip
@@ -63,9 +63,21 @@ def test_codes_stand_before_values_and_notes_at_the_end():
     row = failing("topics.a[v4]", difference("size", 1, 2, kind="value"), difference(),
                   notes=[note])  # fmt: skip
     (step,) = card.of_row(row, head()).steps
-    assert [(line.place.rpartition(".")[2], line.note) for line in step.lines] == [
-        ("error_code", False), ("size", False), ("error_message", True),
+    assert [(line.place.rpartition(".")[2], line.mark) for line in step.lines] == [
+        ("error_code", ">"), ("size", ">"), ("error_message", "note"),
     ]  # fmt: skip
+
+
+def test_a_setup_step_that_explains_stands_before_what_it_explains():
+    find = {"step": "find", "api": "FindCoordinator", "version": 2, "at": 1, "stands": "setup"}
+    notes = [difference("error_code", 0, 15, **find),
+             difference("error_message", "NONE", None, kind="prose", **find),
+             difference("host", "a", "b", kind="value", **find | {"step": "later", "at": 9})]
+    made = card.of_row(failing("topics.a[v4]", difference(), notes=notes), head())
+    assert [(step.label, [line.mark for line in step.lines]) for step in made.steps] == [
+        ("find", ["setup", "note"]), ("create", [">"]),
+    ]  # fmt: skip
+    assert "3 notes" in text(made)
 
 
 def test_what_is_expected_and_what_a_checker_found_are_told():
