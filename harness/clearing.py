@@ -40,6 +40,9 @@ AT_ONCE = 100  # names in one request
 TIMEOUT_MS = 5000
 NO_ANSWER = "no answer"
 FOR_EVER = "Kafka has no request that deletes them; they expire"
+NOBODY = ("Dead", "")  # states of a group that is not there
+NO_MEMBERS = (*NOBODY, "Empty")
+ALL_TOPICS = 2  # the first version of OffsetFetch that tells all topics
 NOT_THERE = frozenset(
     {
         ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION,
@@ -207,6 +210,8 @@ class Clearing:
         at: dict[Address | None, list[str]] = {}
         for name in sorted(self.made.groups):
             at.setdefault((yield from self._coordinator(name)), []).append(name)
+        for name in sorted(self.made.fixed_groups):
+            yield from self._deleted_if_empty(name, (yield from self._coordinator(name)))
         for address, found in at.items():
             for names in _batches(found):
                 yield from self._classic_members_leave(names, address)
@@ -227,11 +232,20 @@ class Clearing:
         if described is None or leaving is None:
             return
         answer = yield Request("DescribeGroups", described, {"groups": names}, to)
-        for group, member in _members(answer):
+        for group, member in (*_members(answer), *self._pending(answer)):
             who = {"member_id": member["member_id"]}
             row = who | {"group_instance_id": member.get("group_instance_id")}
             body = who if leaving < 3 else {"members": [row]}
             yield Request("LeaveGroup", leaving, {"group_id": group} | body, to)
+
+    def _pending(self, answer: Any) -> Iterator[tuple[str, Any]]:
+        """Members that got an id and never came back with it, which keep a group from being empty
+        and are told by no request.
+        """
+        for row in () if answer is None else answer["groups"]:
+            if not row["members"] and row["group_state"] not in NO_MEMBERS:
+                for member in sorted(self.made.members.get(row["group_id"], ())):
+                    yield row["group_id"], {"member_id": member}
 
     def _members_leave(self, names: list[str], to: Address | None) -> Talk:
         """Members of the newer protocols, which DescribeGroups does not know."""
@@ -258,14 +272,31 @@ class Clearing:
         rows = ((row["group_id"], row["error_code"]) for row in answer["results"])
         return self._refused(GROUPS, rows)
 
-    def _alive(self, names: list[str], to: Address | None) -> Talk:
-        """Those of these groups that are there, where nothing can be deleted."""
+    def _deleted_if_empty(self, name: str, to: Address | None) -> Talk:
+        """A group of a fixed name, which may be somebody else's: only when nothing is in it."""
+        fetch, delete = self._version("OffsetFetch", 7), self._version("DeleteGroups", 2)
+        if fetch is None or fetch < ALL_TOPICS or delete is None:
+            return
+        if name not in (yield from self._alive([name], to, states=("Empty",))):
+            return
+        answer = yield Request("OffsetFetch", fetch, {"group_id": name, "topics": None}, to)
+        if answer is not None and not answer["error_code"] and not answer["topics"]:
+            yield Request("DeleteGroups", delete, {"groups_names": [name]}, to)
+
+    def _alive(
+        self, names: list[str], to: Address | None, states: tuple[str, ...] = ()
+    ) -> Talk:
+        """Those of these groups that are there, or are in one of these states."""
         version = self._version("DescribeGroups", 5)
         if version is None:
             return []
         answer = yield Request("DescribeGroups", version, {"groups": names}, to)
         rows = () if answer is None else answer["groups"]
-        return [row["group_id"] for row in rows if row["group_state"] not in ("Dead", "")]
+        return [
+            row["group_id"]
+            for row in rows
+            if (row["group_state"] in states if states else row["group_state"] not in NOBODY)
+        ]
 
 
 def told(left: Left) -> list[str]:

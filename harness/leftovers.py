@@ -1,7 +1,7 @@
 """What a run's cases made on a cluster that is not ours, as their transcripts tell it.
 
-These are the names that the run drew, and what granted requests set. Things of other people are
-left alone: a claim may commit offsets for a group called "my-group", and so may somebody else.
+These are the names that the run drew, and what granted requests made or set. A claim may commit
+offsets for a group called "my-group", and so may somebody else: such names are told apart.
 
 Pure: transcripts in, names out. What deletes them is `clearing`.
 """
@@ -19,6 +19,7 @@ from reference_impl.wire.apis import API
 
 CLIENT_METRICS, GROUP = 16, 32  # kinds of config resources that are named as one likes
 DELETE = 1  # an operation of IncrementalAlterConfigs
+EXISTS = 36
 LITERAL = 3  # the pattern of an ACL, before there were others
 # Kinds of things as a reader is told of them, one and several.
 TOPIC, GROUPS, QUOTA, USER, SETTING, ACL, TRANSACTION = (
@@ -38,12 +39,17 @@ class Made:
 
     `topics` are all names that were drawn, for any request may create a topic that it names;
     `created` are those of which the target said that it created them. `groups` maps a group to the
-    requests that it was used by, `quotas` and `settings` map their owners to keys.
+    requests that it was used by, `members` to ids that JoinGroup gave in it; `quotas` and
+    `settings` map their owners to keys. `fixed` and `fixed_groups` have names that no case drew:
+    several may share them, and a group of such a name may be somebody else's.
     """
 
     topics: set[str] = field(default_factory=set)
     created: set[str] = field(default_factory=set)
+    fixed: set[str] = field(default_factory=set)
     groups: dict[str, set[str]] = field(default_factory=dict)
+    members: dict[str, set[str]] = field(default_factory=dict)
+    fixed_groups: set[str] = field(default_factory=set)
     quotas: dict[Entity, set[str]] = field(default_factory=dict)
     users: set[tuple[str, int]] = field(default_factory=set)
     settings: dict[tuple[int, str], set[str]] = field(default_factory=dict)
@@ -78,6 +84,8 @@ class Made:
         return Made(
             topics=topics, created=self.created & topics,
             groups=_kept(self.groups, things, lambda name: (GROUPS, name)),
+            members=_kept(self.members, things, lambda name: (GROUPS, name)),
+            fixed_groups={name for name in self.fixed_groups if (GROUPS, name) in things},
             quotas=_kept(self.quotas, things, lambda entity: (QUOTA, entity_word(entity))),
             users={one for one in self.users if (USER, one[0]) in things},
             settings=_kept(self.settings, things, lambda owner: (SETTING, owner[1])),
@@ -95,6 +103,21 @@ def entity_word(entity: Entity) -> str:
     return ", ".join(f"{kind} {name or 'default'}" for kind, name in entity)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One request of a case, with its answer where that matters; `drawn` are the case's names."""
+
+    api: str
+    body: Any
+    answer: Any
+    drawn: frozenset[str]
+    tries: int
+
+    def rows(self, name: str) -> list[Any]:
+        """The rows of the answer; none when there is no answer."""
+        return [] if self.answer is None else list(self.answer[name] or ())
+
+
 def made_by(transcript: Transcript) -> Made:
     """Everything that a case made, or may have made."""
     made = Made()
@@ -107,7 +130,8 @@ def made_by(transcript: Transcript) -> Made:
         note = _NOTES.get(API[event.api].name)
         body = None if note is None else _decoded(headers.decode_request, event.raw)
         if note is not None and body is not None:
-            note(made, API[event.api].name, body, answers.get(event.step), drawn)
+            api, answer = API[event.api].name, answers.get(event.step)
+            note(made, _Asked(api, body, answer, drawn, event.tries))
     return made
 
 
@@ -132,50 +156,55 @@ def _decoded(decode: Callable[..., Any], *given: Any) -> Any:
     return None
 
 
-def _created(made: Made, _: str, asked: Any, answer: Any, drawn: frozenset[str]) -> None:
-    rows = [] if asked.get("validate_only") or answer is None else answer["topics"]
+def _created(made: Made, asked: _Asked) -> None:
+    rows = [] if asked.body.get("validate_only") else asked.rows("topics")
     names = {row["name"] for row in rows if row["error_code"] == 0}
-    made.created |= {name for name in names if name in drawn or not name.startswith("__")}
-    made.topics |= made.created
+    # Until it exists: only the last try is kept, and one before it has created the topic.
+    names |= {row["name"] for row in rows if row["error_code"] == EXISTS and asked.tries > 1}
+    made.created |= names & asked.drawn
+    made.fixed |= {name for name in names - asked.drawn if not name.startswith("__")}
 
 
-def _used(made: Made, api: str, asked: Any, _: Any, drawn: frozenset[str]) -> None:
-    if asked["group_id"] in drawn:
-        made.groups.setdefault(asked["group_id"], set()).add(api)
+def _used(made: Made, asked: _Asked) -> None:
+    group = asked.body["group_id"]
+    if group not in asked.drawn:
+        made.fixed_groups.add(group)
+        return
+    made.groups.setdefault(group, set()).add(asked.api)
+    if asked.api == "JoinGroup" and asked.answer is not None and asked.answer["member_id"]:
+        made.members.setdefault(group, set()).add(asked.answer["member_id"])
 
 
-def _produced(made: Made, _: str, asked: Any, answer: Any, drawn: frozenset[str]) -> None:
-    name = asked["transactional_id"]
-    if name in drawn and answer is not None and answer["error_code"] == 0:
+def _produced(made: Made, asked: _Asked) -> None:
+    name = asked.body["transactional_id"]
+    if name in asked.drawn and asked.answer is not None and asked.answer["error_code"] == 0:
         made.transactions.add(name)
 
 
-def _limited(made: Made, _: str, asked: Any, answer: Any, drawn: frozenset[str]) -> None:
-    if asked["validate_only"]:
+def _limited(made: Made, asked: _Asked) -> None:
+    if asked.body["validate_only"]:
         return
-    codes = [] if answer is None else [row["error_code"] for row in answer["entries"] or ()]
-    for index, entry in enumerate(asked["entries"]):
+    codes = [row["error_code"] for row in asked.rows("entries")]
+    for index, entry in enumerate(asked.body["entries"]):
         entity = tuple((part["entity_type"], part["entity_name"]) for part in entry["entity"])
         keys = {op["key"] for op in entry["ops"] if not op["remove"]}
-        ours = any(name in drawn for _, name in entity)
+        ours = any(name in asked.drawn for _, name in entity)
         granted = codes[index] == 0 if index < len(codes) else ours
         if keys and granted:
             made.quotas.setdefault(entity, set()).update(keys)
 
 
-def _enrolled(made: Made, _: str, asked: Any, answer: Any, drawn: frozenset[str]) -> None:
-    rows = () if answer is None else answer["results"]
-    granted = {row["user"] for row in rows if row["error_code"] == 0}
-    made.users |= {
-        (row["name"], row["mechanism"]) for row in asked["upsertions"] if row["name"] in granted
-    }
+def _enrolled(made: Made, asked: _Asked) -> None:
+    granted = {row["user"] for row in asked.rows("results") if row["error_code"] == 0}
+    rows = asked.body["upsertions"]
+    made.users |= {(row["name"], row["mechanism"]) for row in rows if row["name"] in granted}
 
 
-def _set(made: Made, _: str, asked: Any, __: Any, drawn: frozenset[str]) -> None:
-    for row in () if asked["validate_only"] else asked["resources"]:
+def _set(made: Made, asked: _Asked) -> None:
+    for row in () if asked.body["validate_only"] else asked.body["resources"]:
         owner = row["resource_type"], row["resource_name"]
         keys = {one["name"] for one in row["configs"] if one.get("config_operation") != DELETE}
-        if owner[0] in (CLIENT_METRICS, GROUP) and owner[1] in drawn and keys:
+        if owner[0] in (CLIENT_METRICS, GROUP) and owner[1] in asked.drawn and keys:
             made.settings.setdefault(owner, set()).update(keys)
 
 
@@ -185,22 +214,22 @@ ACL_FIELDS = (
 )  # fmt: skip
 
 
-def _allowed(made: Made, _: str, asked: Any, answer: Any, drawn: frozenset[str]) -> None:
-    codes = [] if answer is None else [row["error_code"] for row in answer["results"]]
-    for row, code in zip(asked["creations"], codes, strict=False):
-        if code == 0 and row["resource_name"] in drawn:
+def _allowed(made: Made, asked: _Asked) -> None:
+    codes = [row["error_code"] for row in asked.rows("results")]
+    for row, code in zip(asked.body["creations"], codes, strict=False):
+        if code == 0 and row["resource_name"] in asked.drawn:
             made.acls.add(tuple(row.get(name, LITERAL) for name in ACL_FIELDS))
 
 
-_NOTES: dict[str, Callable[..., None]] = {
+_NOTES: dict[str, Callable[[Made, _Asked], None]] = {
     "CreateTopics": _created, "InitProducerId": _produced, "AlterClientQuotas": _limited,
     "AlterUserScramCredentials": _enrolled, "CreateAcls": _allowed,
     "IncrementalAlterConfigs": _set, "AlterConfigs": _set, **dict.fromkeys(JOINING, _used),
 }  # fmt: skip
-# Of these, only what was granted was made.
+# Of these the answer matters: what was granted was made.
 _GRANTED = frozenset(
     {
         "CreateTopics", "InitProducerId", "AlterClientQuotas", "AlterUserScramCredentials",
-        "CreateAcls",
+        "CreateAcls", "JoinGroup",
     }
 )  # fmt: skip

@@ -37,11 +37,12 @@ class _Heap:
     offered: Versions
     made: Made = field(default_factory=Made)
     tried: Made = field(default_factory=Made)  # what stayed when it was to be deleted
+    last: Made = field(default_factory=Made)  # what cases may share: it goes when all are done
     why: Left = field(default_factory=dict)
     silent: bool = False  # a conversation broke off: nothing is tried again before the end
 
     def told(self) -> Left:
-        there = self.made.things() | self.tried.things()
+        there = self.made.things() | self.tried.things() | self.last.things()
         return {thing: self.why.get(thing, NOT_TRIED) for thing in there}
 
 
@@ -64,7 +65,9 @@ class Deleter:
             if heap is None:
                 heap = self._heaps[endpoint.bootstrap] = _Heap(endpoint, self._offered())
             self._transactions |= made.transactions
-            made.transactions = set()
+            heap.last.add(Made(created=made.fixed, topics=made.fixed,
+                               fixed_groups=made.fixed_groups))  # fmt: skip
+            made.transactions, made.fixed, made.fixed_groups = set(), set(), set()
             heap.made.add(made)
             enough = len(heap.made.topics) >= ENOUGH and not heap.silent
         if enough and self._talking.acquire(blocking=False):
@@ -82,7 +85,8 @@ class Deleter:
 
     def _all(self, heap: _Heap, deadline: float) -> None:
         heap.made.add(heap.tried)
-        heap.tried = Made()
+        heap.made.add(heap.last)
+        heap.tried, heap.last = Made(), Made()
         while heap.made and time.perf_counter() < deadline:
             before = heap.told()
             if not self._clear(heap, deadline - time.perf_counter()) or heap.told() == before:

@@ -95,8 +95,8 @@ class Standing:
             known = self._ends.get((watch.place, watch.life))
             if known is not None or not look or self.gone:
                 return known
-            how = self._dead(watch.endpoint)
-            return None if how is None else self._end(watch, how)
+            how, back = self._dead(watch.endpoint)
+            return None if how is None else self._end(watch, how, back)
 
     def returns(self) -> bool:
         """Whether a target that could not be reached is there again within a while."""
@@ -112,21 +112,24 @@ class Standing:
                 self.gone = f"the target is gone since {_named(self._last)} ({why})"
             return why is None
 
-    def _dead(self, endpoint: Endpoint) -> str | None:
-        """How it is dead, after some patience; None when every broker of it answers."""
-        began = time.perf_counter()
+    def _dead(self, endpoint: Endpoint) -> tuple[str | None, bool]:
+        """How it is dead, after some patience, and whether it came back by itself; (None, ...) when
+        every broker of it answers, if only after a stall.
+        """
+        began, ended = time.perf_counter(), None
         while True:
             how = next(filter(None, map(_silence, endpoint.bootstrap)), None)
             if how is None:
-                return None
+                return ended, True
+            ended = ENDED if ENDED in (how, ended) else None
             patience = STALL_S if how == SILENT else 0 if self.ours else BACK_S
             if time.perf_counter() - began >= patience:
-                return how
+                return how, False
             time.sleep(PAUSE_S)
 
-    def _end(self, watch: Watch, how: str) -> Death:
+    def _end(self, watch: Watch, how: str, back: bool) -> Death:
         cases = tuple(one.case for one in self._under_way if one.place == watch.place)
-        death = Death(how, cases, again=self._started_again(watch, how))
+        death = Death(how, cases, again=self._started_again(watch, how, back))
         self.deaths.append(death)
         self._ends[watch.place, watch.life] = death
         self._lives[watch.place] += 1
@@ -134,14 +137,16 @@ class Standing:
             self.gone = f"the target {how} while {_named(cases)} {_was(cases)} asked"
         return death
 
-    def _started_again(self, watch: Watch, how: str) -> bool:
+    def _started_again(self, watch: Watch, how: str, back: bool) -> bool:
         most = SILENCES if how == SILENT else DEATHS
-        if not self.ours or sum(one.how == how for one in self.deaths) >= most:
+        if sum(one.how == how for one in self.deaths) >= most:
             return False
+        if back or not self.ours:
+            return back
         with contextlib.suppress(Unavailable, StartFailed):
             if self.target.kind in OWNED or how == SILENT:
                 self.target.stop()
-            return self._dead(self.target.start(watch.shape)) is None
+            return self._dead(self.target.start(watch.shape))[0] is None
         return False
 
     def told(self) -> list[str]:

@@ -81,6 +81,13 @@ class DescribedTarget:
             self._external = running.external
             return running.endpoint(shape, self._settings())
 
+    def cluster_of(self, shape: Shape) -> Shape | None:
+        """The cluster that serves this shape, of those that are started: equal for shapes that
+        share one. Raises Unavailable.
+        """
+        start = self.described.start
+        return None if start is None else self._startable(start, shape)
+
     def advertised(self) -> Versions:
         with self._lock:
             if self.owned and not self._clusters:

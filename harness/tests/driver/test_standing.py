@@ -1,0 +1,227 @@
+"""A target that ends is noticed, told by its cases, and started again where it is ours."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.driver import standing
+from harness.driver.standing import ENDED, SILENT, Standing
+from harness.target import Endpoint, Shape, StartFailed, Unavailable
+from harness.targets import probe
+
+SHAPE = Shape()
+
+
+class Fake:
+    """A target of one broker; `address` is new with every start."""
+
+    def __init__(self, kind="external", owned=False, starts=True):
+        self.kind, self.owned, self.starts = kind, owned, starts
+        self.lives, self.up, self.done = 1, True, []
+        self.silent = False
+
+    @property
+    def endpoint(self):
+        return Endpoint((("127.0.0.1", self.lives),))
+
+    def available(self):
+        return None if self.up else "connection refused"
+
+    def start(self, shape):
+        self.done.append("start")
+        if not self.up:
+            if not self.starts:
+                raise StartFailed("no")
+            self.lives, self.up = self.lives + 1, True
+        return self.endpoint
+
+    def stop(self):
+        self.done.append("stop")
+        self.up, self.silent = False, False
+
+    def versions(self, address, seconds):
+        if self.silent:
+            raise probe.NotReady("silence") from TimeoutError()
+        if not self.up or address[1] != self.lives:
+            raise probe.NotReady("refused") from ConnectionRefusedError()
+        return {}
+
+
+@pytest.fixture
+def target(monkeypatch, request):
+    """A target that may be somebody else's; nobody waits long for it."""
+    found = Fake(**getattr(request, "param", {}))
+    monkeypatch.setattr(probe, "api_versions", found.versions)
+    for name in ("STALL_S", "BACK_S"):
+        monkeypatch.setattr(standing, name, 0.0)
+    monkeypatch.setattr(standing, "PAUSE_S", 0.0)
+    return found
+
+
+OURS = {"kind": "file", "owned": True}
+
+
+def test_who_answers_is_alive(target):
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        assert one.death(watch, look=True) is None
+        target.up = False
+        assert one.death(watch, look=False) is None, "nobody looked"
+    assert one.gone is None
+
+
+def test_the_end_of_a_strangers_target_is_the_end_of_the_run(target):
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        target.up = False
+        death = one.death(watch, look=True)
+    assert (death.how, death.cases, death.again, death.alone) == (ENDED, ("a",), False, True)
+    assert one.gone == "the target ended while a was asked"
+    assert not one.returns()
+
+
+def test_all_who_were_under_way_are_named_and_told(target):
+    one = Standing(target)
+    cases = [one.asked(f"case-{n}", target.endpoint, SHAPE) for n in range(5)]
+    watches = [case.__enter__() for case in cases]
+    target.up = False
+    death = one.death(watches[2], look=True)
+    assert len(death.cases) == 5 and not death.alone
+    assert one.gone == (
+        "the target ended while case-0, case-1, case-2 and 2 more were asked"
+    )
+    assert one.death(watches[0], look=False) is death, "who lost nothing is told as well"
+
+
+@pytest.mark.parametrize("target", [OURS], indirect=True)
+def test_ours_is_started_again(target):
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        target.up = False
+        death = one.death(watch, look=True)
+        assert death.again and one.gone is None
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        assert one.death(watch, look=True) is None, "this is another life"
+    assert target.done == ["start"], "no cluster is stopped that still serves others"
+
+
+@pytest.mark.parametrize("target", [OURS], indirect=True)
+def test_a_new_life_at_the_same_address_is_another(target):
+    """Its port may be fixed."""
+    one = Standing(target)
+    endpoint = target.endpoint
+    with one.asked("a", endpoint, SHAPE) as first:
+        target.up = False
+        one.death(first, look=True)
+        target.lives = 1
+        with one.asked("b", endpoint, SHAPE) as second:
+            assert one.death(second, look=True) is None
+        assert one.death(first, look=False) is not None
+
+
+@pytest.mark.parametrize("target", [OURS | {"starts": False}], indirect=True)
+def test_one_that_does_not_start_again_is_gone(target):
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        target.up = False
+        assert not one.death(watch, look=True).again
+    assert one.gone
+
+
+@pytest.mark.parametrize("target", [OURS], indirect=True)
+def test_there_is_a_bound(target, monkeypatch):
+    monkeypatch.setattr(standing, "DEATHS", 2)
+    one = Standing(target)
+    for left in (True, True, False):
+        with one.asked("a", target.endpoint, SHAPE) as watch:
+            target.up = False
+            assert one.death(watch, look=True).again == left
+
+
+@pytest.mark.parametrize("target", [OURS, {"kind": "process"}], indirect=True)
+def test_ours_that_says_nothing_is_stopped_first(target):
+    one = Standing(target)
+    for left in (True, True, False):
+        with one.asked("a", target.endpoint, SHAPE) as watch:
+            target.silent = True
+            death = one.death(watch, look=True)
+            assert (death.how, death.again) == (SILENT, left)
+    assert target.done == ["stop", "start"] * 2
+    assert one.gone == "the target stopped answering ApiVersions while a was asked"
+
+
+def test_who_stalls_is_not_given_up_at_once(target, monkeypatch):
+    monkeypatch.setattr(standing, "STALL_S", 60.0)
+    answers = iter([True, True, False])
+
+    def versions(address, seconds):
+        target.silent = next(answers)
+        return Fake.versions(target, address, seconds)
+
+    monkeypatch.setattr(probe, "api_versions", versions)
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        assert one.death(watch, look=True) is None
+
+
+def test_a_strangers_target_that_comes_back_has_ended_all_the_same(target, monkeypatch):
+    """Somebody restarts it; those who were under way are asked again."""
+    monkeypatch.setattr(standing, "BACK_S", 60.0)
+    answers = iter([False, False, True])
+
+    def versions(address, seconds):
+        target.up = next(answers)
+        return Fake.versions(target, address, seconds)
+
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        monkeypatch.setattr(probe, "api_versions", versions)
+        death = one.death(watch, look=True)
+    assert death is not None and death.again and one.gone is None
+
+
+def test_who_was_away_for_a_moment_returns(target, monkeypatch):
+    monkeypatch.setattr(standing, "BACK_S", 60.0)
+    answers = iter(["refused", "refused", None])
+    monkeypatch.setattr(target, "available", lambda: next(answers))
+    assert Standing(target).returns()
+
+
+def test_who_stays_away_is_gone_since_the_last_case(target):
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE):
+        pass
+    target.up = False
+    assert not one.returns()
+    assert one.gone == "the target is gone since a (connection refused)"
+
+
+@pytest.mark.parametrize("target", [OURS], indirect=True)
+def test_an_end_that_nobody_causes_alone_is_told(target):
+    one = Standing(target)
+    for killer in (True, False):
+        with one.asked("a", target.endpoint, SHAPE) as first, one.asked(
+            "b", target.endpoint, SHAPE
+        ):
+            target.up = False
+            assert one.death(first, look=True).again
+        if killer:
+            with one.asked("a", target.endpoint, SHAPE) as watch:
+                target.up = False
+                assert one.death(watch, look=True).alone
+            assert one.told() == []
+            one = Standing(target)
+    assert one.told() == [
+        "the target ended while a, b were asked; asked alone, none of them ends it"
+    ]
+
+
+def test_a_target_that_is_not_there_raises_from_nobody(target):
+    def unavailable(shape):
+        raise Unavailable("no Java")
+
+    target.kind, target.start = "process", unavailable
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        target.up = False
+        assert not one.death(watch, look=True).again
