@@ -19,7 +19,6 @@ from reference_impl.wire.apis import by_name
 BROKER = 4  # of a config resource's kinds
 # internal topic -> the type of a key that FindCoordinator makes it for
 INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
-BEING_MADE = 15  # COORDINATOR_NOT_AVAILABLE, while the internal topic is being made
 NOT_AVAILABLE = 15  # COORDINATOR_NOT_AVAILABLE
 WAIT_S = 20.0  # for internal topics that are made when they are first asked for
 

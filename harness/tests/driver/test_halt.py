@@ -1,0 +1,47 @@
+"""Ctrl-C ends cases that wait, from outside."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from harness.driver import run
+from harness.driver.halt import Halt, Halted
+from harness.scenario import Ask, Scenario
+from harness.targets.liars import LIARS, LyingServer
+from harness.tests.test_driver import ASK, HONEST, PATIENT
+
+
+def test_a_case_that_waits_ends_at_once():
+    """Its deadline is a minute, and it has another step to go to."""
+    halt, ended = Halt(), []
+    scenario = Scenario((ASK, Ask("ApiVersions", 0, {})))
+
+    def wait(endpoint):
+        try:
+            run(scenario, endpoint, nonce="n", deadline_s=PATIENT, halt=halt)
+        except Halted:
+            ended.append("halted")
+
+    with LyingServer(LIARS["never-answers"], HONEST) as server:
+        thread = threading.Thread(target=wait, args=(server.endpoint,), daemon=True)
+        thread.start()
+        while not halt._under_way or not halt._under_way[0]:
+            pass
+        halt.halt()
+        thread.join(PATIENT / 2)
+    assert ended == ["halted"] and not halt._under_way
+
+
+def test_nothing_is_begun_behind_it():
+    halt = Halt()
+    halt.halt()
+    with LyingServer(None, HONEST) as server, pytest.raises(Halted):
+        run(Scenario((ASK,)), server.endpoint, nonce="n", halt=halt)
+
+
+def test_who_is_not_halted_goes_on():
+    halt = Halt()
+    with LyingServer(None, HONEST) as server:
+        assert run(Scenario((ASK,)), server.endpoint, nonce="n", halt=halt).complete

@@ -1,0 +1,124 @@
+"""What a stranger tells of itself is believed, and what it does not tell stays unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.target import Setting
+from harness.targets import facts
+from harness.targets.liars import LyingServer
+from harness.targets.lies import HangUp
+from reference_impl.wire import headers
+from reference_impl.wire.apis import API
+
+OFFERED = dict.fromkeys(range(100), (0, 12))
+SECONDS = 60.0
+
+
+def answering(**bodies):
+    """A server of these APIs; a body may be a list of bodies, one after the other."""
+
+    def answer(frame):
+        header = headers.decode_request(frame).header
+        body = bodies.get(API[header.key].name)
+        if isinstance(body, list):
+            body = body.pop(0) if len(body) > 1 else body[0]
+        if body is None:
+            raise HangUp
+        return headers.encode_response(header.key, header.version, header.correlation_id, body)
+
+    return LyingServer(None, lambda: answer)
+
+
+def configs(**values):
+    rows = [
+        {"name": name.replace("_", "."), "value": value, "read_only": fixed, "is_sensitive": False}
+        for name, (value, fixed) in values.items()
+    ]
+    resource = {"error_code": 0, "resource_type": 4, "resource_name": "1", "configs": rows}
+    return {"results": [resource]}
+
+
+def test_settings_in_force():
+    with answering(DescribeConfigs=configs(a_b=("1", False), c=(None, True))) as server:
+        found = facts.settings(server.address, 1, OFFERED, SECONDS)
+    assert found == {"a.b": Setting("1", True), "c": Setting(None, False)}
+
+
+@pytest.mark.parametrize("offered", [OFFERED, {}])
+def test_who_does_not_tell_has_none(offered):
+    with answering() as server:
+        assert facts.settings(server.address, 1, offered, SECONDS) == {}
+
+
+COORDINATED = {"error_code": 0, "node_id": 1, "host": "h", "port": 1}
+BEING_MADE = COORDINATED | {"error_code": facts.NOT_AVAILABLE}
+
+
+def topics(**leaders):
+    """Metadata of internal topics, whose partitions are led by these."""
+    rows = [
+        {
+            "error_code": 0, "name": f"__{name}", "is_internal": True,
+            "partitions": [
+                {
+                    "error_code": 0, "partition_index": number, "leader_id": node,
+                    "replica_nodes": [], "isr_nodes": [],
+                }
+                for number, node in enumerate(nodes)
+            ],
+        }
+        for name, nodes in leaders.items()
+    ]  # fmt: skip
+    return {"brokers": [], "controller_id": 1, "topics": rows}
+
+
+def internal(**bodies):
+    with answering(**bodies) as server:
+        return facts.internal_topics(server.address, 2, OFFERED, SECONDS)
+
+
+def test_the_home_is_the_first_partition_that_the_broker_leads_in_both():
+    told = topics(consumer_offsets=[1, 2, 2, 1], transaction_state=[2, 1, 2])
+    found = internal(FindCoordinator=COORDINATED, Metadata=told)
+    assert found == {"__consumer_offsets": (4, 2), "__transaction_state": (3, 2)}
+
+
+def test_without_a_common_one_it_is_partition_0():
+    told = topics(consumer_offsets=[1, 2], transaction_state=[2, 1])
+    found = internal(FindCoordinator=COORDINATED, Metadata=told)
+    assert found == {"__consumer_offsets": (2, 0), "__transaction_state": (2, 0)}
+
+
+def test_topics_that_are_being_made_are_waited_for():
+    found = internal(
+        FindCoordinator=[BEING_MADE, BEING_MADE, COORDINATED],
+        Metadata=[topics(consumer_offsets=[-1]), topics(consumer_offsets=[2])],
+    )
+    assert found == {"__consumer_offsets": (1, 0)}
+
+
+def test_who_makes_none_is_not_waited_for():
+    assert internal(FindCoordinator=COORDINATED, Metadata=topics()) == {}
+    assert internal(Metadata=topics()) == {}
+    assert internal() == {}
+
+
+def altered(code=0, message=None):
+    row = {
+        "error_code": code, "error_message": message, "resource_type": 4, "resource_name": "",
+    }  # fmt: skip
+    return {"responses": [row]}
+
+
+@pytest.mark.parametrize(
+    ("bodies", "refused"),
+    [
+        ({"IncrementalAlterConfigs": altered()}, None),
+        ({"IncrementalAlterConfigs": altered(40, "no")}, "error 40: no"),
+        ({}, "IncrementalAlterConfigs is not answered"),
+    ],
+)
+def test_what_a_change_comes_to(bodies, refused):
+    with answering(**bodies) as server:
+        assert facts.alter(server.address, "", {"a": "1", "b": None}, OFFERED, SECONDS) == refused
