@@ -37,7 +37,10 @@ from reference_impl.wire.errors import ErrorCode, name_of
 
 GONE = -1  # the epoch by which a member of the newer protocols leaves
 AT_ONCE = 100  # names in one request
-TIMEOUT_MS = 5000
+# Topics in one request: before KRaft a controller does nothing else while it deletes them, and
+# other cases wait for it.
+TOPICS_AT_ONCE = 20
+TIMEOUT_MS = 15_000
 NO_ANSWER = "no answer"
 FOR_EVER = "Kafka has no request that deletes them; they expire"
 NOBODY = ("Dead", "")  # states of a group that is not there
@@ -107,14 +110,14 @@ class Clearing:
 
     def _all_at_once(
         self, kind: str, api: str, most: int, found: Iterable[Any], body: Any, told: Any,
-        to: Address | None = None, name: Any = str,
+        to: Address | None = None, name: Any = str, at_once: int = AT_ONCE,
     ) -> Talk:  # fmt: skip
         """Batches of one kind of thing: a request's body of them, its answer's (name, code)."""
         found = sorted(found, key=repr)
         version = self._version(api, most)
         if version is None:
             return self._stay(kind, map(name, found), f"the target has no {api}")
-        for batch in _batches(found):
+        for batch in _batches(found, at_once):
             answer = yield Request(api, version, body(batch, version), to)
             if answer is None:
                 self._stay(kind, map(name, batch), NO_ANSWER)
@@ -201,8 +204,9 @@ class Clearing:
             return ((row["name"], row["error_code"]) for row in answer["responses"])
 
         yield from self._all_at_once(
-            TOPIC, "DeleteTopics", 6, self.made.topics, body, told, controller
-        )
+            TOPIC, "DeleteTopics", 6, self.made.topics, body, told, controller,
+            at_once=TOPICS_AT_ONCE,
+        )  # fmt: skip
 
     # groups
 
@@ -308,9 +312,9 @@ def told(left: Left) -> list[str]:
     ]
 
 
-def _batches(found: list[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(found), AT_ONCE):
-        yield found[start : start + AT_ONCE]
+def _batches(found: list[Any], at_once: int = AT_ONCE) -> Iterator[list[Any]]:
+    for start in range(0, len(found), at_once):
+        yield found[start : start + at_once]
 
 
 def _members(answer: Any) -> Iterator[tuple[str, Any]]:

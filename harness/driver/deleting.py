@@ -21,9 +21,9 @@ from harness.target import Address, Endpoint, Versions
 from harness.transcript import Transcript
 
 ENOUGH = 150  # names that were drawn, not all of them for topics
-ANSWER_S = 5.0
-SOME_S = 15.0  # for what is deleted while the run goes on
-ALL_S = 30.0  # for what is deleted at its end
+ANSWER_S = 20.0  # longer than a request grants its broker
+SOME_S = 30.0  # for what is deleted while the run goes on
+ALL_S = 60.0  # for what is deleted at its end
 PAUSE_S = 0.5  # between tries of what is still there, at the end
 NOT_TRIED = "no time, or no answer"
 SILENCES = 2  # questions without an answer, after which no more is asked

@@ -108,8 +108,10 @@ class Turns:
         as well, is asked again when it is alone. `prepares`: labels of waits that may end in vain.
         """
         alone = alone or dry.alone(scenario) or self.told.alone(scenario.shape, case.claim.subject)
+        kills = dry.may_kill(scenario)
         waits = Waits(prepares, self.preparation) if self.preparation else NO_WAITS
         while True:
+            alone = alone or (kills and bool(self.standing.deaths))  # others would be asked again
             with self._turn(scenario.shape, alone):
                 found = self._in_turn(case, scenario, nonce, alone, waits)
             if found is not None:

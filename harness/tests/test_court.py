@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import pytest
+
+from harness import ending
+from harness.ahead import Ahead, Work
+from harness.case import Case
 from harness.claim import CaseId, Claim
 from harness.court import Court
+from harness.driver import standing
 from harness.expect import answered
 from harness.oracles import Nobody
 from harness.scenario import Scenario
 from harness.steps import create_topic, metadata, topic_ready
-from harness.targets import parse
+from harness.target import Endpoint
+from harness.targets import parse, probe
 from harness.tests.small_kafka import API_VERSIONS, CREATE_TOPICS, METADATA, small_kafka, word
-from harness.verdict import CONFORMS, INCONCLUSIVE, UNSUPPORTED
+from harness.verdict import CONFORMS, DIVERGES, INCONCLUSIVE, UNSUPPORTED
 
 DEADLINE_S = 60.0
+
+
+@pytest.fixture(autouse=True)
+def _nobody_comes_back(monkeypatch):
+    monkeypatch.setattr(standing, "BACK_S", 0.0)
 
 
 def court_of(server):
@@ -101,3 +113,81 @@ def test_a_claim_about_one_broker_is_judged_on_a_larger_cluster():
     assert one.verdict.kind == CONFORMS
     assert four.verdict.kind == INCONCLUSIVE
     assert "4 brokers are wanted" in four.verdict.reason
+
+
+class Mortal:
+    """A target of ours that ends when somebody asks for a deadly topic, and is started again."""
+
+    name, release, kind, owned = "mortal", "4.3", "file", True
+
+    def __init__(self):
+        self.servers = []
+
+    def available(self):
+        return None
+
+    def advertised(self):
+        return probe.api_versions(self.start(None).bootstrap[0])
+
+    def start(self, shape):
+        if not self.servers or self.servers[-1].listener.fileno() < 0:
+            self.servers.append(small_kafka(twist=self._twist))
+        return Endpoint((self.servers[-1].address,))
+
+    def _twist(self, key, version, answer):
+        if key == CREATE_TOPICS and answer["topics"][0]["name"] == "deadly":
+            self.servers[-1].stop()
+            return None
+        return answer
+
+    def stop(self):
+        for server in self.servers:
+            server.stop()
+
+
+def a_work(court, name, *steps):
+    """A case whose function asks these steps; "deadly" ones end the target."""
+    case = Case(a_case(f"demo.{name}"), court)
+    return Work(name, lambda case: case.judge(*steps, expect=answered("ask")), case, alone=False)
+
+
+def judged(court, works, jobs):
+    ahead = Ahead(works, jobs)
+    for work in works:
+        ahead.wait(work.key, lambda: None, 1.0)
+    ahead.close()
+    return {work.key: work.case.judgement.verdict for work in works}
+
+
+@pytest.mark.parametrize("jobs", [1, 8])
+def test_who_ends_the_target_is_known_and_the_others_are_judged(jobs):
+    target = Mortal()
+    court = Court(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
+    deadly = create_topic("deadly", name="ask", version=5)
+    fine = create_topic("fine", name="ask", version=5)
+    works = [
+        a_work(court, f"case-{n}", deadly if n in (3, 12) else fine)
+        for n in range(20)
+    ]
+    verdicts = judged(court, works, jobs)
+    killers = {name for name, verdict in verdicts.items() if ending.is_one(verdict)}
+    assert killers == {"case-3", "case-12"}
+    assert {verdicts[name].kind for name in killers} == {DIVERGES}
+    assert verdicts["case-3"].reason == "the target ended while ask was asked"
+    others = {verdict.kind for name, verdict in verdicts.items() if name not in killers}
+    assert others == {CONFORMS}
+    assert court.close() == []
+
+
+def test_behind_the_end_of_a_strangers_target_nothing_is_run():
+    target = Mortal()
+    target.owned = False
+    target.kind = "external"
+    court = Court(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
+    steps = [create_topic(word, name="ask", version=5) for word in ("deadly", "fine")]
+    first = court.judge(a_case("demo.killer"), Scenario(steps[:1]), answered("ask")).verdict
+    target.start = lambda shape: Endpoint((target.servers[0].address,))
+    behind = court.judge(a_case("demo.behind"), Scenario(steps[1:]), answered("ask")).verdict
+    assert ending.is_one(first) and first.kind == DIVERGES
+    assert behind.kind == INCONCLUSIVE
+    assert behind.reason == "not run: the target ended while demo.killer was asked"
