@@ -27,6 +27,7 @@ from harness.target import Setting, Shape
 WAITS, LEAST, FREE = "waits", "least", "free"
 LONG_MS = 30_000  # a timeout that a scenario means not to end
 MOST_SESSION_MS = 300_000  # group.max.session.timeout.ms before 2.3 (KIP-389 raised it)
+TURNS = 2  # what is done at intervals may have just been done, and be done late
 LONGEST_MS = 60_000  # a wait that is longer by more than this is not waited for
 
 
@@ -159,7 +160,7 @@ def fit(shape: Shape, subject: Iterable[str], in_force: Mapping[str, Setting]) -
             if more > LONGEST_MS:
                 slow[name] = value
             else:
-                patience += more
+                patience += TURNS * more
     return Fit(0 if slow else patience, least, slow, missing, settable)
 
 

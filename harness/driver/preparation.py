@@ -43,20 +43,28 @@ class Preparation:
 
     def __init__(self) -> None:
         self._in_vain: Counter[Hashable] = Counter()
+        self._met: set[Hashable] = set()  # waits that this target has satisfied in some case
         self._lock = threading.Lock()
 
     def patience(self, step: Until, seconds: float) -> float:
-        """How long to wait: briefly for what has been waited for in vain."""
+        """How long to wait: briefly for what has only ever been waited for in vain."""
         with self._lock:
-            return min(seconds, BRIEF_S) if self._in_vain[_key(step)] >= ENOUGH else seconds
+            never = self._in_vain[_key(step)] >= ENOUGH and _key(step) not in self._met
+            return min(seconds, BRIEF_S) if never else seconds
 
-    def met(self, step: Until, done: bool) -> None:
-        """Remember how a wait ended; one that was met is worth its deadline again."""
+    def ended(self, step: Until, done: bool) -> bool:
+        """Remember how a wait ended; whether its case goes on.
+
+        A target that does what is waited for in other cases was too slow in this one: what the case
+        asks next would be answered too early.
+        """
         with self._lock:
+            key = _key(step)
             if done:
-                self._in_vain.pop(_key(step), None)
+                self._met.add(key)
             else:
-                self._in_vain[_key(step)] += 1
+                self._in_vain[key] += 1
+            return done or key not in self._met
 
 
 def _key(step: Until) -> Hashable:

@@ -209,12 +209,11 @@ class Run:
             self.events[kept:] = [event for event in last if event.direction == "opened"]
             self.bodies.pop(label(step, self.step), None)
             time.sleep(pause)
-        if prepares:
-            prepares.met(step, done)
+        goes_on = prepares.ended(step, done) if prepares else done
         if not done:
             wanted = " and ".join(f"{p} {o} {v!r}" for p, o, v in step.conditions)
             self._event("unmet", connection_of(step), note=f"{wanted} after {tries} tries")
-            if prepares is None:
+            if not goes_on:
                 raise Stop
 
     def _open(self, step: Open) -> None:

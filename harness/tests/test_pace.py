@@ -32,9 +32,9 @@ def test_what_is_set_already_costs_nothing():
 
 
 def test_a_wait_is_longer_by_what_is_in_force():
-    assert fitted(group_initial_rebalance_delay_ms=0).patience_ms == 3000
+    assert fitted(group_initial_rebalance_delay_ms=0).patience_ms == pace.TURNS * 3000
     both = fitted(group_initial_rebalance_delay_ms=0, log_cleaner_backoff_ms=100)
-    assert both.patience_ms == 3000 + 14900
+    assert both.patience_ms == pace.TURNS * (3000 + 14900)
     assert fitted(group_initial_rebalance_delay_ms=9000).patience_ms == 0, "it is shorter here"
 
 
@@ -42,12 +42,12 @@ def test_what_takes_too_long_is_said_and_not_waited_for():
     found = fitted(log_retention_check_interval_ms=100, group_initial_rebalance_delay_ms=0)
     assert found.slow == {"log.retention.check.interval.ms": "300000"}
     assert found.patience_ms == 0
-    assert fitted(log_segment_delete_delay_ms=0).patience_ms == 60_000, "the longest that is"
+    assert fitted(log_segment_delete_delay_ms=0).patience_ms == pace.TURNS * 60_000, "the longest that is"
 
 
 def test_what_nobody_tells_has_kafkas_default():
     shape = Shape(config={"group.initial.rebalance.delay.ms": 0})
-    assert pace.fit(shape, (), {}).patience_ms == 3000
+    assert pace.fit(shape, (), {}).patience_ms == pace.TURNS * 3000
     assert pace.fit(Shape(config={"message.max.bytes": 1}), (), {}).missing
 
 
