@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from harness import card, causes, tally, wording
@@ -184,7 +185,7 @@ def _cause_details(number: int, cause: Cause, report: Report) -> str:
 
 
 def _folded(title: str, body: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+    return f"<details><summary>{escape(title)}</summary>\n\n{body}\n\n</details>"
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
