@@ -22,6 +22,8 @@ SHARE_STATES = ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareG
                 "DeleteShareGroupState", "ReadShareGroupStateSummary")  # fmt: skip
 FORBIDS_CREATION = 4  # the first version of Metadata that can forbid auto-creation
 _KEYS = ("group_id", "groups", "group_ids", "groups_names", "transactional_id")
+OF_GROUPS = ("AddOffsetsToTxn", "Heartbeat", "OffsetCommit", "OffsetDelete", "OffsetFetch",
+             "TxnOffsetCommit")  # fmt: skip
 # What these change is everybody's: features, brokers' registrations, voters.
 EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter",
               "LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")  # fmt: skip
@@ -83,6 +85,20 @@ def alone(scenario: Scenario) -> bool:
         for step in scenario.steps
         for asked in [step.ask if isinstance(step, Until) else step]
     )
+
+
+def uses_groups(scenario: Scenario) -> bool:
+    """Whether it asks about groups of consumers."""
+    return any("Group" in api or api in OF_GROUPS for api in _apis(scenario))
+
+
+def deletes_topics(scenario: Scenario) -> bool:
+    return "DeleteTopics" in _apis(scenario)
+
+
+def _apis(scenario: Scenario) -> set[str]:
+    asked = (step.ask if isinstance(step, Until) else step for step in scenario.steps)
+    return {step.api for step in asked if isinstance(step, Ask | Send)}
 
 
 def may_kill(scenario: Scenario) -> bool:

@@ -57,8 +57,8 @@ class Deleter:
         self._transactions: set[str] = set()  # which nobody can delete
         self.words: list[str] = []  # what else stayed
 
-    def add(self, endpoint: Endpoint, transcript: Transcript) -> None:
-        """Note what a case made; delete what has come together, unless somebody is at it."""
+    def add(self, endpoint: Endpoint, transcript: Transcript) -> bool:
+        """Note what a case made; whether enough has come together to be deleted."""
         made = made_by(transcript)
         with self._books:
             heap = self._heaps.get(endpoint.bootstrap)
@@ -69,10 +69,13 @@ class Deleter:
                                fixed_groups=made.fixed_groups))  # fmt: skip
             made.transactions, made.fixed, made.fixed_groups = set(), set(), set()
             heap.made.add(made)
-            enough = len(heap.made.topics) >= ENOUGH and not heap.silent
-        if enough and self._talking.acquire(blocking=False):
+            return len(heap.made.topics) >= ENOUGH and not heap.silent
+
+    def some(self, endpoint: Endpoint) -> None:
+        """Delete what has come together on this cluster, unless somebody is at it."""
+        if self._talking.acquire(blocking=False):
             try:
-                self._clear(heap, SOME_S)
+                self._clear(self._heaps[endpoint.bootstrap], SOME_S)
             finally:
                 self._talking.release()
 

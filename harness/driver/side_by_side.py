@@ -64,9 +64,24 @@ class Sharing:
         try:
             yield
         finally:
-            with self._changed:
-                self._alone = False
-                self._changed.notify_all()
+            self._leave()
+
+    @contextlib.contextmanager
+    def if_free(self) -> Iterator[bool]:
+        """Alone if nobody is here or waits to be alone; else the turn is not taken."""
+        with self._changed:
+            free = not (self._alone or self._sharing or self._waiting)
+            self._alone |= free
+        try:
+            yield free
+        finally:
+            if free:
+                self._leave()
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._alone = False
+            self._changed.notify_all()
 
 
 class Pool:

@@ -76,6 +76,11 @@ class Standing:
         """Whether it is ours to start again."""
         return self.target.kind in OWNED or bool(getattr(self.target, "owned", False))
 
+    @property
+    def life(self) -> int:
+        """Which life of the target this is; an address may be of an earlier one."""
+        return len(self.deaths)
+
     @contextlib.contextmanager
     def asked(self, case: str, endpoint: Endpoint, shape: Shape) -> Iterator[Watch]:
         """A case is under way for as long as this lasts."""
@@ -146,8 +151,22 @@ class Standing:
         with contextlib.suppress(Unavailable, StartFailed):
             if self.target.kind in OWNED or how == SILENT:
                 self.target.stop()
-            return self._dead(self.target.start(watch.shape))[0] is None
+            if self._serves(watch.shape):
+                return True
+            self.target.stop()  # it is neither dead nor alive
+            return self._serves(watch.shape)
         return False
+
+    def _serves(self, shape: Shape) -> bool:
+        """Whether a started target serves. One whose end was seen a moment ago may still look
+        alive to who started it.
+        """
+        deadline = time.perf_counter() + SANE_S
+        while self._dead(self.target.start(shape))[0] is not None:
+            if time.perf_counter() > deadline:
+                return False
+            time.sleep(PAUSE_S)
+        return True
 
     def told(self) -> list[str]:
         """The ends that nobody is known to have caused, in words, for the end of a run."""

@@ -19,6 +19,7 @@ from harness.driver.halt import Halt
 from harness.driver.keeping import Keeper
 from harness.driver.preparation import NO_WAITS, Preparation, Waits
 from harness.driver.runner import run
+from harness.driver.side_by_side import Sharing
 from harness.driver.standing import Death, Standing, Watch
 from harness.profiles import NOTHING_TOLD, Told
 from harness.scenario import Scenario
@@ -31,11 +32,16 @@ from harness.verdict import reached
 SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
 INTERRUPTED_S = 5.0  # for deleting what was made, when somebody waits for the end of a run
+CONSUMER_HEARTBEAT, NEW_COORDINATOR = 68, 1  # the version since which Kafka has its second one
 ALL_BROKERS = (altered.BROKER, "")
 
 
 class Unharmable(Exception):
     """The scenario harms brokers, and those of this target cannot be harmed from here."""
+
+
+class _Stale(Exception):
+    """The target has ended since its address was looked up: a case has to look it up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class Turns:
         self.keeper = Keeper() if shared else None
         self.deleter = Deleter(self._offered) if shared else None
         self.preparation = Preparation() if shared else None
+        self._groups = Sharing()  # of who uses groups; alone: who deletes topics
         self.looking = threading.Lock()  # while something is looked up once, for all cases
         self._lock = threading.RLock()  # of the target
         self._opened = False
@@ -112,8 +119,11 @@ class Turns:
         waits = Waits(prepares, self.preparation) if self.preparation else NO_WAITS
         while True:
             alone = alone or (kills and bool(self.standing.deaths))  # others would be asked again
-            with self._turn(scenario.shape, alone):
-                found = self._in_turn(case, scenario, nonce, alone, waits)
+            try:
+                with self._turn(scenario.shape, alone):
+                    found = self._in_turn(case, scenario, nonce, alone, waits)
+            except _Stale:
+                continue
             if found is not None:
                 return found
             alone = True
@@ -149,6 +159,7 @@ class Turns:
         self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits
     ) -> Seen | None:
         """What came of it; None when it has to be asked again, alone."""
+        life = self.standing.life
         endpoint = self._start(scenario.shape)
         if scenario.harms and not endpoint.nodes:
             raise Unharmable
@@ -159,19 +170,49 @@ class Turns:
         if fit.settable and not alone:
             return None
         with (
+            self._beside(scenario),
             self._kept(scenario, endpoint, fit),
             self.standing.asked(case.id, endpoint, scenario.shape) as watch,
         ):
+            if self.standing.life != life:
+                raise _Stale
             seen = self._drive(scenario, endpoint, nonce, fit, waits)
             death = self._death(watch, scenario, seen)
-        if self.deleter is not None:
-            self.deleter.add(endpoint, seen)
+        self._made(endpoint, seen)
         if death is None:
             _waited(fit, seen)
             return Seen(seen)
         if not death.again and not death.alone:
             raise Unavailable(self.standing.gone or "the target ended")
         return Seen(seen, death) if death.alone and (alone or not death.again) else None
+
+    @contextlib.contextmanager
+    def _beside(self, scenario: Scenario) -> Iterator[None]:
+        """Groups of a case are kept from cases that delete topics.
+
+        Kafka's first group coordinator looks at all groups when any topic is deleted, and forgets
+        those that are empty.
+        """
+        forgets = self.jobs > 1 and self._forgets_groups()
+        if forgets and dry.deletes_topics(scenario):
+            with self._groups.alone():
+                yield
+        elif forgets and dry.uses_groups(scenario):
+            with self._groups.shared():
+                yield
+        else:
+            yield
+
+    def _forgets_groups(self) -> bool:
+        return self._offered().get(CONSUMER_HEARTBEAT, (0, -1))[1] < NEW_COORDINATOR
+
+    def _made(self, endpoint: Endpoint, seen: Transcript) -> None:
+        """Delete now and then what cases made, where nobody else's groups suffer from it."""
+        if self.deleter is None or not self.deleter.add(endpoint, seen):
+            return
+        with self._groups.if_free() as free:
+            if free or not self._forgets_groups():
+                self.deleter.some(endpoint)
 
     def _death(self, watch: Watch, scenario: Scenario, seen: Transcript) -> Death | None:
         """The end of the target under this case. Who harms brokers may lose them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from harness import ending
@@ -121,7 +123,7 @@ class Mortal:
     name, release, kind, owned = "mortal", "4.3", "file", True
 
     def __init__(self):
-        self.servers = []
+        self.servers, self.lock = [], threading.RLock()
 
     def available(self):
         return None
@@ -130,15 +132,18 @@ class Mortal:
         return probe.api_versions(self.start(None).bootstrap[0])
 
     def start(self, shape):
-        if not self.servers or self.servers[-1].listener.fileno() < 0:
-            self.servers.append(small_kafka(twist=self._twist))
-        return Endpoint((self.servers[-1].address,))
+        with self.lock:
+            if not self.servers or self.servers[-1].listener.fileno() < 0:
+                number = len(self.servers)
 
-    def _twist(self, key, version, answer):
-        if key == CREATE_TOPICS and answer["topics"][0]["name"] == "deadly":
-            self.servers[-1].stop()
-            return None
-        return answer
+                def dies(key, version, answer):
+                    if key == CREATE_TOPICS and answer["topics"][0]["name"] == "deadly":
+                        self.servers[number].stop()
+                        return None
+                    return answer
+
+                self.servers.append(small_kafka(twist=dies))
+            return Endpoint((self.servers[-1].address,))
 
     def stop(self):
         for server in self.servers:

@@ -85,3 +85,17 @@ def test_a_setting_that_is_named_is_looked_at():
     assert dry.looks_at(scenario, "retention.ms")
     assert not dry.looks_at(scenario, "log.retention.ms")
     assert not dry.looks_at(scenario, "retention")
+
+
+@pytest.mark.parametrize(
+    ("api", "groups", "topics"),
+    [
+        ("JoinGroup", True, False), ("OffsetCommit", True, False), ("Produce", False, False),
+        ("DeleteTopics", False, True), ("ShareGroupHeartbeat", True, False),
+    ],
+)  # fmt: skip
+def test_who_uses_groups_and_who_deletes_topics(api, groups, topics):
+    for step in (Ask(api, 0, {}), Send(api, 0, {}, name="s"), Until(Ask(api, 0, {}), "x", "is", 1)):
+        scenario = Scenario((Raw(b""), step))
+        assert dry.uses_groups(scenario) == groups
+        assert dry.deletes_topics(scenario) == topics

@@ -30,7 +30,8 @@ def test_topics_are_deleted_when_enough_have_come_together():
     with Cluster("a", "b", "c", "d", "others") as cluster:
         deleter = Deleter(lambda: EVERYTHING)
         for name in "abcd":
-            deleter.add(cluster.endpoint, of(name))
+            if deleter.add(cluster.endpoint, of(name)):
+                deleter.some(cluster.endpoint)
         assert deletions(cluster) == [["a", "b", "c"]]
         deleter.rest()
     assert cluster.topics == {"others"}
@@ -101,8 +102,8 @@ def test_what_cases_share_goes_when_all_are_done():
         shared = made("shared")
         nobodys = Transcript(Header("t", "live", (), names={}), shared.events)
         deleter.add(cluster.endpoint, nobodys)
-        for name in "abc":
-            deleter.add(cluster.endpoint, of(name))
+        assert [deleter.add(cluster.endpoint, of(name)) for name in "abc"][-1]
+        deleter.some(cluster.endpoint)
         assert cluster.topics == {"shared"}
         deleter.rest()
     assert not cluster.topics

@@ -86,6 +86,18 @@ def test_those_who_share_agree_on_a_key():
         assert switched[-1] == "c"
 
 
+def test_a_turn_that_is_only_taken_if_it_is_free():
+    sharing = Sharing()
+    with sharing.if_free() as free, sharing.if_free() as second:
+        assert free and not second
+        late = Guest(sharing.shared())
+        assert late.waits()
+    assert late.came()
+    with sharing.if_free() as free:
+        assert not free
+    late.goes()
+
+
 def test_a_case_that_fails_ends_its_turn():
     sharing = Sharing()
     for turn in (sharing.shared, sharing.alone):

@@ -52,7 +52,7 @@ def target(monkeypatch, request):
     """A target that may be somebody else's; nobody waits long for it."""
     found = Fake(**getattr(request, "param", {}))
     monkeypatch.setattr(probe, "api_versions", found.versions)
-    for name in ("STALL_S", "BACK_S"):
+    for name in ("STALL_S", "BACK_S", "SANE_S"):
         monkeypatch.setattr(standing, name, 0.0)
     monkeypatch.setattr(standing, "PAUSE_S", 0.0)
     return found
@@ -225,3 +225,15 @@ def test_a_target_that_is_not_there_raises_from_nobody(target):
     with one.asked("a", target.endpoint, SHAPE) as watch:
         target.up = False
         assert not one.death(watch, look=True).again
+
+
+@pytest.mark.parametrize("target", [OURS], indirect=True)
+def test_one_that_is_neither_dead_nor_alive_is_stopped_first(target, monkeypatch):
+    """Its process is there and its port is closed."""
+    one, begin = Standing(target), target.start
+    monkeypatch.setattr(target, "start", lambda shape: begin(shape) if target.done else here)
+    here = target.endpoint
+    with one.asked("a", here, SHAPE) as watch:
+        target.up = False
+        assert one.death(watch, look=True).again
+    assert target.done == ["stop", "start"]
