@@ -15,7 +15,7 @@ from harness.driver.line import Line
 
 
 class Halted(BaseException):
-    """A case ends without a transcript; no `except Exception` of a claim sees it."""
+    """A case ends without a verdict; no `except Exception` of a claim sees it."""
 
 
 class Halt:
@@ -26,10 +26,10 @@ class Halt:
         self._lock = threading.Lock()
         self._under_way: list[dict[str, Line]] = []
 
-    def check(self) -> None:
-        """Raises Halted once somebody has halted."""
+    def check(self, error: type[BaseException] = Halted) -> None:
+        """Raises this once somebody has halted."""
         if self.on:
-            raise Halted
+            raise error
 
     @contextlib.contextmanager
     def reaches(self, lines: dict[str, Line]) -> Iterator[None]:

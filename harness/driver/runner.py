@@ -56,7 +56,8 @@ ROUND_TRIPS = 50  # a deadline is never shorter than this many connection set-up
 LONGEST_S = 60.0
 OWN_WAIT_S = 2.0  # granted beyond the time a request itself allows its broker
 QUIET_S = (0.2, 10, 1.0)  # a silence: at least, this many round trips, at most
-TRIES = 200
+TRIES = 500  # of a wait, at most
+MOST_S = 90.0  # what a wait lasts on a cluster whose own pace is slow
 OWN_WAITS = ("max_wait_ms", "timeout_ms")
 
 
@@ -77,8 +78,8 @@ def run(
     halt: Halt | None = None,
     waits: Waits = NO_WAITS,
 ) -> Transcript:
-    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness, and
-    Halted when `halt` says so. `fit` is what it costs on a cluster of other settings than it wants.
+    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
+    `halt` may end it at any step. `fit` is what it costs under other settings than it asks for.
     """
     one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits)
     try:
@@ -105,7 +106,7 @@ class Run:
     ):  # fmt: skip
         self.scenario, self.endpoint = scenario, endpoint
         self.halt, self.waits = halt or Halt(), waits
-        self.deadline_s = min(deadline_s + fit.patience_ms / 1000, max(LONGEST_S, deadline_s))
+        self.deadline_s = min(deadline_s + fit.patience_ms / 1000, max(MOST_S, deadline_s))
         self.words = Words(scenario, endpoint, fit)
         self.events: list[Event] = []
         self.lines: dict[str, Line] = {}
@@ -124,7 +125,7 @@ class Run:
     @property
     def patience_s(self) -> float:
         """How long a step may take: longer where a timeout had to be raised."""
-        return max(self.deadline_s, min(self.deadline_s + self.words.more_s, LONGEST_S))
+        return max(self.deadline_s, min(self.deadline_s + self.words.more_s, MOST_S))
 
     # the steps
 
@@ -132,7 +133,7 @@ class Run:
         try:
             for index, step in enumerate(self.scenario.steps):
                 self.step = index
-                self.halt.check()
+                self.halt.check(Stop)
                 self._one_step(step)
             self._drain()
         except Stop:
@@ -193,7 +194,7 @@ class Run:
         deadline = time.perf_counter() + patience_s
         kept = len(self.events)
         for tries, pause in zip(range(1, TRIES + 1), pauses(), strict=False):
-            self.halt.check()
+            self.halt.check(Stop)
             self._ask(step.ask)
             last = self.events[kept:]
             if any(event.direction not in ("opened", "sent", "received") for event in last):

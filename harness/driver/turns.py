@@ -179,6 +179,7 @@ class Turns:
             seen = self._drive(scenario, endpoint, nonce, fit, waits)
             death = self._death(watch, scenario, seen)
         self._made(endpoint, seen)
+        self.halt.check()
         if death is None:
             _waited(fit, seen)
             return Seen(seen)
@@ -208,7 +209,8 @@ class Turns:
 
     def _made(self, endpoint: Endpoint, seen: Transcript) -> None:
         """Delete now and then what cases made, where nobody else's groups suffer from it."""
-        if self.deleter is None or not self.deleter.add(endpoint, seen):
+        enough = self.deleter is not None and self.deleter.add(endpoint, seen)
+        if self.deleter is None or not enough or self.halt.on:
             return
         with self._groups.if_free() as free:
             if free or not self._forgets_groups():
@@ -217,6 +219,8 @@ class Turns:
     def _death(self, watch: Watch, scenario: Scenario, seen: Transcript) -> Death | None:
         """The end of the target under this case. Who harms brokers may lose them."""
         ends = set(seen.connections.values())
+        if self.halt.on:  # which has cut its connections
+            return None
         if scenario.harms:
             if not reached(seen) or "hung" in ends:
                 self.standing.death(watch, look=True)

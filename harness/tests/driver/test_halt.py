@@ -10,7 +10,7 @@ from harness.driver import run
 from harness.driver.halt import Halt, Halted
 from harness.scenario import Ask, Scenario
 from harness.targets.liars import LIARS, LyingServer
-from harness.tests.test_driver import ASK, HONEST, PATIENT
+from harness.tests.test_driver import ASK, HONEST, PATIENT, directions
 
 
 def test_a_case_that_waits_ends_at_once():
@@ -19,10 +19,7 @@ def test_a_case_that_waits_ends_at_once():
     scenario = Scenario((ASK, Ask("ApiVersions", 0, {})))
 
     def wait(endpoint):
-        try:
-            run(scenario, endpoint, nonce="n", deadline_s=PATIENT, halt=halt)
-        except Halted:
-            ended.append("halted")
+        ended.append(run(scenario, endpoint, nonce="n", deadline_s=PATIENT, halt=halt))
 
     with LyingServer(LIARS["never-answers"], HONEST) as server:
         thread = threading.Thread(target=wait, args=(server.endpoint,), daemon=True)
@@ -31,14 +28,16 @@ def test_a_case_that_waits_ends_at_once():
             pass
         halt.halt()
         thread.join(PATIENT / 2)
-    assert ended == ["halted"] and not halt._under_way
+    assert directions(ended[0]) == ["opened", "sent", "closed"] and not halt._under_way
 
 
 def test_nothing_is_begun_behind_it():
     halt = Halt()
     halt.halt()
-    with LyingServer(None, HONEST) as server, pytest.raises(Halted):
-        run(Scenario((ASK,)), server.endpoint, nonce="n", halt=halt)
+    with LyingServer(None, HONEST) as server:
+        assert not run(Scenario((ASK,)), server.endpoint, nonce="n", halt=halt).events
+    with pytest.raises(Halted):
+        halt.check()
 
 
 def test_who_is_not_halted_goes_on():

@@ -1,0 +1,150 @@
+"""Our own broker, given as HOST:PORT: another node id, a rack or none, and default settings.
+
+Whoever runs it so has done nothing wrong, so everything that can be judged conforms.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import suites
+from harness import advertised, dry, tally
+from harness.ahead import Ahead, Work
+from harness.case import Case
+from harness.claim import claim_of
+from harness.court import Court
+from harness.driver.brokers import Question
+from harness.oracles import Recorded
+from harness.recordings import Store
+from harness.results import jsonl
+from harness.target import Shape
+from harness.targets import parse
+from harness.verdict import BROKEN, CONFORMS, DIVERGES
+from reference_impl.io.server import serve
+
+ROOT = Path(__file__).resolve().parents[2]
+NODE = 3
+SAMPLE = 6  # claims of each suite
+DEADLINE_S = 30.0
+MOST_OF_THEM = 700  # cases of 2.8 that one broker can be asked
+# Suites whose claims are about several brokers.
+OF_SEVERAL = ("acks", "isr", "racks", "replication")
+SUITES = sorted(
+    one.name
+    for one in pkgutil.iter_modules(suites.__path__)
+    if one.ispkg and one.name not in (*OF_SEVERAL, "evidence", "recordings")
+)
+
+
+@pytest.fixture(scope="module", params=["", "eu-1a"], ids=["no rack", "a rack"])
+def stranger(request):
+    """Node 3, at 4.3."""
+    racks = (request.param,) if request.param else ()
+    with serve(release="4.3", config={"node.id": str(NODE)}, racks=racks) as cluster:
+        yield cluster.bootstrap[0]
+
+
+def sample(suite, release):
+    """The shortest claims of a suite that any cluster can be asked, each with its function."""
+    package = importlib.import_module(f"suites.{suite}")
+    found = []
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if ".test_" not in module.name:
+            continue
+        for function in vars(importlib.import_module(module.name)).values():
+            claim = claim_of(function)
+            if claim is None or claim.capabilities or claim.where.rpartition(".")[0] != module.name:
+                continue
+            cases = claim.cases(release, advertised.table(release))
+            taken = dry.run(function, cases[-1], release) if cases else None
+            if taken is not None and taken[0].shape == Shape():
+                found.append((len(taken[0].steps), claim.id, function, cases[-1]))
+    return [(function, case) for *_, function, case in sorted(found, key=lambda one: one[:2])]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_it_conforms_in_a_sample_of_every_suite(stranger, suite):
+    court = Court(
+        parse(stranger), Recorded(Store("4.3")), "4.3", nonce="stranger", deadline_s=DEADLINE_S
+    )
+    works = [
+        Work(case.id, function, Case(case, court), alone=False)
+        for function, case in sample(suite, "4.3")[:SAMPLE]
+    ]
+    ahead = Ahead(works, 4)
+    for work in works:
+        ahead.result(work.key)
+    ahead.close()
+    verdicts = {work.key: work.case.judgement.verdict for work in works}
+    assert {verdict.kind for verdict in verdicts.values()} <= {CONFORMS}, verdicts
+    assert court.close() == []
+
+
+def pytest_command(address, folder, *selection):
+    return [
+        sys.executable, "-m", "pytest", *selection, "-q", "--newest", "--target", address,
+        "--results", str(folder), "-p", "no:allure_pytest",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_it_conforms_in_whole_suites(tmp_path):
+    """Node 3 in a rack, at 2.8, which has no settings that can be changed for a run."""
+    command = [sys.executable, "-m", "harness", "broker", "--release", "2.8", "--racks", "eu-1a"]
+    broker = subprocess.Popen(
+        [*command, "--config", f"broker.id={NODE}"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        address = broker.stdout.readline().removeprefix("ready ").strip()
+        command = pytest_command(address, tmp_path, "suites/", "-m", "not harm")
+        subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
+    finally:
+        broker.kill()
+        broker.wait()
+        broker.stdout.close()
+    (file,) = tmp_path.glob("*/*.jsonl")
+    rows = jsonl.read(file).cases
+    wrong = [row["reason"] for row in rows if row["verdict"] in (DIVERGES, BROKEN)]
+    assert not wrong, wrong
+    assert sum(row["verdict"] == CONFORMS for row in rows) > MOST_OF_THEM
+
+
+def own(address):
+    """The names of topics that are not internal, and the settings of all brokers."""
+    with Question(parse(address).addresses[0], DEADLINE_S) as question:
+        body = {"topics": None, "allow_auto_topic_creation": False}
+        topics = question.ask("Metadata", 4, body)["topics"]
+        row = {"resource_type": 4, "resource_name": "", "configuration_keys": None}
+        (told,) = question.ask("DescribeConfigs", 1, {"resources": [row]})["results"]
+    names = {topic["name"] for topic in topics if not topic["name"].startswith("__")}
+    return names, {one["name"]: one["value"] for one in told["configs"]}
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_run_and_leaves_nothing(tmp_path):
+    """In the middle of cases that wait, with settings that were set for the run."""
+    with serve(release="4.3", config={"node.id": str(NODE)}) as cluster:
+        address = cluster.bootstrap[0]
+        before = own(address)
+        command = pytest_command(address, tmp_path, "suites/rebalance", "suites/share")
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+            while not any(file.stat().st_size > 4096 for file in tmp_path.glob("*/*.jsonl")):
+                assert running.poll() is None, running.stdout.read()
+                time.sleep(0.1)
+            during = own(address)
+            running.send_signal(signal.SIGINT)
+            said = running.communicate(timeout=DEADLINE_S)[0]
+        assert running.returncode == tally.INCOMPLETE, said
+        assert during[1] != before[1], "something was set"
+        assert own(address) == before, said
+    (file,) = tmp_path.glob("*/*.jsonl")
+    with pytest.raises(jsonl.BadResults, match="no footer"):
+        jsonl.read(file)
