@@ -1,0 +1,17 @@
+"""A program that is a small Kafka until somebody asks for a topic called "deadly"; then it ends."""
+
+import os
+import signal
+
+from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
+
+
+def dies(key, version, answer):
+    if key == CREATE_TOPICS and answer["topics"][0]["name"] == "deadly":
+        os._exit(3)
+    return answer
+
+
+if __name__ == "__main__":
+    print("ready", word(small_kafka(twist=dies)), flush=True)
+    signal.pause()

@@ -1,0 +1,46 @@
+"""A process that ends under a case is started again from its target file, and the case is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import ending
+from harness.ahead import Ahead
+from harness.court import Court
+from harness.oracles import Nobody
+from harness.steps import create_topic
+from harness.targets import parse
+from harness.tests.test_court import a_work
+from harness.verdict import CONFORMS
+
+FILE = """
+name = "dying"
+about = "A broker that ends when it is asked for a deadly topic"
+version = "1"
+release = "4.3"
+
+[start]
+command = ["{python}", "-m", "harness.tests.driver.dying"]
+per = "cluster"
+
+[ready]
+output = '^ready (?P<addresses>\\S+)$'
+"""
+
+
+@pytest.mark.slow
+def test_who_ends_a_process_is_known_and_the_others_are_judged(tmp_path):
+    file = tmp_path / "dying.toml"
+    file.write_text(FILE)
+    court = Court(parse(str(file)), Nobody("4.3"), "4.3", nonce="n", deadline_s=60.0)
+    steps = [create_topic(word, name="ask", version=5) for word in ("fine", "deadly")]
+    works = [a_work(court, f"case-{n}", steps[n in (5, 15)]) for n in range(24)]
+    ahead = Ahead(works, court.jobs)
+    for work in works:
+        ahead.result(work.key)
+    ahead.close()
+    verdicts = {work.key: work.case.judgement.verdict for work in works}
+    killers = {name for name, verdict in verdicts.items() if ending.is_one(verdict)}
+    assert killers == {"case-5", "case-15"}
+    assert {v.kind for name, v in verdicts.items() if name not in killers} == {CONFORMS}
+    assert court.close() == []
