@@ -31,6 +31,7 @@ ENDED = {
     "gone": "had closed the connection before",
     "unresolved": "had not given a value that the request needs",
     "unmet": "never gets to what is waited for",
+    "ended": "ends, and serves nobody until it is started again",
     "not attempted": "could not be asked: an earlier step failed",
 }
 

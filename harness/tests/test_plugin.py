@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from harness import checkers, ledger, plugin, recordings, session
+from harness import checkers, ledger, recordings, session
 from harness.cli import join
 from harness.provenance import Provenance
 from harness.results import jsonl
@@ -143,29 +143,6 @@ def test_somebody_elses_target_is_asked_again_unless_the_user_says_no(suite, kaf
 
 def test_nothing_is_asked_again_if_the_user_says_so(suite, kafka, moody):
     assert suite("--target", moody, "--oracle", kafka, "--again", "0").ret == 1
-
-
-def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
-    suite.write(extra="""
-        from harness.scenario import Raw
-
-        @claim("demo.garbage", evidence=("TOPIC-11",))
-        def test_garbage(case):
-            \"""It sends what is no request.\"""
-            case.judge(Raw(b"\\x00\\x00"))
-    """)
-    done = suite("--target", kafka, "--oracle", kafka, "--gentle")
-    assert done.ret == 0
-    done.assert_outcomes(passed=VERSIONS, deselected=1)
-    done.stdout.fnmatch_lines(["gentle: 1 cases are left out*"])
-
-
-def test_a_pooled_run_tells_how_far_it_is(suite, kafka, monkeypatch):
-    monkeypatch.setattr(plugin, "LINE_S", 0.0)
-    told = f"* of {VERSIONS} cases judged, * differ*"
-    suite("--target", kafka, "--oracle", kafka).stdout.fnmatch_lines([told])
-    suite("--target", kafka, "--oracle", kafka, "--jobs", "1").stdout.no_fnmatch_line(told)
-    suite("--target", kafka, "--oracle", kafka, "-qq").stdout.no_fnmatch_line(told)
 
 
 def test_who_lies_again_is_not_excused(suite, kafka, liar):

@@ -1,0 +1,37 @@
+"""Runs that judge many cases at a time: what they tell meanwhile, and what they leave out."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import plugin
+from harness.tests import test_plugin
+from harness.tests.test_plugin import VERSIONS
+
+# Fixtures are found by their names in this module.
+kafka, patience, suite = test_plugin.kafka, test_plugin.patience, test_plugin.suite
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow
+
+
+def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
+    suite.write(extra="""
+        from harness.scenario import Raw
+
+        @claim("demo.garbage", evidence=("TOPIC-11",))
+        def test_garbage(case):
+            \"""It sends what is no request.\"""
+            case.judge(Raw(b"\\x00\\x00"))
+    """)
+    done = suite("--target", kafka, "--oracle", kafka, "--gentle")
+    assert done.ret == 0
+    done.assert_outcomes(passed=VERSIONS, deselected=1)
+    done.stdout.fnmatch_lines(["gentle: 1 cases are left out*"])
+
+
+def test_a_pooled_run_tells_how_far_it_is(suite, kafka, monkeypatch):
+    monkeypatch.setattr(plugin, "LINE_S", 0.0)
+    told = f"* of {VERSIONS} cases judged, * differ*"
+    suite("--target", kafka, "--oracle", kafka).stdout.fnmatch_lines([told])
+    suite("--target", kafka, "--oracle", kafka, "--jobs", "1").stdout.no_fnmatch_line(told)
+    suite("--target", kafka, "--oracle", kafka, "-qq").stdout.no_fnmatch_line(told)
