@@ -35,6 +35,7 @@ _INDEX = re.compile(r"\[-?\d+\]")
 EVERY = "[*]"
 WEAK = frozenset({"not attempted", "unresolved", "gone"})  # endings that something earlier brought
 UNMET = "unmet"
+LONGEST_CODE = 100  # characters of a code, or of a list of codes, as an expectation words it
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +144,21 @@ def notes(row: Row) -> list[Mark]:
 def _of_difference(one: Row) -> Mark:
     path, pair = starred(one["path"]), (_plain(one["oracle"]), _plain(one["target"]))
     kind = one.get("kind") or grades.kind_of(one["path"], one["oracle"], one["target"])
-    codes = pair if kind == grades.CODE else None
-    return _mark(one, Identity(one.get("api"), path, kind, codes), pair)
+    return _mark(one, Identity(one.get("api"), path, kind, _codes(kind, pair)), pair)
 
 
 def _of_failure(one: Row) -> Mark:
     path = starred(one["path"])
     kind = one.get("kind") or grades.kind_of_failure(one["path"])
     pair = _number(one["wanted"]), _number(one["got"])
-    codes = pair if kind == grades.CODE else None
-    return replace(_mark(one, Identity(one.get("api"), path, kind, codes), pair), expected=True)
+    identity = Identity(one.get("api"), path, kind, _codes(kind, pair))
+    return replace(_mark(one, identity, pair), expected=True)
+
+
+def _codes(kind: str, pair: Pair) -> Pair | None:
+    """Both codes of a difference of codes; what stands there and is too long for one varies."""
+    fits = all(len(str(one)) <= LONGEST_CODE for one in pair)
+    return pair if kind == grades.CODE and fits else None
 
 
 def _of_finding(one: Row) -> Mark:

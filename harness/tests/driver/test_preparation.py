@@ -25,4 +25,4 @@ def test_what_comes_in_other_cases_was_only_late():
         remembered.ended(wait("early"), done=False)
     assert remembered.ended(wait("topic"), done=True)
     assert remembered.patience(wait("late"), 20.0) == 20.0
-    assert not remembered.ended(wait("late"), done=False), "what comes next would be asked too early"
+    assert not remembered.ended(wait("late"), done=False), "the next step would be too early"
