@@ -32,6 +32,7 @@ class Ahead:
     def __init__(self, work: Iterable[Work], jobs: int) -> None:
         self.jobs, self._work = jobs, tuple(work)
         self._again: set[str] = set()
+        self.not_again = 0  # cases that differ, for which no time was left
         for court in self._courts():
             court.later = True
         self._pool = Pool([(one.key, self._piece(one)) for one in self._work], jobs)
@@ -73,13 +74,16 @@ class Ahead:
             if judgement is None or judgement.verdict.kind != DIVERGES or not work.case.court.again:
                 return _raised(error)
             self._again.add(work.key)
-            return lambda: self._asked_again(work, error)
+            return lambda late: self._asked_again(work, error, late)
 
         return first
 
-    def _asked_again(self, work: Work, error: BaseException | None) -> None:
+    def _asked_again(self, work: Work, error: BaseException | None, late: bool) -> None:
         case = work.case
-        case.judgement = case.court.ask_again(case.case, case.judgement)
+        if late:
+            self.not_again += 1
+        else:
+            case.judgement = case.court.ask_again(case.case, case.judgement)
         self._again.discard(work.key)
         if not case.judgement.verdict.conforms:
             _raised(error)

@@ -222,11 +222,13 @@ def _nature(item: Any, case: Any) -> Any:
 
 def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Session) -> None:
     """Without cases that may kill a broker, or change what is everybody's."""
+    from harness.wording import counted
+
     others = [
         item for item in items if (case := _case(item)) and not _nature(item, case).gentle
     ]
     session.told.append(
-        f"gentle: {len(others)} cases are left out, which send malformed frames or change what is"
+        f"gentle: without {counted(len(others), 'case')} that may kill a broker or change what is"
         " everybody's; no setting of the target is changed"
     )
     if others:
@@ -437,6 +439,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if state.ahead is not None:
         state.ahead.close()
         state.line.wipe()
+        state.session.not_again = state.ahead.not_again
     interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
     uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
     trouble = state.trouble or uncollected or exitstatus == pytest.ExitCode.INTERNAL_ERROR

@@ -100,6 +100,7 @@ class Session:
         self.whole = False
         self.suites: frozenset[str] = frozenset()
         self.planned = False
+        self.not_again = 0  # cases that differ and were not asked again, for want of time
         self.told: list[str] = []  # what was set on targets for this run
         self.cards = 0  # of failing cases, shown so far
         self.exit = tally.INCOMPLETE
@@ -295,10 +296,18 @@ class Session:
         """What the run found out, the causes first, and what was not run."""
         reports = (Report(self._header(one), one.rows, one.surprises) for one in self.dockets)
         return [line for report in reports for line in summary.lines(report)] + [
+            *self._not_again(),
             *(line for docket in self.dockets for line in docket.left),
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]
+
+
+    def _not_again(self) -> list[str]:
+        if not self.not_again:
+            return []
+        cases = wording.counted(self.not_again, "case")
+        return [f"not asked again, for want of time: {cases} that differ"]
 
 
 def _arguments(word: str, options: Options) -> tuple[str, ...]:

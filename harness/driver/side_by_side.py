@@ -8,6 +8,7 @@ handed out in the order in which they are asked for, so reports do not depend on
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import time
 from collections import deque
@@ -15,8 +16,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+SECOND_S = 120.0  # for second pieces, at least
 LOOK_S = 0.2  # so often does who waits look up
-Piece = Callable[[], Any]  # of work; what it returns is a second piece, or None
+Piece = Callable[..., Any]  # of work; what it returns is a second piece, or None
 
 
 class Sharing:
@@ -88,13 +90,14 @@ class Pool:
     """Runs what it is given, `jobs` at a time, in the order of `work`.
 
     What a piece of work returns, if anything, is a second piece: those run at the end, one at a
-    time, when all first ones are done. Threads end with the program, whatever they wait for.
+    time, when all first ones are done, and are told whether it is late: when they take longer than
+    the first ones together. Threads end with the program, whatever they wait for.
     """
 
     def __init__(self, work: Sequence[tuple[Hashable, Piece]], jobs: int) -> None:
         self._work = deque(work)
         self._second: list[tuple[Hashable, Piece]] = []
-        self._told = time.perf_counter()
+        self._began = self._told = time.perf_counter()
         self._futures: dict[Hashable, Future[None]] = {key: Future() for key, _ in work}
         self._threads = [
             threading.Thread(target=self._first_pieces, daemon=True, name=f"case-{number}")
@@ -132,9 +135,12 @@ class Pool:
     def _second_pieces(self) -> None:
         for thread in self._threads:
             thread.join()
+        half = time.perf_counter()
+        most = max(half - self._began, SECOND_S)
         while self._second:
             key, piece = self._second.pop(0)
-            self._done(key, piece)
+            late = time.perf_counter() - half > most
+            self._done(key, functools.partial(piece, late))
 
     def _done(self, key: Hashable, piece: Piece) -> Piece | None:
         """Runs one piece; its second, if it has one and is not done with that."""

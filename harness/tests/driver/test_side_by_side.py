@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from harness.driver import side_by_side
 from harness.driver.side_by_side import Pool, Sharing
 
 LONG_S = 60.0  # for what happens at once, on any machine
@@ -143,7 +144,7 @@ def test_second_pieces_run_one_by_one_when_all_first_ones_are_done():
     def twice(key):
         def first():
             events.append(key)
-            return lambda: events.append(f"{key} again")
+            return lambda late: events.append(f"{key} again")
 
         return first
 
@@ -159,6 +160,34 @@ def test_second_pieces_run_one_by_one_when_all_first_ones_are_done():
     for key in ("b", "a", "late"):
         pool.result(key)
     assert events[2] == "late" and sorted(events[3:]) == ["a again", "b again"]
+
+
+def test_second_pieces_are_told_when_they_take_longer_than_the_first(monkeypatch):
+    class Clock:
+        now = 0.0
+
+        def perf_counter(self):
+            return self.now
+
+    clock, late = Clock(), []
+    monkeypatch.setattr(side_by_side, "time", clock)
+    monkeypatch.setattr(side_by_side, "SECOND_S", 5.0)
+
+    def second(told):
+        late.append(told)
+        clock.now += 6.0
+
+    def first():
+        clock.now += 4.0
+        return second
+
+    pool = Pool([(key, first) for key in "abc"], jobs=1)
+    for key in "abc":
+        pool.result(key)
+    assert late == [False, False, False]  # 12 s for the first ones, and not more for these
+    pool = Pool([("a", lambda: second), ("b", lambda: second)], jobs=1)
+    pool.result("b")
+    assert late[-2:] == [False, True], "at least 5 s"
 
 
 def test_who_waits_is_told_now_and_then():
