@@ -40,7 +40,7 @@ AT_ONCE = 100  # names in one request
 # Topics in one request: before KRaft a controller does nothing else while it deletes them, and
 # other cases wait for it.
 TOPICS_AT_ONCE = 20
-TIMEOUT_MS = 15_000
+TIMEOUT_MS = 10_000
 NO_ANSWER = "no answer"
 FOR_EVER = "Kafka has no request that deletes them; they expire"
 NOBODY = ("Dead", "")  # states of a group that is not there

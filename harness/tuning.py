@@ -97,9 +97,14 @@ class Tuning:
             self.cluster.alter(dict.fromkeys(settings))
             self._case = {}
 
+    @property
+    def changed(self) -> dict[str, str]:
+        """What is set now and was not before the run."""
+        return self._run | self._phase | self._case
+
     def put_back(self) -> str | None:
         """Bring everything back as it was before the run; why that was refused, in words."""
-        changed = self._run | self._phase | self._case
+        changed = self.changed
         refused = None
         if self.cluster is not None and changed:
             refused = self.cluster.alter(dict.fromkeys(changed))

@@ -21,7 +21,7 @@ from harness.target import Address, Endpoint, Versions
 from harness.transcript import Transcript
 
 ENOUGH = 150  # names that were drawn, not all of them for topics
-ANSWER_S = 20.0  # longer than a request grants its broker
+ANSWER_S = 12.0  # longer than a request grants its broker
 SOME_S = 30.0  # for what is deleted while the run goes on
 ALL_S = 60.0  # for what is deleted at its end
 PAUSE_S = 0.5  # between tries of what is still there, at the end
@@ -55,7 +55,6 @@ class Deleter:
         self._talking = threading.Lock()
         self._heaps: dict[tuple[Address, ...], _Heap] = {}
         self._transactions: set[str] = set()  # which nobody can delete
-        self.words: list[str] = []  # what else stayed
 
     def add(self, endpoint: Endpoint, transcript: Transcript) -> bool:
         """Note what a case made; whether enough has come together to be deleted."""
@@ -103,7 +102,7 @@ class Deleter:
         left: Left = dict.fromkeys(((TRANSACTION, name) for name in self._transactions), FOR_EVER)
         for heap in self._heaps.values():
             left |= heap.told()
-        return clearing.told(left) + self.words
+        return clearing.told(left)
 
     def forget(self) -> None:
         """The clusters end with this run, and all that was made on them."""

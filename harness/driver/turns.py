@@ -293,16 +293,20 @@ class Turns:
 
     def close(self, *, interrupted: bool = False) -> list[str]:
         """Leave the target as it was; what is not so, in words."""
-        told = self.standing.told()
-        if self._opened and self.standing.gone is None:
-            refused = self.tuning.put_back()
-            if self.keeper is not None:
-                self.keeper.put_back()
-                told += [f"not put back: {word}" for word in self.keeper.words]
-            told += [f"not put back: {refused}"] if refused else []
-        told += self._left_behind(interrupted)
+        told = [*self.standing.told(), *self._not_put_back(), *self._left_behind(interrupted)]
         self.target.stop()
         return told
+
+    def _not_put_back(self) -> list[str]:
+        """Put settings back; those that could not be."""
+        if self.standing.gone is not None:
+            names = ", ".join(self.tuning.changed)
+            return [f"not put back, for the target is gone: {names}"] if names else []
+        refused = self.tuning.put_back()
+        if self.keeper is not None:
+            self.keeper.put_back()
+        words = [*(self.keeper.words if self.keeper else ()), *([refused] if refused else [])]
+        return [f"not put back: {word}" for word in words]
 
     def _left_behind(self, interrupted: bool) -> list[str]:
         """What cases made and nobody can delete; of a cluster that ends with the run, nothing."""

@@ -196,3 +196,12 @@ def test_behind_the_end_of_a_strangers_target_nothing_is_run():
     assert ending.is_one(first) and first.kind == DIVERGES
     assert behind.kind == INCONCLUSIVE
     assert behind.reason == "not run: the target ended while demo.killer was asked"
+
+
+def test_what_was_set_on_a_target_that_is_gone_is_told():
+    with small_kafka() as server:
+        court = court_of(server)
+        court.turns.tuning._run = {"log.cleaner.backoff.ms": "100"}
+        court.turns.standing.gone = "the target ended"
+        told = court.close()
+    assert told == ["not put back, for the target is gone: log.cleaner.backoff.ms"]
