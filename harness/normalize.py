@@ -25,9 +25,8 @@ from reference_impl.wire.apis import API
 Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
 LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
-_DRAWN_ID = re.compile(  # a UUID; one of 22 characters; a UUID without its dashes, behind a name
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$|(?<=-)[0-9a-f]{32}$", re.ASCII
-)
+_DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$"
+                       r"|(?<=-)[0-9a-f]{32}$", re.ASCII)  # fmt: skip
 NO_ID = bytes(16)
 NO_BROKER = -1
 _INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
