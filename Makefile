@@ -7,7 +7,7 @@ PY      := $(VENV)/bin/python
 RESULTS ?= results
 TARGETS ?= reference@1.0 reference@2.2 reference@2.8 reference@3.9 reference@4.3
 
-.PHONY: help conformance test fast live lint bench clean
+.PHONY: help conformance test fast live lint bench docs clean
 
 help:  ## Show these lines
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1\t/' | expand -t 22
@@ -15,7 +15,7 @@ help:  ## Show these lines
 $(VENV)/.%: pyproject.toml ci/setup
 	@ci/setup $(VENV) $*
 
-conformance: $(VENV)/.spark  ## Judge the reference broker against Kafka's recorded answers; leave a dashboard
+conformance: $(VENV)/.conformance  ## Judge the reference broker against Kafka's recorded answers; leave a dashboard
 	@$(PY) ci/conformance.py --results $(RESULTS) $(addprefix --target ,$(TARGETS))
 
 test: $(VENV)/.test  ## Every test that needs no Docker: units, suites on recordings, live Kafka where Java and Maven are
@@ -32,6 +32,9 @@ lint: $(VENV)/.test  ## House rules, import contracts, ruff
 
 bench: $(VENV)/.test  ## Side-by-side figures against real Kafka and other peers
 	@$(VENV)/bin/touchstone bench
+
+docs: $(VENV)/.docs  ## The documentation, built strictly into build/docs
+	@$(PY) -m ci.docs --out build/docs
 
 clean:  ## Remove the environment, caches and results
 	rm -rf $(VENV) $(RESULTS) .pytest_cache .ruff_cache .hypothesis build *.egg-info

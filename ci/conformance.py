@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from harness.tally import BROKE, INCOMPLETE, worst
+from touchstone.harness.tally import BROKE, INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
 # In how many parts each is judged: the newer a release, the more versions there are to try; the
@@ -121,7 +121,7 @@ def compile_once() -> None:
 
 
 def touchstone(*argv: str) -> int:
-    command = [sys.executable, "-m", "harness", *argv]
+    command = [sys.executable, "-m", "touchstone", *argv]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.tally import INCOMPLETE, worst
+from touchstone.harness.tally import INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT_SHARE = 0.1
@@ -47,7 +47,7 @@ def suites_on(target: str, results: Path) -> Job:
 
 
 def fuzz_on(target: str, seconds: int, seed: int) -> Job:
-    argv = ("-m", "harness", "fuzz", "--target", target, "--seconds", str(seconds))
+    argv = ("-m", "touchstone", "fuzz", "--target", target, "--seconds", str(seconds))
     return Job(f"fuzz {target}", (*argv, "--seed", str(seed)))
 
 
@@ -103,7 +103,7 @@ def main() -> int:
     jobs = night(given.results, given.hours, seed)
     codes = play(jobs, given.hours * 3600 * (1 - REPORT_SHARE), time.monotonic)
     out = str(given.results / "dashboard")
-    report = ("-m", "harness", "report", str(given.results), "--allow-incomplete", "--out", out)
+    report = ("-m", "touchstone", "report", str(given.results), "--allow-incomplete", "--out", out)
     codes["report"] = run(report, given.hours * 3600 * REPORT_SHARE)
     for name, code in codes.items():
         print(f"{code}  {name}")

@@ -14,20 +14,21 @@ from pathlib import Path
 
 import click
 
-from fuzz import triage
-from fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
-from fuzz.cases import BadCase, accepted, corpus, keep_outcomes, load, outcomes
-from fuzz.corpus_run import NotPrepared, known, make, play_corpus, prepare, remove
-from fuzz.generator import TOPICS, Generator, harmless, pairs_of
-from fuzz.oracles import ORACLES
-from fuzz.runner import Link, NotOurs, refuse_strangers, stopwatch
-from harness import advertised
-from harness.target import Shape, StartFailed, Target, Unavailable
-from harness.targets import UnknownTarget, parse
-from harness.targets.probe import NotReady
+from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.fuzz import triage
+from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
+from touchstone.fuzz.cases import BadCase, accepted, corpus, keep_outcomes, load, outcomes
+from touchstone.fuzz.corpus_run import NotPrepared, known, make, play_corpus, prepare, remove
+from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
+from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.runner import Link, NotOurs, refuse_strangers, stopwatch
+from touchstone.harness import advertised
+from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.targets import UnknownTarget, parse
+from touchstone.harness.targets.probe import NotReady
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
-FINDINGS = Path(__file__).parent / "findings"
+FINDINGS = Path("touchstone-findings")  # where the command runs
 SMALL_CLUSTER = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
@@ -179,6 +180,8 @@ def command(word, names, seconds, cases, seed, out, replay, record, mine) -> Non
 
     Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead.
     """
+    if record and ROOT is None:
+        raise click.UsageError(f"--record {ONLY_HERE}")
     try:
         picked = chosen(names)
         target = parse(word)

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz.cases import Case, corpus
-from fuzz.generator import Generator, Pair, harmful
-from fuzz.mutators import SIZE, Mutate, mutators
-from fuzz.oracles import ORACLES, Oracle, Sent
-from fuzz.outcome import Outcome, signature
-from fuzz.runner import ASK_PATIENCE, Link
-from fuzz.segments import frames_in, may_wait
+from touchstone.fuzz.cases import Case, corpus
+from touchstone.fuzz.generator import Generator, Pair, harmful
+from touchstone.fuzz.mutators import SIZE, Mutate, mutators
+from touchstone.fuzz.oracles import ORACLES, Oracle, Sent
+from touchstone.fuzz.outcome import Outcome, signature
+from touchstone.fuzz.runner import ASK_PATIENCE, Link
+from touchstone.fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from fuzz.cases import Case, accepted
-from fuzz.outcome import signature
-from fuzz.runner import ASK_PATIENCE, Link
+from touchstone.fuzz.cases import Case, accepted
+from touchstone.fuzz.outcome import signature
+from touchstone.fuzz.runner import ASK_PATIENCE, Link
 
 METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
 FIND_COORDINATOR, HEARTBEAT, NO_SUCH_MEMBER = 10, 12, 25

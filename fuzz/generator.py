@@ -19,15 +19,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from fuzz.segments import frames_in
-from reference_impl.wire.apis import API
-from reference_impl.wire.embedded.consumer_protocol import (
+from touchstone.fuzz.segments import frames_in
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     encode_assignment,
     encode_subscription,
 )
-from reference_impl.wire.headers import decode_request, encode_request
-from reference_impl.wire.records import build
-from reference_impl.wire.schema import Field, fields_of
+from touchstone.reference_impl.wire.headers import decode_request, encode_request
+from touchstone.reference_impl.wire.records import build
+from touchstone.reference_impl.wire.schema import Field, fields_of
 
 CREATE_TOPICS, CREATE_PARTITIONS = 19, 37
 STOPPING: dict[int, str] = {

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, describe_answer
-from fuzz.segments import SIZE, may_wait
-from reference_impl.wire.headers import decode_request
+from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, describe_answer
+from touchstone.fuzz.segments import SIZE, may_wait
+from touchstone.reference_impl.wire.headers import decode_request
 
 UNKNOWN_SERVER_ERROR = "=-1"
 PRODUCE = 0

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from reference_impl.wire.headers import API_VERSIONS, decode_response
+from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response
 
 KEPT, CLOSED, RESET, SILENT, GARBLED = "kept", "closed", "reset", "silent", "garbled"
 """How a case ended: the probe was answered; FIN; RST; nothing until the deadline; not frames."""

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
-from reference_impl.wire.framing import FrameError, Frames
-from reference_impl.wire.headers import decode_response, encode_request
+from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
+from touchstone.reference_impl.wire.framing import FrameError, Frames
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 PROBE_CORRELATION = 0x70726F62  # "prob"
 PROBE = encode_request(18, 0, PROBE_CORRELATION, "touchstone-probe", {})

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from reference_impl.wire.headers import decode_request
+from touchstone.reference_impl.wire.headers import decode_request
 
 SIZE = 4
 LIMIT = 100 * 1024 * 1024

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from fuzz.campaign import Campaign, Finding, judge, play
-from fuzz.oracles import Oracle, Sent
-from fuzz.outcome import signature
-from fuzz.runner import Link
-from fuzz.segments import SIZE, frames_in
-from reference_impl.wire.headers import decode_request
+from touchstone.fuzz.campaign import Campaign, Finding, judge, play
+from touchstone.fuzz.oracles import Oracle, Sent
+from touchstone.fuzz.outcome import signature
+from touchstone.fuzz.runner import Link
+from touchstone.fuzz.segments import SIZE, frames_in
+from touchstone.reference_impl.wire.headers import decode_request
 
 Group = tuple[str, int, str]
 HEADER = SIZE + 8

@@ -2,14 +2,17 @@
 
 A command's module is imported only when that command is run: `touchstone broker` must serve within
 milliseconds and has no business importing Spark, Docker or pytest. Each entry of COMMANDS names a
-click command as "module:attribute"; adding a command is one row here and one file.
+click command of this package as "module:attribute"; adding a command is one row here and one file.
 """
 
 from __future__ import annotations
 
 import importlib
+from typing import NoReturn
 
 import click
+
+from touchstone.harness.extras import lacking
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # name: (where the click command lives, one line for `touchstone --help`)
@@ -28,13 +31,29 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),
     "pin": ("harness.cli.pin:command", "Write a run's differences as accepted divergences."),
     "compare": ("harness.cli.compare:command", "Show targets side by side, by suite and cause."),
+    "verify": ("harness.cli.verify:command", "Refuse a cut, mixed or unexplained result."),
     "report": ("harness.cli.report:command", "Aggregate result files with Spark into a dashboard."),
     "bench": ("harness.bench.__main__:command", "Measure against peers, side by side, in one run."),
 }
 
 
+def _without(ctx: click.Context, name: str | None, missing: ModuleNotFoundError) -> NoReturn:
+    """A command that lacks an extra says which, and ends as for any tool that is not there."""
+    reason = lacking(missing)
+    if reason is None:
+        raise missing
+    click.echo(f"touchstone {name} {reason}", err=True)
+    ctx.exit(3)
+
+
 class LazyGroup(click.Group):
     """A click group whose commands are imported when they are asked for."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as missing:
+            return _without(ctx, ctx.invoked_subcommand, missing)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -43,7 +62,10 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, attribute = COMMANDS[name][0].split(":")
-        return getattr(importlib.import_module(module), attribute)
+        try:
+            return getattr(importlib.import_module(f"touchstone.{module}"), attribute)
+        except ModuleNotFoundError as missing:
+            return _without(ctx, name, missing)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -52,11 +74,19 @@ class LazyGroup(click.Group):
 
 @click.command(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "show_default": True,
+        "auto_envvar_prefix": "TOUCHSTONE",
+    },
 )
 @click.version_option(package_name="kafka-touchstone", prog_name="touchstone")
 def main() -> None:
-    """Kafka's behaviour as named claims, proved on real Apache Kafka, run on any broker."""
+    """Kafka's behaviour as named claims, proved on real Apache Kafka, run on any broker.
+
+    Every option can be given as an environment variable: `broker --release` is
+    TOUCHSTONE_BROKER_RELEASE.
+    """
 
 
 if __name__ == "__main__":

@@ -1,29 +1,41 @@
 """Cases that are judged before pytest asks for them, many at a time, on a target that allows it.
 
 Pytest asks for one case after the other, in its order, and gets each as soon as it is judged. What
-differs is asked again when all others are done, so that a busy machine has no part in it.
+differs is asked again when all others are done, so that chance and a busy machine have no part in
+it. The rule, of which `side_by_side.Pool` does the timing and `court` the judging:
+
+1. Up to FEW cases are asked again alone, and their last answer counts.
+2. More of them are first asked again side by side. Who differs in the same way as before differs;
+   who does not is asked again alone, as in 1.
+3. A difference that was met again is not asked for in other cases, unless it is how a step ended,
+   which depends on deadlines.
+4. What was not asked again within RUN_S of the run (and AGAIN_S at least) is counted and told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness import progress
-from harness.case import Case
-from harness.driver.side_by_side import Piece, Pool
-from harness.verdict import DIVERGES
+from touchstone.harness import progress
+from touchstone.harness.case import Case
+from touchstone.harness.driver.lanes import LANES
+from touchstone.harness.driver.side_by_side import Again, Piece, Pool
+from touchstone.harness.verdict import DIVERGES
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One case with the claim's function that judges it; `alone`: nobody else may be asked."""
+    """One case with the claim's function that judges it; `alone`: nobody else may be asked;
+    `apart`: it has a cluster of its own, and others go on (`driver.lanes`).
+    """
 
     key: str
     function: Callable[[Case], None]
     case: Case
     alone: bool
+    apart: bool = False
 
 
 class Ahead:
@@ -35,7 +47,11 @@ class Ahead:
         self.not_again = 0  # cases that differ, for which no time was left
         for court in self._courts():
             court.later = True
-        self._pool = Pool([(one.key, self._piece(one)) for one in self._work], jobs)
+        pieces = {
+            apart: [(one.key, self._piece(one)) for one in self._work if one.apart is apart]
+            for apart in (False, True)
+        }
+        self._pool = Pool(pieces[False], jobs, pieces[True], LANES)
 
     def __contains__(self, key: str) -> bool:
         return key in self._pool
@@ -48,10 +64,16 @@ class Ahead:
         """Waits until a case is judged. Raises what its function raised."""
         self._pool.result(key)
 
+    def judged(self) -> Iterator[tuple[str, Case]]:
+        """The key and case of all that have a verdict; where they differ, it may be the first."""
+        for work in self._work:
+            if work.case.judgement is not None:
+                yield work.key, work.case
+
     def close(self) -> None:
         """End what is under way, and wait for it: it puts back what it has set."""
         for court in self._courts():
-            court.turns.halt.halt()
+            court.halt()
         self._pool.close(max((court.turns.deadline_s for court in self._courts()), default=0))
 
     def line(self) -> str:
@@ -74,28 +96,31 @@ class Ahead:
             if judgement is None or judgement.verdict.kind != DIVERGES or not work.case.court.again:
                 return _raised(error)
             self._again.add(work.key)
-            return lambda late: self._asked_again(work, error, late)
+            return lambda again: self._asked_again(work, error, again)
 
         return first
 
-    def _asked_again(self, work: Work, error: BaseException | None, late: bool) -> None:
+    def _asked_again(self, work: Work, error: BaseException | None, again: Again) -> Piece | None:
+        """Ask a case again; what it returns asks it alone."""
         case = work.case
-        if late:
+        if again.late:
             self.not_again += 1
-        else:
+        elif again.alone:
             case.judgement = case.court.ask_again(case.case, case.judgement)
+        elif not case.court.differs_again(case.case, case.judgement):
+            return lambda alone: self._asked_again(work, error, alone)
         self._again.discard(work.key)
-        if not case.judgement.verdict.conforms:
-            _raised(error)
+        return None if case.judgement.verdict.conforms else _raised(error)
 
     def _standing(self, work: Work) -> progress.Standing:
         judgement = work.case.judgement
         if judgement is None:
-            return progress.Standing(work.alone)
+            return progress.Standing(work.alone, apart=work.apart)
         events = () if judgement.target is None else judgement.target.events
         seconds = events[-1].at_us / 1e6 if events else 0.0
         differs = judgement.verdict.kind == DIVERGES
-        return progress.Standing(work.alone, seconds, differs, work.key in self._again)
+        again = work.key in self._again
+        return progress.Standing(work.alone, seconds, differs, again, work.apart)
 
 
 def _raised(error: BaseException | None) -> None:

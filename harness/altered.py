@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.scenario import Ask, Scenario, Send, Until
+from touchstone.harness.scenario import Ask, Scenario, Send, Until
 
 BROKER, LOGGER = 4, 8
 ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from harness.transcript import Exchange
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
-from reference_impl.wire.interpreter import DecodeError, Reader, walk
-from reference_impl.wire.schema import Message
+from touchstone.harness.transcript import Exchange
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.interpreter import DecodeError, Reader, walk
+from touchstone.reference_impl.wire.schema import Message
 
 
 @dataclass(frozen=True, slots=True)

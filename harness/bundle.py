@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness import expect, transcript
-from harness.case import Judgement
-from harness.claim import CaseId
-from harness.expect import Expectation
-from harness.recordings import slim
-from harness.results.rows import plain
-from harness.scenario import Scenario
-from harness.transcript import Transcript
-from harness.verdict import Verdict, judge
+from touchstone.harness import expect, transcript
+from touchstone.harness.case import Judgement
+from touchstone.harness.claim import CaseId
+from touchstone.harness.expect import Expectation
+from touchstone.harness.recordings import slim
+from touchstone.harness.results.rows import plain
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.verdict import Verdict, judge
 
 SCHEMA = 1
 

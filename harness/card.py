@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness import causes, grades, ledger, wording
-from harness import path as paths
-from harness.bundle import Bundle
-from harness.normalize import Reading, normalise
-from harness.results import rows
-from harness.transcript import Transcript
-from harness.verdict import DIVERGES
+from touchstone.harness import causes, grades, ledger, wording
+from touchstone.harness import path as paths
+from touchstone.harness.bundle import Bundle
+from touchstone.harness.normalize import Reading, normalise
+from touchstone.harness.results import rows
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.verdict import DIVERGES
 
 # What an element is called by, if it has it: what a person would say first.
 NAMES = (

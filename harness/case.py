@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.claim import CaseId, Claim
-from harness.expect import Expectation, nothing_expected, steps_named
-from harness.placeholders import Name
-from harness.scenario import Scenario
-from harness.transcript import Transcript
-from harness.verdict import Verdict
+from touchstone.harness.claim import CaseId, Claim
+from touchstone.harness.expect import Expectation, nothing_expected, steps_named
+from touchstone.harness.placeholders import Name
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.verdict import Verdict
 
 TOPIC_LENGTH = 30  # what a case's own topic is called is this long, on every target
 

@@ -6,8 +6,8 @@ files can be asked too, in three steps.
 
 1. *Candidates of a case.* What differs in its first step that differs explains the rest: later
    steps build on it. A setup step that ended otherwise, or answered another error code, goes first,
-   unless as many cases conform in spite of it. A step that answered, but never what was waited for,
-   is told by what it answered.
+   unless as many cases conform in spite of it, or the case could go on and met something of its
+   own. A step that answered, but never what was waited for, is told by what it answered.
 2. *Identity.* Equal are: API, field path (list indexes as [*]), kind, and for error codes both
    codes. Other values (offsets, names, counts) vary by case and are only shown. Three things are
    merged that are one by all appearances: an error code or a field that only has another place or
@@ -26,15 +26,21 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness import grades
-from harness.verdict import CONFORMS, DIVERGES
+from touchstone.harness import grades
+from touchstone.harness.checkers.answer_parses import ANSWER
+from touchstone.harness.verdict import CONFORMS, DIVERGES
 
 Row = Mapping[str, Any]
 Pair = tuple[Any, Any]
 _INDEX = re.compile(r"\[-?\d+\]")
 EVERY = "[*]"
-WEAK = frozenset({"not attempted", "unresolved", "gone"})  # endings that something earlier brought
-UNMET = "unmet"
+# Endings that something earlier brought, and topics that were made in another way than asked.
+WEAK = frozenset({"not attempted", "unresolved", "gone", grades.MADE})
+UNMET, ENDED = "unmet", "ended"  # ENDED: the target, and not only a connection
+# Codes of what is not there, or not yet: topics, partitions, leaders, coordinators, their ids.
+ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
+# Numbers of answers that scenarios count on in the requests behind them.
+HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
 LONGEST_CODE = 100  # characters of a code, or of a list of codes, as an expectation words it
 
 
@@ -156,12 +162,16 @@ def _of_failure(one: Row) -> Mark:
 
 
 def _codes(kind: str, pair: Pair) -> Pair | None:
-    """Both codes of a difference of codes; what stands there and is too long for one varies."""
+    """Both codes of a difference of codes, or how a step ended that ended the target; what stands
+    there and is too long for a code varies."""
     fits = all(len(str(one)) <= LONGEST_CODE for one in pair)
-    return pair if kind == grades.CODE and fits else None
+    return pair if (kind == grades.CODE or pair[1] == ENDED) and fits else None
 
 
 def _of_finding(one: Row) -> Mark:
+    if one["path"] == ANSWER:  # the same as the difference that other cases tell of
+        identity = Identity(one.get("api"), ANSWER, grades.CONNECTION)
+        return _mark(one, identity, ("decodes", one["sentence"]))
     kind = one.get("kind") or grades.kind_of_finding(one["checker"])
     identity = Identity(one.get("api"), starred(one["path"]), kind, checker=one["checker"])
     return _mark(one, identity, (None, None))
@@ -215,21 +225,44 @@ def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
     deciding = marks(row)
     graver = [mark for mark in deciding if mark.identity.kind != grades.PROSE]
     deciding = graver or deciding
-    first = deciding[0].at
+    first = [mark for mark in deciding if mark.at == deciding[0].at]
     before = [
         mark for mark in notes(row)
-        if mark.at < first and _explains(mark) and not excused(mark.identity)
+        if mark.at < first[0].at and _explains(mark, first) and not excused(mark.identity)
     ]  # fmt: skip
     if not before:
-        return _most_telling([mark for mark in deciding if mark.at == first])
+        return _most_telling(first)
     earliest = min(mark.at for mark in before)
     # A step that never got there is told by its values too, which by themselves explain nothing.
     step = [m for m in notes(row) if m.at == earliest and m.identity.kind != grades.PROSE]
+    handed = [mark for mark in step if _handed_back(mark)]
+    if handed and not any(mark.identity.kind == grades.CODE for mark in step):
+        return handed
     return _most_telling(step)
 
 
-def _explains(mark: Mark) -> bool:
-    return explains(mark.identity.kind, mark.pair[1])
+def _handed_back(mark: Mark) -> bool:
+    """Whether this is a number that later requests name: as Kafka answered it, not the target."""
+    numbers = all(isinstance(one, int) for one in mark.pair)
+    return numbers and mark.identity.path.rpartition(".")[2] in HANDED_BACK
+
+
+def _explains(mark: Mark, first: Iterable[Mark]) -> bool:
+    """Whether a setup step's oddity can be why the first step that counts differs.
+
+    What a setup step was to make may be there although its answer does not decode, or a wait for it
+    was in vain. The case went on then, and what it met later is its own, unless a step could not be
+    asked, or was told that something is not there.
+    """
+    if _handed_back(mark):
+        return True
+    if not explains(mark.identity.kind, mark.pair[1]):
+        return False
+    if mark.pair[1] != UNMET and mark.identity.path != ANSWER:
+        return True
+    return any(
+        one.pair[1] in (ABSENT if one.identity.kind == grades.CODE else WEAK) for one in first
+    )
 
 
 def explains(kind: str, target: Any) -> bool:
@@ -247,7 +280,10 @@ def _most_telling(step: list[Mark]) -> list[Mark]:
     codes = [mark for mark in plain if mark.identity.kind == grades.CODE]
     if codes:
         return codes
-    inside = [mark for mark in plain if mark.identity.kind != grades.CONNECTION]
+    inside = [
+        mark for mark in plain
+        if mark.identity.kind != grades.CONNECTION or mark.identity.path == ANSWER
+    ]  # fmt: skip
     return inside if inside and any(mark.pair[1] == UNMET for mark in plain) else plain
 
 
@@ -280,6 +316,10 @@ def _merged(rows: Sequence[Row], candidates: Sequence[list[Mark]]) -> list[list[
             for other in alike:
                 if one != other and not versions[one] & versions[other]:
                     join(one, other)
+    for alike in _alike(found, _moved):
+        for other in alike[1:]:
+            if not versions[alike[0]] & versions[other]:
+                join(alike[0], other)
     for alike in _alike(found, _across_apis):
         for other in alike[1:]:
             join(alike[0], other)
@@ -302,6 +342,16 @@ def _variant(row: Row, mark: Mark) -> Hashable:
     leaf = identity.path.removesuffix(EVERY).rpartition(".")[2]
     answered = None if identity.codes is None else identity.codes[1]
     return row["claim"], mark.step, identity.api, identity.kind, leaf, answered, identity.checker
+
+
+def _moved(row: Row, mark: Mark) -> Hashable:
+    """One field of an array's elements, and both values: in other versions the array stands inside
+    another (OffsetFetch 8, FindCoordinator 4)."""
+    identity = mark.identity
+    array, _, leaf = identity.path.rpartition(".")
+    array = array.rpartition(".")[2]
+    whole = identity if not array.endswith(EVERY) else ""
+    return whole, array, leaf, identity.api, identity.kind, mark.pair, identity.checker
 
 
 def _across_apis(row: Row, mark: Mark) -> Hashable:
@@ -406,10 +456,15 @@ def _notes(
 def foremost(found: Sequence[Cause], count: int) -> list[Cause]:
     """As many causes as can be shown: those that most cases rest on, still the gravest first.
 
-    The gravest alone would hide behind single lost connections what most of a run is about.
+    The gravest alone would hide behind single lost connections what most of a run is about. What
+    ends the target is shown even if it is one case.
     """
-    most = sorted(found, key=lambda cause: -len(cause.cases))[:count]
+    most = sorted(found, key=lambda cause: (not _fatal(cause), -len(cause.cases)))[:count]
     return [cause for cause in found if cause in most]
+
+
+def _fatal(cause: Cause) -> bool:
+    return any(target == ENDED for _, target in cause.pairs)
 
 
 def version_words(versions: Sequence[int]) -> str:

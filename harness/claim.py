@@ -21,15 +21,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import covering
-from harness.advertised import Table, served
-from harness.expect import fits
-from harness.target import Shape
-from reference_impl.wire.apis import by_name
+from touchstone.checkout import ROOT
+from touchstone.harness import covering
+from touchstone.harness.advertised import Table, served
+from touchstone.harness.expect import fits
+from touchstone.harness.target import Shape
+from touchstone.reference_impl.wire.apis import by_name
 
 MUST, SHOULD, MAY, OBSERVED = "MUST", "SHOULD", "MAY", "OBSERVED"
 LEVELS = (MUST, SHOULD, MAY, OBSERVED)
 ATTRIBUTE = "__touchstone_claim__"
+PACKAGE = "touchstone."
 _ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)+")
 _EVIDENCE = re.compile(r"[A-Z]+-\d+(?:\.\d+)?|KIP-\d+|observed on \S.*|schema \S.*")
 RESERVED = frozenset({"version", "release", "id", "claim", "topic", "group", "name", "judge"})
@@ -163,7 +165,7 @@ def claim(
     versions = versions() if callable(versions) else versions
 
     def mark(function: Callable[..., None]) -> Callable[..., None]:
-        module, name = function.__module__, function.__qualname__
+        module, name = place_of(function.__module__), function.__qualname__
         made = Claim(
             id=id,
             sentence=" ".join((function.__doc__ or "").split()),
@@ -197,9 +199,19 @@ def claim_of(function: Any) -> Claim | None:
     return getattr(function, ATTRIBUTE, None)
 
 
+def place_of(module: str) -> str:
+    """A module as pytest is asked for it: by its path in a checkout, by its full name elsewhere."""
+    return module if ROOT is None else module.removeprefix(PACKAGE)
+
+
+def module_of(place: str) -> str:
+    """The name under which a module's place is imported; the inverse of `place_of`."""
+    return place if place.startswith(PACKAGE) else f"{PACKAGE}{place}"
+
+
 def suite_of(module: str) -> str:
     """`suites.topics.test_create` belongs to the suite `topics`."""
-    parts = module.split(".")
+    parts = module.removeprefix(PACKAGE).split(".")
     return parts[1] if parts[0] == "suites" and len(parts) > 2 else parts[0]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.leftovers import (
+from touchstone.harness.leftovers import (
     ACL,
     ACL_FIELDS,
     DELETE,
@@ -31,9 +31,9 @@ from harness.leftovers import (
     Thing,
     entity_word,
 )
-from harness.target import Address, Versions
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.errors import ErrorCode, name_of
+from touchstone.harness.target import Address, Versions
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.errors import ErrorCode, name_of
 
 GONE = -1  # the epoch by which a member of the newer protocols leaves
 AT_ONCE = 100  # names in one request

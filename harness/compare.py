@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from harness.grades import ASKED, CONNECTION, MISSING, VALUE, kind_of
-from harness.normalize import Reading, normalise
-from harness.path import Step, spell
-from harness.transcript import Transcript
+from touchstone.harness.grades import ASKED, CONNECTION, MADE, MISSING, VALUE, kind_of
+from touchstone.harness.normalize import Reading, normalise
+from touchstone.harness.path import Step, spell
+from touchstone.harness.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
         words = [side.outcome if side else "not attempted" for side in (left, right)]
         return [differs("connection", *words, CONNECTION)]
     found = []
+    if MADE in (left.outcome, right.outcome):
+        return [differs(MADE, left.outcome, right.outcome, CONNECTION)]
     if left.outcome != right.outcome:
         found.append(differs("connection", left.outcome, right.outcome, CONNECTION))
     elif left.frames != right.frames:
@@ -74,11 +76,19 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
         found.append(differs("version", left.version, right.version, VALUE))
     if left.undecodable != right.undecodable:
         found.append(differs("answer", _readable(left), _readable(right), CONNECTION))
-    elif left.answer is not None and right.answer is not None:
+    elif left.answer is not None and right.answer is not None and not _equal(left, right):
         for path, *pair in _values(left.answer, right.answer, ()):
             spelled = spell(path)
             found.append(differs(spelled, *pair, kind_of(spelled, *pair)))
     return found
+
+
+def _equal(left: Reading, right: Reading) -> bool:
+    """Whether the answers are equal in all fields, which costs less to see than where they differ.
+
+    Of one version all fields have one type; of two, `True == 1` would hide a difference.
+    """
+    return left.version == right.version and left.answer == right.answer
 
 
 def _readable(reading: Reading) -> str:

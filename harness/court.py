@@ -9,26 +9,30 @@ Whatever goes wrong in here is BROKEN, with the stack.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from harness import advertised, causes, driver, ending, grades, profiles
-from harness.advertised import Table
-from harness.case import Judgement
-from harness.claim import CaseId, Claim
-from harness.driver.turns import SHARED_KINDS, Seen, Turns, Unharmable
-from harness.expect import Expectation
-from harness.oracles import Live, Nobody, Oracle, Recorded
-from harness.profiles import NOTHING_TOLD, Told
-from harness.provenance import teller
-from harness.recordings import Missing, Store
-from harness.scenario import Ask, Scenario, Send, Until
-from harness.target import StartFailed, Target, Unavailable
-from harness.targets import parse, probe
-from harness.targets.recorded import RecordedTarget
-from harness.verdict import (
+from touchstone.harness import advertised, causes, driver, ending, grades, profiles
+from touchstone.harness.advertised import Table
+from touchstone.harness.case import Judgement
+from touchstone.harness.claim import CaseId, Claim
+from touchstone.harness.driver import auto_creation
+from touchstone.harness.driver.lanes import Lanes
+from touchstone.harness.driver.turns import SHARED_KINDS, Seen, Turns, Unharmable
+from touchstone.harness.expect import Expectation
+from touchstone.harness.oracles import Live, Nobody, Oracle, Recorded
+from touchstone.harness.profiles import NOTHING_TOLD, Told
+from touchstone.harness.provenance import teller
+from touchstone.harness.recordings import Missing, Store
+from touchstone.harness.scenario import Ask, Scenario, Send, Until
+from touchstone.harness.target import OutOfScope, StartFailed, Target, Unavailable
+from touchstone.harness.targets import parse, probe
+from touchstone.harness.targets.recorded import RecordedTarget
+from touchstone.harness.verdict import (
     DIVERGES,
+    OUT_OF_SCOPE,
     UNSUPPORTED,
     Verdict,
     broken,
@@ -36,7 +40,7 @@ from harness.verdict import (
     judge,
     unsupported,
 )
-from reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.apis import by_name
 
 AGAIN = 1  # tries more of what differs on a target that is busy with many cases, unless one says
 
@@ -64,13 +68,16 @@ class Court:
         self.strict_oracle, self.strict, self.gentle = strict_oracle, strict, gentle
         self.table: Table = advertised.table(release)
         self.told = told
-        self.turns = Turns(
-            target, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told
+        turns = partial(
+            Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told
         )
+        self.turns = turns(target)
+        apart = getattr(target, "has_twins", False)
+        self.lanes = Lanes(lambda: turns(target.twin())) if apart else None
         self.jobs = self.turns.jobs  # cases at a time
         self.later = False  # what differs is asked again by `ask_again`, when all others are done
         self._probes: dict[tuple[int, int], Verdict | None] = {}
-        self._met_alone: Counter[Hashable] = Counter()  # differences of cases that were alone
+        self._met_again: set[Hashable] = set()  # differences of cases that were asked again
 
     @property
     def name(self) -> str:
@@ -100,11 +107,11 @@ class Court:
 
         Only a case that then conforms is excused, and what it did first goes with it: chance, not a
         new verdict. One that differs again is told as it differed alone. Who ended the target has
-        been asked alone already. Once a difference has been met alone, other cases of which it is
+        been asked alone already. Once a difference has been met again, other cases of which it is
         the first are not asked again: a broker of its own mind would be asked everything twice.
         """
         found, sign = first, _sign(first.verdict)
-        if self._met_alone[sign] >= _enough(sign):
+        if sign in self._met_again:
             return first
         for number in range(self.again):
             if found.verdict.kind != DIVERGES or ending.is_one(found.verdict):
@@ -115,9 +122,28 @@ class Court:
             if last.verdict.conforms:
                 return replace(last, at_first=first)
             found = last if last.verdict.kind == DIVERGES else found
-            if last.verdict.kind == DIVERGES and _sign(last.verdict) == sign:
-                self._met_alone[sign] += 1
+            self._is_met_again(last, sign)
         return found
+
+    def differs_again(self, case: CaseId, first: Judgement) -> bool:
+        """Whether a case that differed does so in the same way beside others, under new names; also
+        where nobody has to ask (see `ask_again`).
+        """
+        sign = _sign(first.verdict)
+        if sign in self._met_again or ending.is_one(first.verdict):
+            return True
+        assert first.scenario is not None and first.expectation is not None
+        last = self._tried(case, first.scenario, first.expectation, "/beside")
+        return self._is_met_again(last, sign)
+
+    def _is_met_again(self, last: Judgement, sign: Hashable) -> bool:
+        """Whether this difference is there again; remembered, but for how a step ended: that
+        depends on deadlines, and each case has its own.
+        """
+        met = last.verdict.kind == DIVERGES and _sign(last.verdict) == sign
+        if met and not (isinstance(sign, tuple) and sign[2] == grades.CONNECTION):
+            self._met_again.add(sign)
+        return met
 
     def _tried(
         self, case: CaseId, scenario: Scenario, expectation: Expectation, suffix: str, *,
@@ -139,19 +165,22 @@ class Court:
         if reason:
             return without(inconclusive(f"not run: {reason}"))
         try:
-            found = self._unsupported(case)
-            found = self._lacking(scenario) if found is None else found
+            found, made = self._unsupported(case, scenario), frozenset()
+            if found is None:
+                found, made = self._lacking(case, scenario, expectation)
             if found is not None:
                 return without(found)
             # A recording first: do not trouble the target when nobody can judge.
             first = isinstance(self.oracle, Recorded)
             kafkas = self.oracle.transcript(case, scenario, nonce) if first else None
             prepares = grades.prepares(scenario, expectation, case)
-            seen = self._run(case, scenario, nonce, alone, prepares)
+            seen = self._run(case, scenario, nonce, alone=alone, prepares=prepares, made=made)
             kafkas = kafkas if first else self.oracle.transcript(case, scenario, nonce)
         except Unharmable:
             text = f"{self.target.name}: its brokers cannot be harmed from here"
             return without(Verdict(UNSUPPORTED, reason=text))
+        except OutOfScope as missing:
+            return without(inconclusive(f"{OUT_OF_SCOPE}: {missing.reason}"))
         except Unavailable as missing:
             return without(inconclusive(f"not run: {missing.reason}"))
         except (StartFailed, probe.NotReady) as failed:
@@ -167,41 +196,81 @@ class Court:
             verdict = ending.ended(verdict, seen.transcript, kafkas, seen.death.how)
         return Judgement(verdict, scenario, expectation, seen.transcript, kafkas)
 
-    def _run(
-        self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, prepares: frozenset[str]
-    ) -> Seen:
+    def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> Seen:
         if isinstance(self.target, RecordedTarget):
             return Seen(self.target.transcript(case, scenario))
-        return self.turns.run(case, scenario, nonce, alone=alone, prepares=prepares)
+        if self.lanes is None or not scenario.harms:
+            return self.turns.run(case, scenario, nonce, **how)
+        with self.lanes.one() as turns:
+            return turns.run(case, scenario, nonce, **how)
 
-    def _unsupported(self, case: CaseId) -> Verdict | None:
+    def serves(self, case: CaseId) -> bool:
+        """Whether a target of somebody else's says that it serves the version of the case's API;
+        true of all others, and where there is none.
+        """
+        shared = self.target.kind in SHARED_KINDS
+        if not shared or case.claim.api is None or case.version is None:
+            return True
+        try:
+            low, high = self.target.advertised().get(by_name(case.claim.api).key, (0, -1))
+        except (probe.NotReady, Unavailable, OSError):
+            return True
+        return low <= case.version <= high
+
+    def _unsupported(self, case: CaseId, scenario: Scenario) -> Verdict | None:
         """UNSUPPORTED, proved once per API and version; None when the case must be run."""
         if case.claim.api is None or case.version is None or self.target.kind == "recorded":
             return None
-        return self._proved(case.claim.api, case.version)
+        return self._proved(case.claim.api, case.version, scenario)
 
-    def _lacking(self, scenario: Scenario) -> Verdict | None:
-        """UNSUPPORTED when the target proves to lack what Kafka has and the case's steps need.
+    def _lacking(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation
+    ) -> tuple[Verdict | None, frozenset[str]]:
+        """UNSUPPORTED when the target proves to lack what Kafka has and the case's steps need;
+        else labels of the steps whose topics Metadata is to make in place of CreateTopics.
 
         Without this a target that cannot create topics would cost each case a deadline.
         """
+        made: set[str] = set()
         if self.target.kind == "recorded":
-            return None
-        for api, version in _needs(scenario):
+            return None, frozenset()
+        for label, api, version in _needs(scenario):
             low, high = self.table.get(by_name(api).key, (0, -1))
-            found = self._proved(api, version) if low <= version <= high else None
-            if found is not None:
-                return replace(found, reason=f"a step needs {api}: {found.reason}")
-        return None
+            found = self._proved(api, version, scenario) if low <= version <= high else None
+            if found is None:
+                continue
+            why = self._not_made(case, scenario, expectation) if api == auto_creation.API else ""
+            if why is not None:
+                reason = f"a step needs {api}: {found.reason}; {why}".removesuffix("; ")
+                return replace(found, reason=reason), frozenset()
+            made.add(label)
+        return None, frozenset(made)
 
-    def _proved(self, api: str, version: int) -> Verdict | None:
+    def _not_made(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation
+    ) -> str | None:
+        """Why Metadata cannot make the topics of a case on a target that refuses CreateTopics in
+        every version; None when it can. For a strict judge set-up decides, so nothing replaces it.
+        """
+        if self.strict or by_name(auto_creation.API).key in self.target.advertised():
+            return ""
+        if auto_creation.is_subject(case, scenario, expectation):
+            return "the claim is about it"
+        with self.turns.looking_at(auto_creation.API):
+            gives = self.turns.auto_creation(scenario.shape)
+        return auto_creation.unfit(scenario, gives)
+
+    def _proved(self, api: str, version: int, scenario: Scenario) -> Verdict | None:
+        """Whether the target lacks this version, by a probe on the cluster of the scenario. Who
+        wants to know the same waits for it; an answer that never comes holds up nobody else.
+        """
         asked = by_name(api).key, version
-        with self.turns.looking:
+        with self.turns.looking_at(asked):
             if asked not in self._probes:
-                self._probes[asked] = self._probe(api, *asked)
+                self._probes[asked] = self._probe(api, *asked, scenario)
             return self._probes[asked]
 
-    def _probe(self, api: str, key: int, version: int) -> Verdict | None:
+    def _probe(self, api: str, key: int, version: int, where: Scenario) -> Verdict | None:
         try:
             offered = self.target.advertised()
         except (probe.NotReady, OSError):
@@ -209,13 +278,23 @@ class Court:
         low, high = offered.get(key, (0, -1))
         if low <= version <= high:
             return None
-        scenario = Scenario((Ask(api, version, {}, name="probe"),))
-        seen = self.turns.ask(scenario, f"{self.nonce}/probe")
+        steps = (Ask(api, version, {}, name="probe"),)
+        try:
+            seen = self.turns.ask(replace(where, steps=steps), f"{self.nonce}/probe")
+        except Unavailable:  # the cluster of the scenario cannot be had
+            seen = self.turns.ask(Scenario(steps), f"{self.nonce}/probe")
         return unsupported(key, version, offered, seen)
+
+    def halt(self) -> None:
+        """End what is under way."""
+        self.turns.halt.halt()
+        if self.lanes is not None:
+            self.lanes.halt()
 
     def close(self, *, interrupted: bool = False) -> list[str]:
         """Leave the target as it was; what is not so, in words."""
-        told = self.turns.close(interrupted=interrupted)
+        told = [] if self.lanes is None else self.lanes.close(interrupted=interrupted)
+        told += self.turns.close(interrupted=interrupted)
         self.oracle.stop()
         return told
 
@@ -224,23 +303,18 @@ def _sign(verdict: Verdict) -> Hashable:
     """What equal differences of several cases share."""
     first = next(iter(verdict.differences), None)
     if first is None:
-        return verdict.reason
+        return verdict.signature
     varies = first.kind not in (grades.CODE, grades.CONNECTION)
     pair = None if varies else (str(first.oracle), str(first.target))
     return first.api, causes.starred(first.path), first.kind, pair
 
 
-def _enough(sign: Hashable) -> int:
-    """How often it is to be met alone: how a step ended depends on deadlines, so chance is near."""
-    return 3 if isinstance(sign, tuple) and sign[2] == grades.CONNECTION else 1
-
-
-def _needs(scenario: Scenario) -> Iterator[tuple[str, int]]:
-    """The API versions that a scenario's steps ask for, in their order."""
-    for step in scenario.steps:
+def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
+    """The label, API and version of every request of a scenario, in their order."""
+    for label, step in zip(scenario.labels, scenario.steps, strict=True):
         asked = step.ask if isinstance(step, Until) else step
         if isinstance(asked, Ask | Send):
-            yield asked.api, asked.version
+            yield label, asked.api, asked.version
 
 
 def convene(

@@ -10,22 +10,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from harness import ledger
-from harness.case import Case
-from harness.claim import CaseId, Claim, claim_of
-from harness.court import Court, convene
-from harness.results import rows
-from harness.verdict import DIVERGES, Verdict
-from reference_impl.broker.switches import SWITCHES
+from touchstone.harness import ledger
+from touchstone.harness.case import Case
+from touchstone.harness.claim import CaseId, Claim, claim_of, module_of
+from touchstone.harness.court import Court, convene
+from touchstone.harness.results import rows
+from touchstone.harness.shard import HARM
+from touchstone.harness.verdict import DIVERGES, Verdict
+from touchstone.reference_impl.broker.switches import SWITCHES
 
 DEADLINE_S = 5.0  # a broker of ours needs less, also where one of three has to be missed first
 ENOUGH = 6  # cases of one claim that differ: what a defect looks like in old and new versions
+JOBS = 8  # courts at a time
 Row = Mapping[str, Any]
 RELEASES = ("4.3", "2.8", "1.0")  # a switch need not exist in every persona
+_JUDGED: dict[tuple[str, str, str, bool], Future[tuple[Row, ...]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def functions() -> dict[str, tuple[Claim, object]]:
     """Every claim of the suites by its id, with its function."""
     found = {}
     for name in sorted(ledger.test_modules()):
-        for thing in vars(importlib.import_module(name)).values():
+        for thing in vars(importlib.import_module(module_of(name))).values():
             claim = claim_of(thing)
             if claim is not None and claim.where.startswith(f"{name}."):
                 found[claim.id] = claim, thing
@@ -60,9 +64,23 @@ def catchers(claims: Sequence[Claim]) -> dict[str, list[str]]:
     return found
 
 
-@functools.cache
-def judged(switch: str, id: str, release: str, strict: bool) -> tuple[Row, ...]:
-    """The rows of one claim's cases on a reference broker with this defect, until ENOUGH differ."""
+def judged(switch: str, id: str, release: str, strict: bool = False) -> tuple[Row, ...]:
+    """The rows of one claim's cases on a reference broker with this defect, until ENOUGH differ.
+
+    They are judged once: who asks while another thread judges them waits for that.
+    """
+    key = switch, id, release, strict
+    mine: Future[tuple[Row, ...]] = Future()
+    found = _JUDGED.setdefault(key, mine)
+    if found is mine:
+        try:
+            found.set_result(_judged(*key))
+        except BaseException as error:
+            found.set_exception(error)
+    return found.result()
+
+
+def _judged(switch: str, id: str, release: str, strict: bool) -> tuple[Row, ...]:
     claim, function = functions()[id]
     court = convene(
         f"reference@{release}+{switch}", nonce="detection", deadline_s=DEADLINE_S, strict=strict
@@ -71,6 +89,23 @@ def judged(switch: str, id: str, release: str, strict: bool) -> tuple[Row, ...]:
         return tuple(_until_enough(_rows(court, claim, function, release)))
     finally:
         court.close()
+
+
+@contextlib.contextmanager
+def ahead(pairs: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Meanwhile JOBS pairs of switch and claim are judged at a time, each on a broker of its own:
+    most of a case is waiting. Those that harm brokers wait longest and come first.
+    """
+    known = functions()
+    waiting = [pair for pair in pairs if pair[1] in known and pair[0] in SWITCHES]
+    waiting.sort(key=lambda pair: HARM not in known[pair[1]][0].capabilities)
+    pool = ThreadPoolExecutor(JOBS, thread_name_prefix="detection")
+    try:
+        for pair in waiting:
+            pool.submit(detect, *pair)
+        yield
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _until_enough(found: Iterator[Row]) -> Iterator[Row]:
@@ -109,13 +144,11 @@ def _verdicts(court: Court, claim: Claim, function: Any) -> Iterator[tuple[CaseI
             yield one, case.judgement.verdict
 
 
-def detect(
-    switch: str, id: str, releases: Sequence[str] = RELEASES, *, strict: bool = False
-) -> Detection:
+def detect(switch: str, id: str, releases: Sequence[str] = RELEASES) -> Detection:
     """Run a claim's cases on reference brokers with this defect until a release shows it."""
     last = "no case on these releases"
     for release in releases:
-        for row in judged(switch, id, release, strict):
+        for row in judged(switch, id, release):
             last = f"{row['case']} on {release}: {row['verdict']}: {row['reason']}"
             if row["verdict"] == DIVERGES:
                 return Detection(switch, id, f"{row['case']} on {release}", row["reason"])
@@ -126,7 +159,7 @@ def rows_of(switch: str, ids: Sequence[str], releases: Sequence[str] = RELEASES)
     """What each of these claims shows of a defect, on the first release that shows it."""
     found: list[Row] = []
     for id in ids:
-        every = (judged(switch, id, release, False) for release in releases)
+        every = (judged(switch, id, release) for release in releases)
         found += next((some for some in every if _differs(some)), ())
     return found
 

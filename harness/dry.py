@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from harness.altered import resources
-from harness.case import Case
-from harness.claim import CaseId
-from harness.expect import Expectation
-from harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, Until
+from touchstone.harness.altered import resources
+from touchstone.harness.case import Case
+from touchstone.harness.claim import CaseId
+from touchstone.harness.expect import Expectation
+from touchstone.harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, Until
 
 SHARE_STATES = ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState",
                 "DeleteShareGroupState", "ReadShareGroupStateSummary")  # fmt: skip
@@ -27,6 +27,7 @@ OF_GROUPS = ("AddOffsetsToTxn", "Heartbeat", "OffsetCommit", "OffsetDelete", "Of
 # What these change is everybody's: features, brokers' registrations, voters.
 EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter",
               "LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")  # fmt: skip
+CLIENT_METRICS = 16  # of a config resource's kinds
 
 
 class _Taken(BaseException):
@@ -61,10 +62,13 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """What a case does to others: it may kill a broker, or must be `alone` on its cluster."""
+    """What a case does to others: it may kill a broker by what it sends, must be `alone` on its
+    cluster, or `harms` brokers from outside.
+    """
 
     kills: bool = False
     alone: bool = False
+    harms: bool = False
 
     @property
     def gentle(self) -> bool:
@@ -75,7 +79,9 @@ class Nature:
 def nature(function: Callable[..., Any], case: CaseId, release: str) -> Nature:
     """What a case does to others; nothing, if nobody can say."""
     found = run(function, case, release)
-    return Nature() if found is None else Nature(may_kill(found[0]), alone(found[0]))
+    if found is None:
+        return Nature()
+    return Nature(may_kill(found[0]), alone(found[0]), found[0].harms)
 
 
 def alone(scenario: Scenario) -> bool:
@@ -152,6 +158,8 @@ def _everybodys(step: Any) -> bool:
         return False
     if step.api in EVERYBODYS:
         return True
+    if step.api == "ListConfigResources":  # of all cases; those of version 0 are client metrics
+        return set(step.body.get("resource_types") or [CLIENT_METRICS]) == {CLIENT_METRICS}
     if step.api == "AlterClientQuotas":  # a default entity is everybody's
         rows = step.body.get("entries") or ()
         return any(part.get("entity_name") is None for row in rows for part in row["entity"])

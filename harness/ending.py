@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.compare import Difference
-from harness.grades import CONNECTION
-from harness.normalize import Reading, normalise
-from harness.transcript import Transcript
-from harness.verdict import BROKEN, DIVERGES, Verdict
+from touchstone.harness.compare import Difference
+from touchstone.harness.grades import CONNECTION
+from touchstone.harness.normalize import Reading, normalise
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.verdict import BROKEN, DIVERGES, Verdict
 
 ENDED = "ended"
 LIVES = "answered"  # what is said of an oracle that is not there: it would go on

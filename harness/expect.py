@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from harness import advertised, placeholders, record_view
-from harness import path as paths
-from harness.placeholders import Name, Now, Ref
-from harness.transcript import Transcript
-from reference_impl.wire import records as wire_records
+from touchstone.harness import advertised, internal_logs, placeholders, record_view
+from touchstone.harness import path as paths
+from touchstone.harness.placeholders import Name, Now, Ref
+from touchstone.harness.transcript import Transcript
+from touchstone.reference_impl.wire import records as wire_records
 
 NOTHING = "(nothing)"
 
@@ -71,7 +71,7 @@ class Expectation:
 class Place:
     """Somewhere in a transcript; a verb makes it an expectation."""
 
-    source: str  # answer | records | batches | connection | outcome | size
+    source: str  # answer | records | batches | own batches | connection | outcome | size
     step: str
     path: str = ""
     at: str = ""  # of records and batches: where the bytes stand in the answer
@@ -135,6 +135,13 @@ def batches(step: str, path: str = "", *, at: str = "") -> Place:
     return Place("batches", step, path, at)
 
 
+def own_batches(step: str, path: str = "") -> Place:
+    """The batches that a Fetch of one partition of an internal topic brought, with the records of
+    this case alone, opened (harness/internal_logs.py): own_batches("log", "[0].records[*].kind").
+    """
+    return Place("own batches", step, path)
+
+
 def size(step: str) -> Place:
     """How many bytes the step's answer frame has."""
     return Place("size", step)
@@ -182,6 +189,9 @@ def _found(place: Place, transcript: Transcript) -> Any:
         raise Undecided(f"an answer that does not decode: {exchange.undecodable}")
     if place.source == "answer":
         return paths.get(exchange.answer, place.path)
+    if place.source == "own batches":
+        found = _own_batches(exchange.answer, transcript.header.names)
+        return paths.get(found, place.path) if place.path else found
     data = paths.get(exchange.answer, place.at) if place.at else _first_records(exchange.answer)
     reader = record_view.view if place.source == "batches" else wire_records.read
     try:
@@ -204,6 +214,23 @@ def _first_records(value: Any) -> bytes | None:
         if name == "records" and (inner is None or isinstance(inner, bytes | memoryview)):
             return inner
     raise Undecided("an answer without records")
+
+
+def _own_batches(answer: Any, names: Mapping[str, str]) -> list[Any]:
+    """Raises Undecided where the answer is none about an internal topic's log."""
+    if not internal_logs.told("Fetch", answer):
+        raise Undecided("an answer without an internal topic")
+    try:
+        opened = internal_logs.opened("Fetch", answer)
+    except ValueError as error:
+        raise Undecided(f"record bytes that do not decode: {error}") from error
+    found = internal_logs.own("Fetch", opened, frozenset(names.values()))
+    return [
+        batch
+        for row in found["responses"]
+        for part in row["partitions"]
+        for batch in part["records"]
+    ]
 
 
 def _fields(value: Any) -> Iterable[tuple[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.grades import ASKED, CHECK
+from touchstone.harness.grades import ASKED, CHECK
 
 
 @dataclass(frozen=True, slots=True)

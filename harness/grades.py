@@ -23,13 +23,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from harness import path as paths
-from harness.claim import CaseId
-from harness.expect import ByRelease, Expectation, Place, fits, steps_named
-from harness.placeholders import Ref
-from harness.scenario import Scenario, Until
-from harness.transcript import Transcript
-from reference_impl.wire.apis import API
+from touchstone.harness import path as paths
+from touchstone.harness.claim import CaseId
+from touchstone.harness.expect import ByRelease, Expectation, Place, fits, steps_named
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Scenario, Until
+from touchstone.harness.transcript import Transcript
+from touchstone.reference_impl.wire.apis import API
 
 CLAIM, ASKED, SETUP = "claim", "asked", "setup"
 STANDS = (CLAIM, ASKED, SETUP)
@@ -46,6 +46,7 @@ PROSE_FIELDS = frozenset(
     }
 )  # fmt: skip
 PROSE_CHECKS = frozenset({"error-messages"})
+MADE = "made"  # how a set-up step ended whose topics were made in another way than asked
 ENDINGS = frozenset({"connection", "outcome", "frames", "size"})  # paths of how a step went
 
 
@@ -101,6 +102,8 @@ class Grading:
 
     def stands(self, step: str, path: str) -> str:
         words = _words(path)
+        if path == MADE:
+            return SETUP
         if any(_covers(place, words) for place in self.named.get(step, ())):
             return CLAIM
         # What belongs to no step that was seen (a frame that nobody asked for) is never setup.
@@ -131,10 +134,12 @@ def grading(
     named: dict[str, set[tuple[str, ...]]] = {}
     for step, words in _places(expectation, steps, release):
         named.setdefault(step, set()).add(words)
+    # How a connection ended shows in any of its steps, none of which is asked for that.
+    asked = {step for step, _ in _places(expectation, {}, release)}
     return Grading(
         steps,
         {step: frozenset(words) for step, words in named.items()},
-        _asked(steps, named, api, version),
+        _asked(steps, asked, api, version),
     )
 
 
@@ -199,7 +204,7 @@ def _of_place(
                 yield step, ("connection",)
     elif place.source == "answer":
         yield place.step, _words(place.path)
-    elif place.source in ("records", "batches"):
+    elif place.source in ("records", "batches", "own batches"):
         yield place.step, ("records",)
     else:  # outcome, size
         yield place.step, ("connection",)

@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from harness import record_view
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded import (
+from touchstone.harness import record_view
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded import (
     consumer_group_records,
     consumer_offsets,
     share_state,
     transaction_state,
 )
-from reference_impl.wire.interpreter import DecodeError
+from touchstone.reference_impl.wire.interpreter import DecodeError
 
 SOMEWHERE = "$internal"
 CONTROL = 0x20  # of a batch's attributes; message sets have nothing there

@@ -25,9 +25,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import advertised
-from harness.claim import Claim
-from reference_impl.wire.apis import API, by_name
+from touchstone.harness import advertised
+from touchstone.harness.claim import Claim, place_of, suite_of
+from touchstone.reference_impl.wire.apis import API, by_name
 
 SUITES = Path(__file__).resolve().parents[1] / "suites"
 EVIDENCE = SUITES / "evidence"
@@ -201,16 +201,16 @@ def _known(word: str, ledger: Ledger) -> bool:
 
 
 def test_modules(folder: Path = SUITES) -> set[str]:
-    """The modules of suites that can hold claims."""
+    """The modules of suites that can hold claims, as claims name them."""
     return {
-        ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+        place_of(".".join(("touchstone", *path.relative_to(folder.parent).with_suffix("").parts)))
         for path in folder.glob("*/test_*.py")
     }
 
 
 def suites(folder: Path = SUITES) -> int:
     """How many suites there are."""
-    return len({module.split(".")[1] for module in test_modules(folder)})
+    return len({suite_of(module) for module in test_modules(folder)})
 
 
 def whole_suites(wheres: Iterable[str], folder: Path = SUITES) -> set[str]:
@@ -218,7 +218,7 @@ def whole_suites(wheres: Iterable[str], folder: Path = SUITES) -> set[str]:
     present = {where.rpartition(".")[0] for where in wheres}
     modules: dict[str, set[str]] = {}
     for module in test_modules(folder):
-        modules.setdefault(module.split(".")[1], set()).add(module)
+        modules.setdefault(suite_of(module), set()).add(module)
     return {suite for suite, wanted in modules.items() if wanted <= present}
 
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.transcript import Event, Transcript
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.transcript import Event, Transcript
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 CLIENT_METRICS, GROUP = 16, 32  # kinds of config resources that are named as one likes
 DELETE = 1  # an operation of IncrementalAlterConfigs
@@ -125,6 +125,8 @@ def made_by(transcript: Transcript) -> Made:
     made.topics |= drawn
     answers = _answers(transcript)
     for event in transcript.events:
+        if event.direction == "made":
+            made.created |= set(event.note.split(", ")) & drawn
         if event.direction != "sent" or event.api not in API:
             continue
         note = _NOTES.get(API[event.api].name)

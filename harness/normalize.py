@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import internal_logs, record_view, rewrites
-from harness.transcript import Exchange, Transcript
-from harness.unordered import UNORDERED
-from reference_impl.wire.apis import API
+from touchstone.harness import internal_logs, record_view, rewrites
+from touchstone.harness.transcript import Exchange, Transcript
+from touchstone.harness.unordered import UNORDERED
+from touchstone.reference_impl.wire.apis import API
 
 Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
@@ -29,7 +29,6 @@ _DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}
                        r"|(?<=-)[0-9a-f]{32}$", re.ASCII)  # fmt: skip
 NO_ID = bytes(16)
 NO_BROKER = -1
-_INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
 
 # Config values that say where a broker runs, not how it behaves.
 DEPLOYMENT = frozenset(
@@ -70,6 +69,7 @@ class Symbols:
     ours: frozenset[str] = frozenset()
     addresses: dict[tuple[str, int], int] = field(default_factory=dict)  # of brokers, by their ids
     assigned: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)  # that requests have named
     tables: dict[str, dict[Any, str]] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=Counter)
 
@@ -135,7 +135,8 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
     if exchange.answer is not None and api is not None:
         answer = exchange.answer
         if internal_logs.told(api, answer):
-            answer = internal_logs.opened(api, answer)
+            names = [text for text, _ in symbols.words]  # others' ids must not take a number
+            answer = internal_logs.own(api, internal_logs.opened(api, answer), names)
             symbols.used["internal-logs"] += 1
         answer = _struct(answer, api, "", symbols)
         if api == "Metadata" and _asked_for_all(exchange):
@@ -186,6 +187,8 @@ def _learn_ids(value: Any, symbols: Symbols) -> None:
         found = value.get("topic_id")
         if found and found != NO_ID:
             symbols.symbol("topic-id", found)
+        if isinstance(value.get("member_id"), str):
+            symbols.members.add(_renamed(value["member_id"], symbols))
         for inner in value.values():
             _learn_ids(inner, symbols)
     elif isinstance(value, list):
@@ -341,10 +344,13 @@ def _non_negative(table: str) -> Rewrite:
 
 
 def _member(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
-    """The id in it is drawn; the client id or instance id before it is not."""
-    if not isinstance(value, str) or (drawn := _DRAWN_ID.search(value)) is None:
+    """An id that the coordinator drew, in whatever form; one that a request named stays."""
+    if not isinstance(value, str) or not value:
         return value
-    return value[: drawn.start()] + symbols.symbol("member", drawn.group())
+    drawn = _DRAWN_ID.search(value)
+    if drawn is None and value in symbols.members and value not in symbols.tables.get("member", ()):
+        return value
+    return symbols.symbol("member", drawn.group() if drawn else value)
 
 
 def _moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
@@ -394,22 +400,6 @@ def _coordinator(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
     return symbols.symbol("coordinator", value)
 
 
-def _only_node(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
-    if symbols.brokers > 1:
-        return value
-    if isinstance(value, list):
-        return [_only_node(symbols, one, {}) for one in value]
-    return symbols.symbol("node", value) if isinstance(value, int) and value >= 0 else value
-
-
-def _quoted(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
-    def named(found: re.Match[str]) -> str:
-        moment = symbols.moment(int(found[0]))
-        return moment if isinstance(moment, str) else "$instant"
-
-    return _INSTANT.sub(named, value) if isinstance(value, str) else value
-
-
 def _asked_for_all(exchange: Exchange) -> bool:
     if exchange.request is None:
         return False
@@ -424,12 +414,16 @@ REASONS: tuple[Reason, ...] = (
         ("",),
         _address,
     ),
-    Reason("member-ids", "A group's coordinator draws the ids of its members.",
+    Reason("member-ids", "A group's coordinator draws the ids of its members in its own form.",
            ("member_id", "leader"), _member),
+    Reason("client-hosts", "Where a member connects from is its client's address.",
+           ("client_host",), rewrites.client_host),
     Reason("cluster-id", "A cluster's id is drawn when it is formatted.", ("cluster_id",),
            _id("cluster-id", None)),
     Reason("scouts", "A scout joins a group of its own until its coordinator has heard of a topic.",
            ("member_epoch",), rewrites.scouted, frozenset({"ConsumerGroupHeartbeat"})),
+    Reason("unread-leaders", "Without an error Kafka leaves a share partition's leader at 0.",
+           ("",), rewrites.unread_leader, frozenset({"ShareFetch", "ShareAcknowledge"})),
     Reason("topic-ids", "A topic's id is drawn when it is created; all zeros stay zeros.",
            ("topic_id",), _id("topic-id", NO_ID)),
     Reason("producer-ids", "Producer ids go on counting through a cluster's life.",
@@ -461,7 +455,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",
            ("controller_id",), _chosen, frozenset({"Metadata", "DescribeCluster"})),
     Reason("quoted-times", "A message may quote instants; those of the run go by their names.",
-           ("batch_index_error_message", "error_message"), _quoted),
+           ("batch_index_error_message", "error_message"), rewrites.quoted),
     Reason("quoted-cluster-ids", "A message may quote the cluster's id, which is drawn.",
            ("error_message",), rewrites.quoted_cluster,
            frozenset({"AddRaftVoter", "RemoveRaftVoter"})),
@@ -475,7 +469,7 @@ REASONS: tuple[Reason, ...] = (
            "somebody is stays.", ("throttle_time_ms",), rewrites.span),
     Reason("node-ids", "The number of an only broker is its owner's choice; it has only one.",
            ("node_id", "broker_id", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
-            "offline_replicas"), _only_node),
+            "offline_replicas"), rewrites.only_node),
     Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
            ("node_id",), _coordinator, frozenset({"FindCoordinator"})),
 )  # fmt: skip

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from harness import driver
-from harness.claim import CaseId
-from harness.provenance import Provenance
-from harness.recordings import Missing, Store
-from harness.scenario import Scenario
-from harness.target import Shape, StartFailed, Target, Unavailable
-from harness.transcript import Transcript
+from touchstone.harness import driver
+from touchstone.harness.claim import CaseId
+from touchstone.harness.provenance import Provenance
+from touchstone.harness.recordings import Missing, Store
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.transcript import Transcript
 
 NOBODY = "none"
 

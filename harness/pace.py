@@ -22,12 +22,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.target import Setting, Shape
+from touchstone.harness.target import Setting, Shape
 
 WAITS, LEAST, FREE = "waits", "least", "free"
 LONG_MS = 30_000  # a timeout that a scenario means not to end
 MOST_SESSION_MS = 300_000  # group.max.session.timeout.ms before 2.3 (KIP-389 raised it)
 TURNS = 2  # what is done at intervals may have just been done, and be done late
+FIRST_TASKS = "log.initial.task.delay.ms"
+FIRST_TASKS_MS = 30_000  # where that cannot be set: before 3.6
 LONGEST_MS = 60_000  # a wait that is longer by more than this is not waited for
 
 
@@ -162,6 +164,15 @@ def fit(shape: Shape, subject: Iterable[str], in_force: Mapping[str, Setting]) -
             else:
                 patience += TURNS * more
     return Fit(0 if slow else patience, least, slow, missing, settable)
+
+
+def until_first_tasks_ms(shape: Shape, age_s: float | None) -> int:
+    """How much longer to wait for what brokers do from time to time with their logs, on a cluster
+    that was started so long ago: before 3.6 they begin 30 s after their start, whatever is set.
+    """
+    if age_s is None or FIRST_TASKS not in dict(shape.config):
+        return 0
+    return max(0, FIRST_TASKS_MS - int(age_s * 1000))
 
 
 def _value(name: str, in_force: Mapping[str, Setting]) -> str | None:

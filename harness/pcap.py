@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from harness.transcript import Event, Transcript
+from touchstone.harness.transcript import Event, Transcript
 
 RAW_IP = 101
 MAGIC, SNAPLEN = 0xA1B2C3D4, 0x40000

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from harness import path as paths
-from reference_impl.wire import headers, records
-from reference_impl.wire.apis import by_name
+from touchstone.harness import path as paths
+from touchstone.reference_impl.wire import headers, records
+from touchstone.reference_impl.wire.apis import by_name
 
 TOKEN = 10  # characters that make a name unique: 50 bits, enough for any number of nights
 DRAWS = 2000  # names that are tried for a partition of an internal topic, of which there are 50

@@ -1,77 +1,48 @@
-"""The pytest door: `pytest suites/ --target T`. The only module outside tests that imports pytest.
+"""The pytest door: `pytest suites/ --target T`. It judges what `touchstone.plugin` saw collected.
 
-Loaded by an entry point in every pytest run of this environment, so importing it costs nothing and
-it does nothing until a claim is collected. A claim's function is parametrised by its cases on
-each target; its verdict, not its assertion, decides what is written down: pytest shows a difference
-as failed, a pinned one as xfailed, an unsupported or undecided one as skipped with the reason, and
-whatever else goes wrong in a claim is BROKEN.
+Importing it costs nothing, and it does nothing until a claim is collected. A claim's function
+is parametrised by its cases on each target; its verdict, not its assertion, decides what is written
+down: pytest shows a difference as failed, a pinned one as xfailed, an unsupported or undecided one
+as skipped with the reason, and whatever else goes wrong in a claim is BROKEN.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import gc
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from harness.session import Session
+from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.plugin import CLAIM, OPTIONS, stored
 
-CLAIM = "__touchstone_claim__"
+if TYPE_CHECKING:
+    from touchstone.harness.session import Session
+
 CASE = "case"
 REWRITTEN_S, LINE_S = 1.0, 30.0  # how often the line of a pooled run is written
 HARM = "harm"  # the capability and the mark: `-m "not harm"` leaves such claims out
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("touchstone", "Kafka conformance")
-    add = group.addoption
-    add("--target", action="append", metavar="T", default=[],
-        help="reference[@V], recorded@V, kafka@V, docker@V or HOST:PORT[,...]; repeatable "
-             "(default: reference)")  # fmt: skip
-    add("--oracle", metavar="T",
-        help="who is right: recorded@V (default: the target's release), a live target, or none")
-    add("--results", metavar="DIR", type=Path,
-        help="write rows, bundles of failures and JUnit XML to DIR/<run>/")
-    add("--record", action="store_true",
-        help="store the target's answers in suites/recordings/; run it through touchstone record")
-    add("--expectations", metavar="FILE", type=Path,
-        help="accepted divergences of this target, beside harness/known/")
-    add("--update-expectations", action="store_true",
-        help="rewrite the file of --expectations so that this run is what it expects")
-    add("--strict-known", action="store_true", help="ignore all accepted divergences")
-    add("--strict-notes", action="store_true",
-        help="let setup steps and texts of messages decide too, not only what a claim is about")
-    add("--allure", action="store_true", help="with --results: write Allure results too")
-    add("--deadline", type=float, default=10.0, metavar="S", help="seconds per step (10)")
-    add("--again", type=int, metavar="N",
-        help="ask what differs up to N times more; what then conforms is listed as flaky (1 on a "
-             "target that somebody else runs, where it is then alone; else 0)")  # fmt: skip
-    add("--profile", action="append", metavar="NAME", default=[],
-        help="say that the target has the settings of this profile (touchstone profile lists "
-             "them); repeatable")  # fmt: skip
-    add("--jobs", type=int, metavar="N",
-        help="cases that are judged at a time on a target that somebody else runs (16)")
-    add("--gentle", action="store_true",
-        help="leave out what may kill a broker or changes what is everybody's, and set nothing")
-    add("--newest", action="store_true",
-        help="one case of each claim: of its newest version; the others are listed as deselected")
-    add("--shard", metavar="I/N",
-        help="judge only part I of N, each a process of its own; touchstone join makes one of them")
-    add("--run", metavar="NAME", help="name of the run, which other processes may add targets to")
-    add("--seed", type=int, default=0, metavar="N", help="seed of reference targets (0)")
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_STATE] = _State()
+    asked = _asked(config)
+    config.stash[_STATE] = _State(asked)
     config.addinivalue_line("markers", f"{HARM}: a claim whose cases kill or freeze brokers")
-    if config.option.shard:
-        _check_shard(config.option)
-    if config.option.again and config.option.record:
+    if getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput"):
+        raise pytest.UsageError(
+            "claims share clusters and cannot be judged by pytest-xdist (-n): use --jobs N on a"
+            " target that somebody else runs, or --shard I/N in processes of your own"
+        )
+    if asked.record and ROOT is None:
+        raise pytest.UsageError(f"--record {ONLY_HERE}")
+    if asked.shard:
+        _check_shard(asked)
+    if asked.again and asked.record:
         raise pytest.UsageError("--again and --record do not go together: flaky is not recorded")
-    words = [*config.option.target, *([config.option.oracle] if config.option.oracle else [])]
+    words = [*asked.target, *([asked.oracle] if asked.oracle else [])]
     if words:
-        from harness.targets import parse
+        from touchstone.harness.targets import parse
 
         for word in words:
             try:
@@ -80,8 +51,14 @@ def pytest_configure(config: pytest.Config) -> None:
                 raise pytest.UsageError(str(error)) from error
 
 
+def _asked(config: pytest.Config) -> Any:
+    """Our options, each by its short name."""
+    mine = {name: getattr(config.option, stored(name)) for name in OPTIONS}
+    return SimpleNamespace(**{name.replace("-", "_"): value for name, value in mine.items()})
+
+
 def _check_shard(asked: Any) -> None:
-    from harness.shard import parse
+    from touchstone.harness.shard import parse
 
     alone = ("record", "update_expectations", "allure")  # of which there is one for all parts
     clash = next((name for name in alone if getattr(asked, name)), None)
@@ -98,13 +75,15 @@ def _check_shard(asked: Any) -> None:
 class _State:
     """What the plugin remembers of one pytest run; `session` stays None without claims."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Any) -> None:
+        self.asked = asked  # our options
         self.session: Session | None = None
         self.deselected: list[Any] = []
         self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
         self.others: list[Any] = []  # cases of other parts of this run
         self.trouble = False
         self.ahead: Any = None  # cases that are judged before pytest asks for them
+        self.booked: set[str] = set()  # ids of items whose verdicts are in the results
         self.line: Any = None
 
 
@@ -115,11 +94,11 @@ def _session(config: pytest.Config) -> Session:
     """The session, made when the first claim is seen."""
     state = config.stash[_STATE]
     if state.session is None:
-        from harness.known import BadPin
-        from harness.session import Options, Session
-        from harness.shard import parse
+        from touchstone.harness.known import BadPin
+        from touchstone.harness.session import Options, Session
+        from touchstone.harness.shard import parse
 
-        asked = config.option
+        asked = state.asked
         if asked.update_expectations and asked.expectations is None:
             raise pytest.UsageError("--update-expectations needs --expectations FILE")
         options = Options(
@@ -154,7 +133,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if CASE not in metafunc.fixturenames:
         raise pytest.UsageError(f"{claim.where}: a claim's function takes the argument `case`")
-    from harness.case import Case
+    from touchstone.harness.case import Case
 
     cases, names = [], []
     marks = [getattr(pytest.mark, HARM)] if HARM in claim.capabilities else []
@@ -169,7 +148,7 @@ def _case(item: pytest.Item) -> Any:
     """The case of a claim's item, None for every other item."""
     if getattr(getattr(item, "function", None), CLAIM, None) is None:
         return None
-    from harness.case import Case
+    from touchstone.harness.case import Case
 
     callspec = getattr(item, "callspec", None)
     found = None if callspec is None else callspec.params.get(CASE)
@@ -202,9 +181,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return order[id(case.court)], (shape.brokers, shape.racks, shape.config)
 
     items.sort(key=place)
-    if config.option.newest:
+    if config.stash[_STATE].asked.newest:
         _keep_newest(config, items)
-    if config.option.gentle:
+    if config.stash[_STATE].asked.gentle:
         _keep_gentle(config, items, session)
     if session.options.shard is not None:
         _keep_part(config, items, session.options.shard)
@@ -215,14 +194,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _nature(item: Any, case: Any) -> Any:
     """What a case does to others (harness/dry.py)."""
-    from harness import dry
+    from touchstone.harness import dry
 
     return dry.nature(item.function, case.case, case.release)
 
 
 def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Session) -> None:
     """Without cases that may kill a broker, or change what is everybody's."""
-    from harness.wording import counted
+    from touchstone.harness.wording import counted
 
     others = [
         item for item in items if (case := _case(item)) and not _nature(item, case).gentle
@@ -237,14 +216,17 @@ def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Sessi
 
 
 def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the cases of one claim on one target the last of the newest version."""
-    newest: dict[tuple[int, str], tuple[int, pytest.Item]] = {}
+    """Of the cases of one claim on one target the last of the newest version, of those that the
+    target serves if there are any.
+    """
+    newest: dict[tuple[int, str], tuple[tuple[bool, int], pytest.Item]] = {}
     for item in items:
         if (case := _case(item)) is None:
             continue
         key, version = (id(case.court), case.claim.id), case.case.version or 0
-        if key not in newest or version >= newest[key][0]:
-            newest[key] = version, item
+        rank = case.court.serves(case.case), version
+        if key not in newest or rank >= newest[key][0]:
+            newest[key] = rank, item
     kept = {id(item) for _, item in newest.values()}
     others = [item for item in items if _case(item) is not None and id(item) not in kept]
     if others:
@@ -254,7 +236,7 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Any) -> None:
     """What this part of the run judges; tests that are no cases belong to the first part."""
-    from harness.shard import deal
+    from touchstone.harness.shard import deal
 
     courts: dict[int, list[tuple[pytest.Item, Any]]] = {}
     for item in items:
@@ -278,7 +260,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = session.config.stash[_STATE]
     if state.session is None:
         return
-    from harness import ledger
+    from touchstone.harness import ledger
 
     chosen = [case for item in session.items if (case := _case(item))]
     deselected = [case for item in state.deselected if (case := _case(item))]
@@ -297,9 +279,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         pytest.exit(f"touchstone: the ledger does not accept these claims:\n{text}", returncode=2)
     if not session.config.option.collectonly:
         suites = ledger.whole_suites(claim.where for claim in claims.values())
-        state.session.plan(
-            chosen, deselected, whole=whole, suites=suites, elsewhere=others
-        )
+        try:
+            state.session.plan(
+                chosen, deselected, whole=whole, suites=suites, elsewhere=others
+            )
+        except FileExistsError as error:
+            pytest.exit(f"touchstone: {error}", returncode=2)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
@@ -311,16 +296,23 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Begin with what can be judged side by side; pytest then asks for one after the other."""
     state, config = session.config.stash[_STATE], session.config
-    if state.session is None or config.option.collectonly or config.option.usepdb:
+    if state.session is None or config.option.collectonly:
+        return
+    gc.freeze()  # modules and items live as long as the run: they need not be looked through again
+    if config.option.usepdb:
         return
     pairs = [(item, case) for item in session.items if (case := _case(item))]
     if any(case.court.jobs > 1 for _, case in pairs):
-        from harness.ahead import Ahead, Work
+        from touchstone.harness.ahead import Ahead, Work
 
         work = [
-            Work(item.nodeid, item.function, case, _nature(item, case).alone)
+            Work(
+                item.nodeid, item.function, case, found.alone,
+                apart=found.harms and case.court.lanes is not None,
+            )  # fmt: skip
             for item, case in pairs
             if case.court.jobs > 1
+            for found in [_nature(item, case)]
         ]
         state.ahead = Ahead(work, max(case.court.jobs for _, case in pairs))
         state.line = _Line(config, state.ahead)
@@ -389,8 +381,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     case = _case(item)
     if case is None or (call.when != "call" and call.excinfo is None):
         return report
-    from harness.case import Judgement
-    from harness.verdict import broken
+    from touchstone.harness.case import Judgement
+    from touchstone.harness.verdict import broken
 
     state = item.config.stash[_STATE]
     if call.when == "teardown" or state.session is None:
@@ -404,14 +396,21 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         judgement = Judgement(broken(error or AssertionError("the claim judged nothing")))
     elif error is not None and judgement.verdict.conforms:
         judgement = Judgement(broken(error), judgement.scenario, judgement.expectation)
-    verdict = state.session.finish_case(case, judgement, _duration_ms(state, judgement, call))
-    return _shown(report, item, verdict, state.session.told_of(case, judgement))
+    duration_ms = _duration_ms(judgement) if state.ahead is not None else None
+    verdict = state.session.finish_case(
+        case, judgement, call.duration * 1000 if duration_ms is None else duration_ms
+    )
+    state.booked.add(item.nodeid)
+    shown = _shown(report, item, verdict, state.session.told_of(case, judgement))
+    if state.ahead is None:  # whose line asks the transcripts how long each case took
+        case.judgement = Judgement(judgement.verdict)  # those of thousands are much memory
+    return shown
 
 
-def _duration_ms(state: _State, judgement: Any, call: pytest.CallInfo[None]) -> float:
-    """How long the case took; of one that was judged ahead of its report, by its transcript."""
-    if state.ahead is None or judgement.target is None:
-        return call.duration * 1000
+def _duration_ms(judgement: Any) -> float | None:
+    """How long a case took that was judged ahead of its report; None where it asked nothing."""
+    if judgement.target is None:
+        return None
     return judgement.target.events[-1].at_us / 1000 if judgement.target.events else 0.0
 
 
@@ -436,12 +435,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     state = session.config.stash.get(_STATE, None)
     if state is None or state.session is None or not state.session.planned:
         return
+    interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+    uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
     if state.ahead is not None:
         state.ahead.close()
         state.line.wipe()
+        for key, case in state.ahead.judged():  # and not reported: somebody has pressed Ctrl-C
+            if key not in state.booked:
+                state.session.finish_case(case, case.judgement, _duration_ms(case.judgement) or 0.0)
         state.session.not_again = state.ahead.not_again
-    interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-    uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
     trouble = state.trouble or uncollected or exitstatus == pytest.ExitCode.INTERNAL_ERROR
     session.exitstatus = state.session.finish(interrupted=interrupted, trouble=trouble)
 

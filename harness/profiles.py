@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness import advertised, pace
-from harness.expect import fits
-from harness.target import Setting, Shape
+from touchstone.harness import advertised, pace
+from touchstone.harness.expect import fits
+from touchstone.harness.target import Setting, Shape
 
 # What one broker can keep.
 ONE_BROKER = {
@@ -65,6 +65,48 @@ SESSIONS = {
     "broker.session.timeout.ms": "3000",
 }
 ZOOKEEPERS = "1.0-2.8"  # releases whose brokers have a ZooKeeper
+# Releases that know a setting, of those that not all know: the names that KafkaConfig has there.
+KNOWN = {
+    "broker.heartbeat.interval.ms": "2.8+",
+    "broker.session.timeout.ms": "2.8+",
+    "controlled.shutdown.retry.backoff.ms": "1.0-3.9",
+    "group.consumer.assignment.interval.ms": "4.3+",
+    "group.consumer.max.size": "3.9+",
+    "group.consumer.migration.policy": "3.9+",
+    "group.consumer.min.heartbeat.interval.ms": "3.9+",
+    "group.consumer.min.session.timeout.ms": "3.9+",
+    "group.coordinator.rebalance.protocols": "3.9+",
+    "group.max.size": "2.2+",
+    "group.share.assignment.interval.ms": "4.3+",
+    "group.share.max.share.sessions": "4.3+",
+    "group.share.max.size": "3.9+",
+    "group.share.min.heartbeat.interval.ms": "3.9+",
+    "group.share.min.record.lock.duration.ms": "3.9+",
+    "group.share.min.session.timeout.ms": "3.9+",
+    "inter.broker.protocol.version": "1.0-3.9",
+    "log.initial.task.delay.ms": "3.9+",
+    "log.message.format.version": "1.0-3.9",
+    "max.incremental.fetch.session.cache.slots": "2.2+",
+    "producer.id.expiration.check.interval.ms": "3.9+",
+    "producer.id.expiration.ms": "3.9+",
+    "quota.consumer.default": "1.0-2.8",
+    "quota.producer.default": "1.0-2.8",
+    "replica.selector.class": "2.8+",
+    "share.coordinator.cold.partition.snapshot.interval.ms": "4.3+",
+    "share.coordinator.snapshot.update.records.per.snapshot": "4.3+",
+    "share.coordinator.state.topic.min.isr": "4.3+",
+    "share.coordinator.state.topic.num.partitions": "4.3+",
+    "share.coordinator.state.topic.prune.interval.ms": "4.3+",
+    "share.coordinator.state.topic.replication.factor": "4.3+",
+    "zookeeper.session.timeout.ms": "1.0-3.9",
+}
+# Why no profile has a setting that claims are about.
+UNFIT = {
+    "advertised.listeners": "they name addresses that only a broker of the harness has",
+    "broker.id": "a broker gets an id only when it first starts",
+    "listener.name.plaintext.max.connections": "other claims of a profile need more connections",
+    "max.connections": "other claims of a profile need more connections",
+}
 
 Choice = tuple[str, str]  # releases, and the value that these have
 Value = str | tuple[Choice, ...]
@@ -82,9 +124,19 @@ class Profile:
     apart: bool = False
 
     def of(self, release: str) -> dict[str, str]:
-        """Its settings on this release."""
+        """Its settings on this release, also those that the release ignores: claims want them."""
         found = {name: _on(release, value) for name, value in self.settings.items()}
         return {name: value for name, value in sorted(found.items()) if value is not None}
+
+    def heeded(self, release: str) -> dict[str, str]:
+        """Its settings on this release, without those that the release does not know."""
+        unknown = self.unknown(release)
+        return {name: value for name, value in self.of(release).items() if name not in unknown}
+
+    def unknown(self, release: str) -> list[str]:
+        """Those of its settings that this release, by default the newest, does not know."""
+        release = release or _newest()
+        return sorted(n for n in self.settings if n in KNOWN and not fits(release, KNOWN[n]))
 
     def subjects(self, release: str) -> dict[str, str]:
         """Those that claims are about: all but pace, in which no claim is interested."""
@@ -100,8 +152,12 @@ def _on(release: str, value: Value) -> str | None:
     """The value on this release, by default the newest; None where it has none."""
     if isinstance(value, str):
         return value
-    release = release or list(advertised.tables())[-1]
+    release = release or _newest()
     return next((one for releases, one in value if fits(release, releases)), None)
+
+
+def _newest() -> str:
+    return list(advertised.tables())[-1]
 
 
 PROFILES: Mapping[str, Profile] = {
@@ -124,6 +180,9 @@ PROFILES: Mapping[str, Profile] = {
                 "num.io.threads": "1",
                 "num.network.threads": "1",
                 "queued.max.requests": "1",
+                # claims about quotas read records, whose format is an old one where `restricted`
+                "quota.consumer.default": (("1.0", "1900"),),
+                "quota.producer.default": (("1.0", "1900"),),
                 "share.coordinator.snapshot.update.records.per.snapshot": "2",
             },
             apart=True,
@@ -133,6 +192,8 @@ PROFILES: Mapping[str, Profile] = {
             "One broker that soon forgets offsets, transactional ids and producers.",
             QUICK
             | {
+                # records are in the old format where these releases are `restricted`
+                "max.incremental.fetch.session.cache.slots": (("2.2-2.8", "0"),),
                 "offsets.retention.check.interval.ms": "200",
                 "offsets.retention.minutes": "1",
                 "producer.id.expiration.ms": "1000",
@@ -154,10 +215,10 @@ PROFILES: Mapping[str, Profile] = {
                 "log.message.format.version": (("1.0-2.8", "0.10.2"),),
                 "max.connections.per.ip": "10",
                 "max.connections.per.ip.overrides": "127.0.0.1:10",
-                "max.incremental.fetch.session.cache.slots": "0",
+                "max.incremental.fetch.session.cache.slots": (("3.9+", "0"),),
                 "num.network.threads": "1",
-                "quota.consumer.default": (("1.0-2.8", "1900"),),
-                "quota.producer.default": (("1.0-2.8", "1900"),),
+                "quota.consumer.default": (("2.2-2.8", "1900"),),
+                "quota.producer.default": (("2.2-2.8", "1900"),),
                 "share.coordinator.snapshot.update.records.per.snapshot": "0",
             },
             apart=True,
@@ -293,7 +354,8 @@ def wanting(
         fitting = all(here.get(name, value) == value for name, value in wanted.items())
         if profile.has(shape) and fitting and missing.items() <= here.items():
             return f"wants profile {profile.name} ({words})"
-    return f"wants settings that no profile has: {words}"
+    why = "; ".join(dict.fromkeys(UNFIT[name] for name in missing if name in UNFIT))
+    return f"wants settings that no profile has: {words}{f' ({why})' if why else ''}"
 
 
 def too_slow(slow: Mapping[str, str]) -> str:

@@ -10,17 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from touchstone.harness.driver.lanes import LANES
+from touchstone.harness.driver.side_by_side import FEW
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One case of a run: whether it must be alone, how long it took (None: it is not judged yet),
-    and whether it differs; `again`: it is still to be asked again.
+    and whether it differs; `again`: it is still to be asked again; `apart`: it has a cluster of its
+    own.
     """
 
     alone: bool
     seconds: float | None = None
     differs: bool = False
     again: bool = False
+    apart: bool = False
 
 
 def line(cases: Sequence[Standing], jobs: int) -> str:
@@ -41,18 +46,21 @@ def seconds_left(cases: Sequence[Standing], jobs: int) -> float | None:
     """How much longer it probably takes; None as long as nobody can say.
 
     Cases take as long as those before them did; those that must be alone go one by one, and so does
-    what is asked again.
+    what is asked again, if it is little. Cases with clusters of their own go on beside all others.
     """
-    together = [one.seconds for one in cases if one.seconds is not None and not one.alone]
-    apart = [one.seconds for one in cases if one.seconds is not None and one.alone]
-    if not together and not apart:
+    known = [one.seconds for one in cases if one.seconds is not None]
+    if not known:
         return None
-    mean = fmean(together or apart)
-    mean_alone = fmean(apart or together)
-    shared = sum(one.seconds is None and not one.alone for one in cases)
-    alone = sum(one.seconds is None and one.alone for one in cases)
-    repeated = sum(one.seconds or 0 for one in cases if one.again)
-    return shared * mean / jobs + alone * mean_alone + repeated
+
+    def left(alone: bool, apart: bool) -> float:
+        kind = [one for one in cases if (one.alone and not one.apart, one.apart) == (alone, apart)]
+        mean = fmean([one.seconds for one in kind if one.seconds is not None] or known)
+        return mean * sum(one.seconds is None for one in kind)
+
+    repeated = [one.seconds or 0 for one in cases if one.again]
+    again = sum(repeated) / (jobs if len(repeated) > FEW else 1)
+    shared = left(False, False) / jobs + left(True, False)
+    return max(shared, left(False, True) / LANES) + again
 
 
 def duration(seconds: float) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from harness.target import Shape, Target
+from touchstone.harness.target import Shape, Target
 
 SHOWN = 12  # digits of a checksum that a reader is shown
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.wire.records import batch, message_set
-from reference_impl.wire.records.convert import Flat, records_of
-from reference_impl.wire.records.crc import crc32, crc32c
-from reference_impl.wire.records.errors import RecordError
-from reference_impl.wire.records.walk import entries
+from touchstone.reference_impl.wire.records import batch, message_set
+from touchstone.reference_impl.wire.records.convert import Flat, records_of
+from touchstone.reference_impl.wire.records.crc import crc32, crc32c
+from touchstone.reference_impl.wire.records.errors import RecordError
+from touchstone.reference_impl.wire.records.walk import entries
 
 LIMIT = 64 << 20  # what a compressed payload may grow to
 

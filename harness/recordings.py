@@ -25,10 +25,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import transcript as transcripts
-from harness.advertised import RECORDINGS
-from harness.provenance import Provenance
-from harness.transcript import Transcript
+from touchstone.harness import transcript as transcripts
+from touchstone.harness.advertised import RECORDINGS
+from touchstone.harness.provenance import Provenance
+from touchstone.harness.transcript import Transcript
 
 SCHEMA = 1
 SUFFIX = ".jsonl.xz"

@@ -1,4 +1,4 @@
-"""Rewrites of what controllers, quotas and configs answer: legal differences of one line each.
+"""Rewrites of single values of answers: legal differences of one line each.
 
 `normalize` names the reasons and says where they apply; these functions only do what is said there.
 
@@ -11,11 +11,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.normalize import Symbols
-    from harness.transcript import Transcript
+    from touchstone.harness.normalize import Symbols
+    from touchstone.harness.transcript import Transcript
 
 TOPIC = 2  # of a config resource's kinds
+MOVED = frozenset({6, 74})  # NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH
 SCOUT = "scout"  # the member of suites/rebalance/beats.py that only looks
+_INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
 _CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
 
 
@@ -31,6 +33,21 @@ def addresses(transcript: Transcript) -> dict[tuple[str, int], int]:
     return {address: node for node, address in found.items()}
 
 
+def quoted(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    def named(found: re.Match[str]) -> str:
+        moment = symbols.moment(int(found[0]))
+        return moment if isinstance(moment, str) else "$instant"
+
+    return _INSTANT.sub(named, value) if isinstance(value, str) else value
+
+
+def unread_leader(symbols: Symbols, value: Any, struct: dict[str, Any]) -> dict[str, Any]:
+    """Read only with an error that sends a client to another leader (ShareFetchResponse.json)."""
+    codes = {struct.get("error_code"), struct.get("acknowledge_error_code")}
+    unread = "current_leader" in struct and not codes & MOVED
+    return struct | {"current_leader": "$unread"} if unread else struct
+
+
 def quoted_cluster(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return _CLUSTER_ID.sub(r"\1$cluster-id", value) if isinstance(value, str) else value
 
@@ -40,8 +57,21 @@ def metadata_offset(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any
     return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
 
 
+def only_node(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    if symbols.brokers > 1:
+        return value
+    if isinstance(value, list):
+        return [only_node(symbols, one, {}) for one in value]
+    return symbols.symbol("node", value) if isinstance(value, int) and value >= 0 else value
+
+
 def disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return "$disk" if isinstance(value, int) and value >= 0 else value
+
+
+def client_host(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    """Some brokers tell the port as well, so that it differs between members of one client."""
+    return "$client-host" if isinstance(value, str) and value else value
 
 
 def prose(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from harness import placeholders
-from harness.placeholders import (
+from touchstone.harness import placeholders
+from touchstone.harness.placeholders import (
     PLACEHOLDERS,
     Controller,
     Coordinator,
@@ -31,7 +31,7 @@ from harness.placeholders import (
     Ref,
     TopicId,
 )
-from harness.target import Shape
+from touchstone.harness.target import Shape
 
 __all__ = [
     "Ask", "Await", "Close", "Controller", "Coordinator", "Frame", "HalfClose", "Inflict", "Joined",

@@ -10,6 +10,7 @@ Wall time is read here and in the driver, nowhere else: a row says when and how 
 from __future__ import annotations
 
 import datetime
+import importlib.metadata
 import json
 import platform
 import secrets
@@ -19,20 +20,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import bundle, card, known, ledger, tally, wording
-from harness.case import Case, Judgement
-from harness.claim import CaseId
-from harness.court import Court, convene
-from harness.known import Pin, Surprise
-from harness.recordings import Store
-from harness.results import allure, junit, parts, rows, run_folder, summary
-from harness.results.jsonl import Writer
-from harness.results.summary import Report
-from harness.shard import Shard
-from harness.transcript import Transcript
-from harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
+from touchstone.checkout import ROOT
+from touchstone.harness import bundle, card, known, ledger, tally, wording
+from touchstone.harness.case import Case, Judgement
+from touchstone.harness.claim import CaseId
+from touchstone.harness.court import Court, convene
+from touchstone.harness.driver.turns import SHARED_KINDS
+from touchstone.harness.known import Pin, Surprise
+from touchstone.harness.recordings import Store
+from touchstone.harness.results import allure, junit, parts, rows, run_folder, summary
+from touchstone.harness.results.jsonl import Writer
+from touchstone.harness.results.summary import Report
+from touchstone.harness.shard import Shard
+from touchstone.harness.target import Target
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
 
-ROOT = Path(__file__).resolve().parents[1]
 CARDS = 20  # failing cases that pytest shows in full
 
 
@@ -96,7 +99,8 @@ class Session:
             )  # fmt: skip
             if options.jobs and court.jobs > 1:
                 court.jobs = options.jobs
-            self.dockets.append(Docket(court, pins, _arguments(word, options)))
+            own = [] if options.ignore_pins else known.of_target(word)
+            self.dockets.append(Docket(court, [*pins, *own], _arguments(word, options)))
         self.whole = False
         self.suites: frozenset[str] = frozenset()
         self.planned = False
@@ -120,7 +124,11 @@ class Session:
         suites: Iterable[str] = (), elsewhere: Iterable[Case] = (),
     ) -> None:  # fmt: skip
         """What is going to run; opens the files. `suites`: those of which no claim is missing;
-        `elsewhere`: what other parts judge."""
+        `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
+        judged the target before, and has then changed nothing on any target."""
+        for docket in self.dockets if self.folder is not None else ():
+            if (there := self._file(docket, "jsonl")).exists():
+                raise FileExistsError(f"{there} is there already: choose another --run")
         self.whole, self.planned, self.suites = whole, True, frozenset(suites)
         by_court = {id(docket.court): docket for docket in self.dockets}
         for case in cases:
@@ -240,9 +248,15 @@ class Session:
                 store.update(suite, found, collected[suite] if suite in self.suites else None, made)
 
     def _update_expectations(self, path: Path) -> None:
-        own = known.load([path]) if path.exists() else []
-        everything = [row for docket in self.dockets for row in docket.rows]
-        made = known.updated(everything, own, self.started.date())
+        own, day = known.load([path]) if path.exists() else [], self.started.date()
+        left = [
+            row
+            for docket in self.dockets
+            for others in [[pin for pin in docket.pins if pin not in own]]
+            for row in docket.rows
+            if known.explain(row, others, day) is None
+        ]
+        made = known.updated(left, own, day)
         path.write_text(known.dumps(made), encoding="utf-8")
 
     # what is told
@@ -256,6 +270,8 @@ class Session:
             host={"python": platform.python_version(), "platform": platform.platform()},
             planned=len(docket.planned), part=self._part(docket), arguments=docket.arguments,
             deselected=len(docket.deselected), suites=ledger.suites(),
+            profiles=[profile.name for profile in court.told.profiles],
+            configured=configured(court.target),
         )  # fmt: skip
 
     def _part(self, docket: Docket) -> dict[str, int] | None:
@@ -287,6 +303,7 @@ class Session:
                 f"target {court.name} ({court.target.kind}) against oracle {court.oracle.name} "
                 f"({court.oracle.kind}), cases of Kafka {court.release}: {len(docket.planned)}"
             )
+            lines += summary.settings(self._header(docket))
         lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
@@ -317,12 +334,25 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     return ("--target", word, *oracle, *strict, *having)
 
 
+def configured(target: Target) -> bool:
+    """Whether each claim gets the settings that it wants: a target that somebody else runs has its
+    own, and so has one whose file does not say how settings are handed over.
+    """
+    if target.kind not in SHARED_KINDS:
+        return True
+    described = getattr(target, "described", None)
+    return bool(described and described.start and described.start.settings)
+
+
 def file_word(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "@.+-" else "_" for letter in name)
 
 
 def commit() -> str:
-    """The commit of this checkout, "+" when it has local changes, "unknown" outside of git."""
+    """The commit of this checkout, "+" when it has local changes; of an installed package its
+    version; "unknown" outside of git."""
+    if ROOT is None:
+        return importlib.metadata.version("kafka-touchstone")
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],

@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.claim import CaseId
+from touchstone.harness.claim import CaseId
 
 HARM = "harm"
 HARMFUL = 20  # cases that harm nobody take as long as one that does

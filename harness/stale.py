@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import advertised, recordings
-from harness.advertised import RECORDINGS
-from harness.claim import Claim
+from touchstone.harness import advertised, recordings
+from touchstone.harness.advertised import RECORDINGS
+from touchstone.harness.claim import Claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from harness import detection
-from harness.court import convene
-from harness.ledger import EVIDENCE
-from harness.verdict import CONFORMS
-from reference_impl.group import consumer_requests, consumer_states
-from reference_impl.group import states as group_states
-from reference_impl.share import in_flight
-from reference_impl.tables import Table
-from reference_impl.txn import states as txn_states
+from touchstone.harness import detection
+from touchstone.harness.court import convene
+from touchstone.harness.ledger import EVIDENCE
+from touchstone.harness.verdict import CONFORMS
+from touchstone.reference_impl.group import consumer_requests, consumer_states
+from touchstone.reference_impl.group import states as group_states
+from touchstone.reference_impl.share import in_flight
+from touchstone.reference_impl.tables import Table
+from touchstone.reference_impl.txn import states as txn_states
 
 SUITES = ("rebalance", "offsets", "transactions", "share")
 ON_SEVERAL = frozenset({"transactions"})  # suites whose claims on several nodes walk cells too

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.placeholders import Controller, Leader, TopicId
-from harness.scenario import Ask, Inflict, Until
+from touchstone.harness.placeholders import Controller, Leader, TopicId
+from touchstone.harness.scenario import Ask, Inflict, Until
 
 # The highest version that each of the five releases serves.
 AUXILIARY = {

@@ -3,7 +3,8 @@
 One place, because a run may be judged by one process or by several whose parts are joined, and
 both must come to the same word. The code is the worst thing that is true: 2 we broke, 1 a
 difference nobody accepted (or a pin that no longer says the truth), 3 not everything could be
-judged, 0 all that was in scope conforms; the scope stands beside it (`scope`).
+judged, 0 all that was in scope conforms; the scope stands beside it (`scope`). A case that asks for
+settings or brokers that the target does not have is out of scope, counted and listed.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.known import NEW, Surprise
-from harness.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE
+from touchstone.harness.known import NEW, Surprise
+from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE, OUT_OF_SCOPE
 
 CONFORMED, DIFFERENT, BROKE, INCOMPLETE = 0, 1, 2, 3
 WORST_FIRST = (BROKE, DIFFERENT, INCOMPLETE, CONFORMED)
@@ -25,7 +26,7 @@ EXITS = {
     INCOMPLETE: "incomplete: not everything could be judged",
 }
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
-_PROFILE = re.compile(r"not run: wants profile (?P<name>\S+) \(")
+_PROFILE = re.compile(rf"{OUT_OF_SCOPE}: wants profile (?P<name>\S+) \(")
 COLUMNS = (CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN)
 
 
@@ -44,7 +45,13 @@ def exit_code(
         return BROKE
     if surprises:
         return DIFFERENT
-    return INCOMPLETE if len(rows) < planned or INCONCLUSIVE in verdicts else CONFORMED
+    undecided = any(row["verdict"] == INCONCLUSIVE and not _out_of_scope(row) for row in rows)
+    whole = len(rows) >= planned and not undecided and verdicts != {INCONCLUSIVE}
+    return CONFORMED if whole else INCOMPLETE
+
+
+def _out_of_scope(row: Mapping[str, Any]) -> bool:
+    return row["reason"].startswith(OUT_OF_SCOPE)
 
 
 def table(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -70,6 +77,8 @@ def scope(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     """What a run says something about, and what it does not: of cases and of suites."""
     counted = Counter(row["verdict"] for row in rows)
     judged = sum(counted[kind] for kind in (CONFORMS, DIVERGES))
+    outside = sum(_out_of_scope(row) for row in rows if row["verdict"] == INCONCLUSIVE)
+    counted[INCONCLUSIVE] -= outside
     words = [f"{judged:,} of {header['planned'] + header.get('deselected', 0):,} cases judged"]
     words += [
         f"{counted[kind]:,} {text}"
@@ -80,6 +89,7 @@ def scope(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
         )
         if counted[kind]
     ]
+    words += [f"{outside:,} ask for settings or brokers that it does not have"] if outside else []
     never = header["planned"] - len(rows)
     words += [f"{never:,} never started"] if never > 0 else []
     words += [f"{header['deselected']:,} deselected"] if header.get("deselected") else []

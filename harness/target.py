@@ -32,6 +32,14 @@ class Unavailable(Exception):
         self.reason = reason
 
 
+class OutOfScope(Unavailable):
+    """The target has not what a claim is about: a setting, brokers, racks, a way to be harmed.
+
+    Known before the case is judged. Such a case is not judged, counted and listed, and a run
+    without it is complete.
+    """
+
+
 class StartFailed(Exception):
     """The target should have started and did not; the message names its logs and quotes them."""
 
@@ -119,6 +127,7 @@ class Endpoint:
     racks: tuple[str | None, ...] = ()
     settings: Mapping[str, Setting] | None = None
     internal: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    started: float | None = None  # by time.monotonic(), of a cluster that a target file starts
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bootstrap", tuple(self.bootstrap))

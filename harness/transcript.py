@@ -20,9 +20,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.translation import Translation
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.translation import Translation
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 SCHEMA = 1
 
@@ -44,6 +44,7 @@ DIRECTIONS = {
     "gone": "a step wanted a connection that had already been lost",
     "unresolved": "a step needed a value that no earlier answer had",
     "unmet": "a condition did not become true within its tries",
+    "made": "the topics that the note names were made by Metadata in place of CreateTopics",
     "inflicted": "the harness did to a broker what the note says",
     "unmended": "a broker that a case had harmed could not be brought back",
 }
@@ -229,7 +230,8 @@ class Transcript:
 
 
 _SLOTS = {"sent": "sent", "received": "received"} | dict.fromkeys(
-    ("closed", "reset", "timeout", "garbled", "refused", "gone", "unresolved", "unmet", "silent"),
+    ("closed", "reset", "timeout", "garbled", "refused", "gone", "unresolved", "unmet", "silent",
+     "made"),
     "ending",
 )
 

@@ -49,10 +49,11 @@ _PARTITION_FIELDS = ("partition", "partition_index", "index")
 # Where a message names a broker: "broker 1", "Local controller 1", "replica 1", "node id 1", ...
 _QUOTED_NODE = re.compile(
     r"(?P<word>\b(?:[Bb]roker|[Cc]ontroller|[Rr]eplica|[Nn]ode|[Ll]eader|[Vv]oter)"
-    r"(?: id| ID)?[ :=]+)(?P<id>\d+)\b"
+    r"(?: id| ID)?[ :=]+|\bbroker id, expected )(?P<id>\d+)\b"
 )
 _QUOTED_LIST = re.compile(
-    r"(?P<word>\b(?:[Bb]rokers?|[Rr]eplicas?|ISR)[^\[\]]{0,40}\[)(?P<ids>\d+(?:, ?\d+)*)(?=\])"
+    r"(?P<word>\b(?:(?:[Bb]rokers?|[Rr]eplicas?|ISR)[^\[\]]{0,40}\[|replica assignment: ))"
+    r"(?P<ids>\d+(?:, ?\d+)*)(?=\]| for|$)"
 )
 
 
@@ -64,7 +65,8 @@ class Translation:
     (None: the scenario has no racks). `partitions` maps an internal topic to the partition that is
     the scenario's partition 0. `configs` maps a setting to {value sent: value of the scenario}, for
     values that had to be raised. `alone`: the scenario is about one broker, the cluster has more,
-    which the scenario does not see.
+    which the scenario does not see. `counts`: topics that have more partitions here than the
+    scenario knows of, each with its count there.
     """
 
     nodes: tuple[int, ...] = ()
@@ -72,12 +74,14 @@ class Translation:
     partitions: Mapping[str, int] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     alone: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def needed(self) -> bool:
         """Whether anything is called differently here."""
         plain = self.nodes == tuple(range(len(self.nodes)))
-        return not plain or self.alone or bool(self.racks or self.partitions or self.configs)
+        words = self.racks or self.partitions or self.configs or self.counts
+        return not plain or self.alone or bool(words)
 
     @cached_property
     def _to_target(self) -> dict[int, int]:
@@ -100,13 +104,14 @@ class Translation:
             "nodes": list(self.nodes), "racks": dict(self.racks),
             "partitions": dict(self.partitions),
             "configs": {name: dict(values) for name, values in self.configs.items()},
-            "alone": self.alone,
+            "alone": self.alone, **({"counts": dict(self.counts)} if self.counts else {}),
         }  # fmt: skip
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Translation:
         maps = (stored[word] for word in _MAPS)
-        return cls(tuple(stored["nodes"]), *maps, alone=stored["alone"])
+        counts = stored.get("counts", {})
+        return cls(tuple(stored["nodes"]), *maps, alone=stored["alone"], counts=counts)
 
     def node(self, number: int) -> int:
         """The cluster's id of a scenario's broker."""
@@ -125,6 +130,7 @@ class Translation:
         """A decoded message of the cluster in the scenario's words."""
         words = _Words(self._to_scenario, self.racks, self.partitions, self.configs, quoted=True)
         found = _walked(body, words)
+        found = _only_known(found, self.counts) if self.counts else found
         return _only_first(found, len(self.nodes)) if self.alone else found
 
 
@@ -137,6 +143,25 @@ class _Words:
     partitions: Mapping[str, int]
     configs: Mapping[str, Mapping[str, str]]
     quoted: bool
+
+
+def _only_known(answer: Any, counts: Mapping[str, int]) -> Any:
+    """An answer whose topics are described without the partitions that the scenario does not know
+    of; what is not told with its replicas was asked for.
+    """
+    topics = answer.get("topics") if isinstance(answer, Mapping) else None
+    if not isinstance(topics, list):
+        return answer
+    return {**answer, "topics": [_counted(topic, counts) for topic in topics]}
+
+
+def _counted(topic: Any, counts: Mapping[str, int]) -> Any:
+    rows = topic.get("partitions") if isinstance(topic, Mapping) else None
+    if not isinstance(rows, list) or topic.get("name") not in counts:
+        return topic
+    most = counts[topic["name"]]
+    kept = [row for row in rows if "replica_nodes" not in row or row["partition_index"] < most]
+    return {**topic, "partitions": kept}
 
 
 def _only_first(answer: Any, brokers: int) -> Any:

@@ -13,9 +13,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from harness import pace
-from harness.driver.side_by_side import Sharing
-from harness.target import Endpoint, Setting, Shape, Unavailable
+from touchstone.harness import pace
+from touchstone.harness.driver.side_by_side import Sharing
+from touchstone.harness.target import Endpoint, OutOfScope, Setting, Shape
 
 Wanted = tuple[tuple[str, str], ...]
 
@@ -79,19 +79,19 @@ class Tuning:
     def set_for_case(self, settings: Mapping[str, str]) -> Iterator[None]:
         """These settings for one case, which must be alone.
 
-        Raises Unavailable when the cluster refuses one: the claim is about it.
+        Raises OutOfScope when the cluster refuses one: the claim is about it.
         """
         if not settings:
             yield
             return
         wanted = ", ".join(f"{name}={value}" for name, value in settings.items())
         if self.cluster is None:
-            raise Unavailable(f"wants settings that the target has not: {wanted}")
+            raise OutOfScope(f"wants settings that the target has not: {wanted}")
         self._case = dict(settings)
         try:
             refused = self.cluster.alter(settings)
             if refused:
-                raise Unavailable(f"wants settings that the target refuses: {wanted} ({refused})")
+                raise OutOfScope(f"wants settings that the target refuses: {wanted} ({refused})")
             yield
         finally:
             self.cluster.alter(dict.fromkeys(settings))

@@ -18,16 +18,17 @@ against the oracle field by field, and against every passive checker.
 
 from __future__ import annotations
 
+import struct
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness import checkers, grades
-from harness.compare import Difference, compare
-from harness.expect import Expectation, Failure
-from harness.finding import Finding
-from harness.transcript import Exchange, Transcript
+from touchstone.harness import checkers, grades
+from touchstone.harness.compare import Difference, compare
+from touchstone.harness.expect import Expectation, Failure
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Exchange, Transcript
 
 CONFORMS = "CONFORMS"
 UNSUPPORTED = "UNSUPPORTED"
@@ -38,6 +39,7 @@ KINDS = (CONFORMS, UNSUPPORTED, INCONCLUSIVE, DIVERGES, BROKEN)  # from best to 
 
 OUTCOMES = ("kept", "closed", "reset", "hung")  # of a connection, from best to worst
 UNSUPPORTED_VERSION = 35
+OUT_OF_SCOPE = "out of scope"  # how the reason of a case begins that asks for another target
 UNREACHABLE = "refused"
 SHOWN_NOTES = 4
 GIVEN_UP = frozenset({"refused", "garbled", "timeout", "unresolved", "unmet", "gone"})
@@ -241,10 +243,13 @@ def given_up(transcript: Transcript, allowed: tuple[str, ...] = ()) -> str | Non
 
 
 def is_refusal(exchange: Exchange) -> bool:
-    """The two legal ways to say "not this version": close the connection, or error 35."""
+    """Whether the target says "not this version": it closes the connection, as Kafka does, or
+    answers error 35, in an answer of the API or alone behind the correlation id.
+    """
     if exchange.received is None:
         return exchange.ending is not None and exchange.ending.direction in ("closed", "reset")
-    return any(code == UNSUPPORTED_VERSION for code in _error_codes(exchange.answer))
+    alone = exchange.received.raw[4:] == struct.pack(">h", UNSUPPORTED_VERSION)
+    return alone or any(code == UNSUPPORTED_VERSION for code in _error_codes(exchange.answer))
 
 
 def _error_codes(value: object) -> Iterable[int]:

@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness import grades
-from harness.causes import Cause, version_words
-from reference_impl.wire.errors import name_of
+from touchstone.harness import grades
+from touchstone.harness.causes import Cause, version_words
+from touchstone.reference_impl.wire.errors import name_of
 
 LONGEST = 100  # characters of one value
 APIS = 4  # named of a cause that is in many
@@ -31,6 +31,7 @@ ENDED = {
     "gone": "had closed the connection before",
     "unresolved": "had not given a value that the request needs",
     "unmet": "never gets to what is waited for",
+    grades.MADE: "does not serve it; topics of set-up steps were made by Metadata",
     "ended": "ends, and serves nobody until it is started again",
     "not attempted": "could not be asked: an earlier step failed",
 }
@@ -110,7 +111,7 @@ def apis(cause: Cause) -> str:
 
 def title(cause: Cause) -> str:
     """API, versions and field of a cause."""
-    place = cause.path if cause.path not in ("connection", "") else ""
+    place = cause.path if cause.path not in ("connection", grades.MADE, "") else ""
     return f"{apis(cause)}: {place}" if place else apis(cause)
 
 

@@ -10,12 +10,12 @@ Sources: DefaultRecordBatch and DefaultRecord at 2.8.2; schema Produce.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.expect import Expectation, all_of, answer
-from harness.placeholders import Now, Records, TopicId
-from harness.scenario import Ask
-from harness.steps import PRODUCE_BY_ID, TIMEOUT_MS, ask, list_offsets
-from reference_impl.wire.records import compression
-from reference_impl.wire.records.batch import BatchHeader, Record, encode_record
+from touchstone.harness.expect import Expectation, all_of, answer
+from touchstone.harness.placeholders import Now, Records, TopicId
+from touchstone.harness.scenario import Ask
+from touchstone.harness.steps import PRODUCE_BY_ID, TIMEOUT_MS, ask, list_offsets
+from touchstone.reference_impl.wire.records import compression
+from touchstone.reference_impl.wire.records.batch import BatchHeader, Record, encode_record
 
 OFFSET = "responses[0].partition_responses[0].base_offset"
 CODE = "responses[0].partition_responses[0].error_code"

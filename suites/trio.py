@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.expect import Expectation, all_of, answer, by_release
-from harness.placeholders import Now, Records
-from harness.scenario import Ask, Send, Until
-from harness.steps import (
+from touchstone.harness.expect import Expectation, all_of, answer, by_release
+from touchstone.harness.placeholders import Now, Records
+from touchstone.harness.scenario import Ask, Send, Until
+from touchstone.harness.steps import (
     at_controller,
     create_topic,
     fetch,
@@ -67,6 +67,7 @@ DEATH: dict[str, Any] = {
 }
 CALM = dict(DEATH)  # the same cluster, for cases that harm nobody
 DEATH |= {"capabilities": ("harm",)}
+DEATH_OF_TWO = DEATH | {"capabilities": ("harm", "controller-apart")}
 LAG: dict[str, Any] = {
     "releases": RECORDED,
     "brokers": 3,

@@ -25,13 +25,15 @@ import time
 import zipfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(
+    0, str(next(up for up in Path(__file__).resolve().parents if (up / "touchstone").is_dir()))
+)
 
-from harness.target import Unavailable
-from harness.targets.cache import cache_dir, kept
-from harness.targets.java import Java, find_java
-from harness.targets.matrix import Release, release
-from harness.targets.maven import kafka_home
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets.cache import cache_dir, kept
+from touchstone.harness.targets.java import Java, find_java
+from touchstone.harness.targets.matrix import Release, release
+from touchstone.harness.targets.maven import kafka_home
 
 # What Kafka, ZooKeeper and both logging bindings load: beans (java.desktop), JMX, JAAS, XML, JNDI.
 MODULES = (

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from ci import conformance
-from harness import tally
-from harness.cli import join
-from harness.results import jsonl, parts, rows
-from harness.tests.spark.made import case_row
+from touchstone.harness import tally
+from touchstone.harness.cli import join
+from touchstone.harness.results import jsonl, parts, rows
+from touchstone.harness.tests.spark.made import case_row
 
 TARGETS = ["reference@1.0", "reference@4.3"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ci import nightly
-from harness import tally
+from touchstone.harness import tally
 
 
 class Clock:

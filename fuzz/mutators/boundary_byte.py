@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import position
+from touchstone.fuzz.mutators import position
 
 BYTES = (0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import EDGES, FIXED_HEADER
+from touchstone.fuzz.mutators import EDGES, FIXED_HEADER
 
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import SIZE
+from touchstone.fuzz.mutators import SIZE
 
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import FIXED_HEADER, SIZE
+from touchstone.fuzz.mutators import FIXED_HEADER, SIZE
 
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:

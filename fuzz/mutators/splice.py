@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import FIXED_HEADER, SIZE, frame, position
+from touchstone.fuzz.mutators import FIXED_HEADER, SIZE, frame, position
 
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import SIZE, frame
+from touchstone.fuzz.mutators import SIZE, frame
 
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fuzz.mutators import SIZE, frame, position
+from touchstone.fuzz.mutators import SIZE, frame, position
 
 VARINTS = tuple(
     bytes.fromhex(text)

@@ -7,13 +7,13 @@ import random
 
 import pytest
 
-from fuzz.campaign import BadCampaign, campaigns, generated, judge, load
-from fuzz.cases import load as load_case
-from fuzz.generator import Generator, Pair
-from fuzz.oracles import ORACLES, Sent
-from fuzz.outcome import KEPT, SILENT, Outcome
-from fuzz.triage import candidates, framed, grouped, minimised, write
-from reference_impl.wire.headers import encode_request
+from touchstone.fuzz.campaign import BadCampaign, campaigns, generated, judge, load
+from touchstone.fuzz.cases import load as load_case
+from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.oracles import ORACLES, Sent
+from touchstone.fuzz.outcome import KEPT, SILENT, Outcome
+from touchstone.fuzz.triage import candidates, framed, grouped, minimised, write
+from touchstone.reference_impl.wire.headers import encode_request
 
 FRAMES = campaigns()["frames"]
 PAIRS = [Pair(3, 4), Pair(0, 9), Pair(1, 12)]

@@ -7,13 +7,13 @@ import socket
 import pytest
 from click.testing import CliRunner
 
-from fuzz import __main__ as fuzz
-from fuzz.cases import corpus
-from fuzz.outcome import GARBLED, KEPT, RESET, SILENT
-from fuzz.runner import Link, NotOurs, refuse_strangers
-from fuzz.triage import framed
-from reference_impl.io.server import serve
-from reference_impl.wire.headers import encode_request
+from touchstone.fuzz import __main__ as fuzz
+from touchstone.fuzz.cases import corpus
+from touchstone.fuzz.outcome import GARBLED, KEPT, RESET, SILENT
+from touchstone.fuzz.runner import Link, NotOurs, refuse_strangers
+from touchstone.fuzz.triage import framed
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.headers import encode_request
 
 NO_SUCH_KEY = framed((999).to_bytes(2, "big") + bytes(10))
 

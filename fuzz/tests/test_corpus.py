@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz.cases import BadCase, accepted, corpus, load, outcomes
-from fuzz.corpus_run import differences, play_corpus
-from fuzz.runner import Link
-from reference_impl.io.server import serve
+from touchstone.fuzz.cases import BadCase, accepted, corpus, load, outcomes
+from touchstone.fuzz.corpus_run import differences, play_corpus
+from touchstone.fuzz.runner import Link
+from touchstone.reference_impl.io.server import serve
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 CASES = corpus()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from fuzz.generator import (
+from touchstone.fuzz.generator import (
     STOPPING,
     TOPICS,
     Generator,
@@ -17,9 +17,9 @@ from fuzz.generator import (
     record_sets,
     role_of,
 )
-from reference_impl.wire.apis import API
-from reference_impl.wire.headers import decode_request, encode_request
-from reference_impl.wire.records import read
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.headers import decode_request, encode_request
+from touchstone.reference_impl.wire.records import read
 
 PAIRS = [Pair(key, version) for key, api in API.items() for version in api.versions]
 SEED = 11

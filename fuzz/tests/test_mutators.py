@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from fuzz.generator import Generator, Pair
-from fuzz.mutators import FIXED_HEADER, SIZE, mutators
-from fuzz.segments import LIMIT, frames_in
+from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.mutators import FIXED_HEADER, SIZE, mutators
+from touchstone.fuzz.segments import LIMIT, frames_in
 
 MUTATORS = mutators()
 SEED = 7

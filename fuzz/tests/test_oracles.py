@@ -7,11 +7,11 @@ import struct
 
 import pytest
 
-from fuzz.generator import Generator, Pair
-from fuzz.oracles import ORACLES, Sent
-from fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
-from fuzz.segments import frames_in, may_wait
-from reference_impl.wire.headers import encode_request, encode_response
+from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.oracles import ORACLES, Sent
+from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
+from touchstone.fuzz.segments import frames_in, may_wait
+from touchstone.reference_impl.wire.headers import encode_request, encode_response
 
 METADATA = Generator([Pair(3, 4)], random.Random(1)).frame(9)[1]
 SENT = Sent(3, 4, 9, METADATA)

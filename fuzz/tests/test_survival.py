@@ -9,12 +9,12 @@ import logging
 
 import pytest
 
-from fuzz.campaign import Result, campaigns, run
-from fuzz.corpus_run import make
-from fuzz.generator import TOPICS, Generator, harmless, pairs_of
-from fuzz.runner import Link
-from harness import advertised
-from reference_impl.io.server import serve
+from touchstone.fuzz.campaign import Result, campaigns, run
+from touchstone.fuzz.corpus_run import make
+from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
+from touchstone.fuzz.runner import Link
+from touchstone.harness import advertised
+from touchstone.reference_impl.io.server import serve
 
 CASES = 20_000
 SEED = 3

@@ -21,8 +21,8 @@ from types import ModuleType
 
 import click
 
-from harness import bench
-from harness.bench.contest import STORES, Figure, Options
+from touchstone.harness import bench
+from touchstone.harness.bench.contest import STORES, Figure, Options
 
 INTERRUPTED = 128 + signal.SIGTERM
 COLUMNS = ("bench", "what", "ours", "peer", "theirs", "unit", "ratio")

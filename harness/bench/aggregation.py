@@ -19,9 +19,9 @@ from pathlib import Path
 
 import click
 
-from harness.bench.contest import Figure, Options
-from harness.results import rows
-from harness.spark import inputs, session
+from touchstone.harness.bench.contest import Figure, Options
+from touchstone.harness.results import rows
+from touchstone.harness.spark import inputs, session
 
 SUITES = ("versions", "topics", "racks", "produce", "records", "fetch", "offsets", "metadata")
 APIS = (
@@ -200,7 +200,7 @@ def run(options: Options) -> Iterator[Figure]:
 
 def aggregate(results: Path, out: Path, say: Callable[[str], None]) -> float:
     """Seconds from the first file opened to the page written, Spark's start included."""
-    from harness.spark import report  # pyspark's door opens only when this bench is run
+    from touchstone.harness.spark import report  # pyspark's door opens only when this bench is run
 
     began = time.monotonic()
     files = [inputs.edges(path) for path in inputs.find([str(results)])]

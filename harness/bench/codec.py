@@ -11,9 +11,9 @@ import io
 import time
 from collections.abc import Callable, Iterator
 
-from harness.bench.contest import Figure, Options
-from reference_impl.wire.apis import API
-from reference_impl.wire.codec import decode, encode
+from touchstone.harness.bench.contest import Figure, Options
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.codec import decode, encode
 
 SCHEMA, VERSION = API[3].response, 12
 TURNS, TURN_SECONDS = 5, 0.1

@@ -17,9 +17,9 @@ from types import MappingProxyType
 
 import click
 
-from harness.target import Shape, Unavailable
-from harness.targets import parse
-from harness.targets.process import KafkaProcess
+from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.targets import parse
+from touchstone.harness.targets.process import KafkaProcess
 
 READY_SECONDS = 60
 ONE = Shape()
@@ -76,7 +76,7 @@ def our_broker(
     config: Mapping[str, object] = MappingProxyType({}),
 ) -> Iterator[tuple[str, int]]:
     """`touchstone broker` as users run it: (bootstrap servers, process number)."""
-    argv = [sys.executable, "-m", "harness", "broker", "--brokers", str(brokers)]
+    argv = [sys.executable, "-m", "touchstone", "broker", "--brokers", str(brokers)]
     argv += ["--release", options.release, "--port", "0"]
     argv += [word for name, value in config.items() for word in ("--config", f"{name}={value}")]
     with contextlib.ExitStack() as stack:

@@ -20,10 +20,10 @@ import struct
 import time
 from collections.abc import Iterator
 
-from harness.bench.contest import Figure, Options, available_peers
-from harness.bench.line import Answers, Line, demand, frame
-from harness.bench.turn import Measure, Meter, Turn, contest
-from reference_impl.wire.errors import ErrorCode
+from touchstone.harness.bench.contest import Figure, Options, available_peers
+from touchstone.harness.bench.line import Answers, Line, demand, frame
+from touchstone.harness.bench.turn import Measure, Meter, Turn, contest
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 MEMBERS = (10, 100, 1_000)
 COMMITTERS = ((1, 1), (8, 1), (8, 20))  # members, partitions in each commit

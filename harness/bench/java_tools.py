@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.targets import jvm, matrix
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
+from touchstone.harness.targets import jvm, matrix
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import kafka_home
 
 TOOLS = "4.3.1"
 TOOL_SECONDS = 300

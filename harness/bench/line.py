@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
 PATIENCE_S = 60.0
 _CHUNK = 1 << 16

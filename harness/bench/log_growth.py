@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.bench.contest import DISK, MEMORY, Figure, Options
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.io.log_dirs import LogDirs
-from reference_impl.log.memory_logs import MemoryLogs
-from reference_impl.log.partition_log import LOG_END, PartitionLog
-from reference_impl.wire.records import NONE, build
+from touchstone.harness.bench.contest import DISK, MEMORY, Figure, Options
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.io.log_dirs import LogDirs
+from touchstone.reference_impl.log.memory_logs import MemoryLogs
+from touchstone.reference_impl.log.partition_log import LOG_END, PartitionLog
+from touchstone.reference_impl.wire.records import NONE, build
 
 PARTITIONS = (10, 100, 1_000)
 SIZES_MB = (16, 128, 512)

@@ -9,9 +9,15 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Iterator
 
-from harness.bench.contest import Figure, Options, available_peers, our_broker, peer_broker
-from harness.target import Shape
-from harness.targets import probe
+from touchstone.harness.bench.contest import (
+    Figure,
+    Options,
+    available_peers,
+    our_broker,
+    peer_broker,
+)
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import probe
 
 
 def run(options: Options) -> Iterator[Figure]:

@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Iterator
 from functools import partial
 
-from harness.bench import java_tools
-from harness.bench.contest import (
+from touchstone.harness.bench import java_tools
+from touchstone.harness.bench.contest import (
     Figure,
     Options,
     available_peers,

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from harness.bench.contest import Figure, Options
-from reference_impl.sim.cluster import Simulation
-from reference_impl.sim.workload import History, Writer
+from touchstone.harness.bench.contest import Figure, Options
+from touchstone.reference_impl.sim.cluster import Simulation
+from touchstone.reference_impl.sim.workload import History, Writer
 
 PARTITIONS = (1, 1_000)
 WARM_UP_MS, MEASURED_MS = 3_000, 10_000

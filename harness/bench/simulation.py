@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from harness.bench.contest import Figure, Options
-from reference_impl.sim.trial import trial
+from touchstone.harness.bench.contest import Figure, Options
+from touchstone.reference_impl.sim.trial import trial
 
 SEEDS = 20
 _MS_PER_HOUR = 3_600_000

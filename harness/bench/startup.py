@@ -11,9 +11,15 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 
-from harness.bench.contest import Figure, Options, available_peers, our_broker, peer_broker
-from harness.target import Shape
-from harness.targets import parse, probe
+from touchstone.harness.bench.contest import (
+    Figure,
+    Options,
+    available_peers,
+    our_broker,
+    peer_broker,
+)
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import parse, probe
 
 TURNS = 5
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.bench.contest import Figure, Options, available_peers
+from touchstone.harness.bench.contest import Figure, Options, available_peers
+from touchstone.harness.extras import need
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 1800
 
 
@@ -29,10 +29,12 @@ def run(options: Options) -> Iterator[Figure]:
 def rate(options: Options, target: str) -> tuple[float, int]:
     """(cases per second including collection and start, how many)."""
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder:
-        argv = [sys.executable, "-m", "pytest", "suites/", "-q", "--target", target]
+        need("pytest")
+        suites = ["--pyargs", "touchstone.suites"]
+        argv = [sys.executable, "-m", "pytest", *suites, "-q", "--target", target]
         began = time.monotonic()
         subprocess.run(
-            [*argv, "--results", folder], cwd=ROOT, stdout=subprocess.DEVNULL, check=False,
+            [*argv, "--results", folder], cwd=folder, stdout=subprocess.DEVNULL, check=False,
             timeout=SECONDS,
         )  # fmt: skip
         seconds = time.monotonic() - began

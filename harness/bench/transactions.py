@@ -17,11 +17,11 @@ import struct
 import time
 from collections.abc import Iterator
 
-from harness.bench.contest import Figure, Options, available_peers
-from harness.bench.line import PATIENCE_S, Answers, Line, demand, frame
-from harness.bench.turn import Meter, Turn, contest
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import batch, build, fix_crc
+from touchstone.harness.bench.contest import Figure, Options, available_peers
+from touchstone.harness.bench.line import PATIENCE_S, Answers, Line, demand, frame
+from touchstone.harness.bench.turn import Meter, Turn, contest
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import batch, build, fix_crc
 
 PRODUCERS = (1, 8)
 SECONDS, WARM_UP = 5.0, 1.0  # of measuring, and before it

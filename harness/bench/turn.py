@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.bench.contest import Figure, Options, our_broker, peer_broker
+from touchstone.harness.bench.contest import Figure, Options, our_broker, peer_broker
 
 USER, SYSTEM = 11, 12  # of /proc/PID/stat, counted behind the name: ticks of the clock
 PROC = Path("/proc")

@@ -13,8 +13,8 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 Check = Callable[[Transcript], list[Finding]]
 

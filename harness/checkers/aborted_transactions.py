@@ -6,9 +6,9 @@ offset, where an open transaction lies before it, but never beyond the high wate
 
 from __future__ import annotations
 
-from harness.checkers import walks
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.checkers import walks
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 READ_COMMITTED = 1
 

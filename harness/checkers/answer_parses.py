@@ -7,8 +7,10 @@ about the version, even if what was read made sense.
 
 from __future__ import annotations
 
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
+
+ANSWER = "answer"  # the whole of it, as a difference between two answers calls it
 
 
 def check(transcript: Transcript) -> list[Finding]:
@@ -18,7 +20,7 @@ def check(transcript: Transcript) -> list[Finding]:
         if received is None or received.api is None or received.version is None:
             continue
         if exchange.undecodable is not None:
-            found.append(Finding("answer-parses", exchange.label, "", exchange.undecodable))
+            found.append(Finding("answer-parses", exchange.label, ANSWER, exchange.undecodable))
         elif exchange.response.end != len(received.raw):
             left = len(received.raw) - exchange.response.end
             word = f"{left} bytes are left after the answer"

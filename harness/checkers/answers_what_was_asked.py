@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from harness.checkers import walks
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.checkers import walks
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 APIS = ("Produce", "ListOffsets", "DeleteRecords", "OffsetForLeaderEpoch", "Fetch")
 LISTS = {

@@ -6,9 +6,9 @@ no varint longer than it must be, null as -1 and nothing below (KIP-482, KIP-893
 
 from __future__ import annotations
 
-from harness.finding import Finding
-from harness.transcript import Transcript
-from reference_impl.wire import headers
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
+from touchstone.reference_impl.wire import headers
 
 
 def check(transcript: Transcript) -> list[Finding]:

@@ -7,7 +7,7 @@ seen to answer. The names are Kafka's newest; an API that is missing here is not
 
 from __future__ import annotations
 
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 TOPIC = """UNKNOWN_TOPIC_OR_PARTITION INVALID_TOPIC_EXCEPTION TOPIC_AUTHORIZATION_FAILED"""
 LEADER = """NOT_LEADER_OR_FOLLOWER LEADER_NOT_AVAILABLE REPLICA_NOT_AVAILABLE KAFKA_STORAGE_ERROR

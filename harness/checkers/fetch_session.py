@@ -7,9 +7,9 @@ request forgets the last one: such a session ends.
 
 from __future__ import annotations
 
-from harness.checkers import walks
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.checkers import walks
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 SESSIONLESS = -1
 

@@ -7,8 +7,8 @@ frame that ends with its connection are not frames.
 
 from __future__ import annotations
 
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 SMALLEST = 4
 

@@ -7,9 +7,9 @@ Cases that harm brokers are left to their claims: a broker starts again from an 
 
 from __future__ import annotations
 
-from harness.checkers import walks
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.checkers import walks
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:

@@ -6,12 +6,12 @@ Redpanda PR 11941: one code that Fetch never gives stopped Java consumers for go
 
 from __future__ import annotations
 
-from harness.checkers import walks
-from harness.checkers.error_codes import EVERYWHERE, LEGAL
-from harness.finding import Finding
-from harness.transcript import Transcript
-from reference_impl.wire.apis import API
-from reference_impl.wire.errors import name_of
+from touchstone.harness.checkers import walks
+from touchstone.harness.checkers.error_codes import EVERYWHERE, LEGAL
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.errors import name_of
 
 NEVER_CHECKED_HERE = (0, -1)  # no error; and what `no-unknown-error` reports
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.checkers import walks
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness.checkers import walks
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 UNKNOWN_SERVER_ERROR = -1
 OPERATIONS = range(4)  # of IncrementalAlterConfigs: set, delete, append, subtract

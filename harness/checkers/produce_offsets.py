@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from harness import record_view
-from harness.checkers import walks
-from harness.finding import Finding
-from harness.transcript import Transcript
+from touchstone.harness import record_view
+from touchstone.harness.checkers import walks
+from touchstone.harness.finding import Finding
+from touchstone.harness.transcript import Transcript
 
 
 class Append(NamedTuple):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from harness import record_view
-from harness.transcript import Exchange, Transcript
-from reference_impl.wire.apis import API, by_name
+from touchstone.harness import record_view
+from touchstone.harness.transcript import Exchange, Transcript
+from touchstone.reference_impl.wire.apis import API, by_name
 
 
 def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, dict[str, Any]]]:
@@ -46,9 +46,14 @@ _HOLDS = frozenset({dict, list})  # what a message holds things in; asked of eve
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
-    """(path, field name, value) of every field in a decoded message, containers included."""
+    """(path, field name, value) of every field in a decoded message, containers included.
+
+    Bytes of tagged fields that the codec keeps by their number ("_tags") are no field.
+    """
     if isinstance(value, dict):
         for name, inner in value.items():
+            if name == "_tags":
+                continue
             here = f"{path}.{name}" if path else name
             yield here, name, inner
             if type(inner) in _HOLDS:

@@ -14,11 +14,12 @@ import sys
 
 import click
 
-from harness.cli import listed
-from reference_impl.broker.switches import SWITCHES
-from reference_impl.cluster.znodes import RegistryError
-from reference_impl.io.log_dir import LogDirError
-from reference_impl.io.server import build
+from touchstone.harness.cli import listed
+from touchstone.reference_impl.broker import profiles
+from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.cluster.znodes import RegistryError
+from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.server import build
 
 
 def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict:
@@ -43,14 +44,16 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 @click.option("--zookeeper", metavar="HOST:PORT[/CHROOT]",
               help="Keep the registry there as Kafka does (1.0, 2.2, 2.8).")
 @click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
+@click.option("--profile", type=click.Choice(profiles.NAMES),
+              help="Settings behind those of --config; test: no rebalance delay, short sessions.")
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--seed", default=0, help="Where ids and placements are drawn from.")
 @click.option("--faults-http", "door", metavar="PORT", type=click.IntRange(0, 65535),
               help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.")
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
-    brokers, host, port, advertise, racks, release, data, zookeeper, config, switch, seed, door,
-    verbose,
+    brokers, host, port, advertise, racks, release, data, zookeeper, config, profile, switch, seed,
+    door, verbose,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
     logging.basicConfig(
@@ -60,6 +63,8 @@ def command(
     )
     names = [rack.strip() or None for rack in racks.split(",")] if racks else []
     try:
+        if profile is not None:
+            config = profiles.settings(profile, release, brokers) | config
         cluster = build(brokers, host, port, names, release, config, switch, seed, data,
                         zookeeper, advertise.split(",") if advertise else ())
     except (LogDirError, RegistryError) as fault:
@@ -71,7 +76,8 @@ def command(
     with contextlib.ExitStack() as open_doors:
         if door is not None:
             try:
-                http = importlib.import_module("reference_impl.io.fault_http")  # costs 25 ms
+                # costs 25 ms
+                http = importlib.import_module("touchstone.reference_impl.io.fault_http")
                 faults = open_doors.enter_context(http.FaultDoor(cluster.faults, port=door))
             except OSError as fault:
                 raise click.ClickException(f"--faults-http {door}: {fault.strerror}") from None

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from harness.results import run_folder, side_by_side
-from harness.results.jsonl import BadResults
-from harness.spark import inputs
+from touchstone.harness.results import run_folder, side_by_side
+from touchstone.harness.results.jsonl import BadResults
+from touchstone.harness.spark import inputs
 
 COMPARED, UNREADABLE = 0, 3
 

@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from harness import advertised, ledger, stale, state_coverage
-from harness.claim import Claim, claim_of
-from harness.ledger import Standing
+from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness import advertised, ledger, stale, state_coverage
+from touchstone.harness.claim import Claim, claim_of, module_of
+from touchstone.harness.ledger import Standing
 
 COUNTED = ("covered", "implicit", "planned", None)
 WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprecated", None)
@@ -48,6 +49,8 @@ def command(
     recording is of a case that no claim has. With --states 2: less of a table was tried than is
     asked for, or a cell that is said to be out of reach was.
     """
+    if drop_stale and ROOT is None:
+        raise click.UsageError(f"--drop-stale {ONLY_HERE}")
     if states:
         sys.exit(walk_states(jobs, fail_under))
     claims = all_claims()
@@ -85,7 +88,7 @@ def all_claims() -> list[Claim]:
     """Every claim of the suites."""
     found = []
     for name in sorted(ledger.test_modules()):
-        module = importlib.import_module(name)
+        module = importlib.import_module(module_of(name))
         found += [
             claim
             for thing in vars(module).values()

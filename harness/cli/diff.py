@@ -14,14 +14,14 @@ from typing import Any
 
 import click
 
-from harness import anatomy, bundle, card, pcap, transcript
-from harness.anatomy import Leaf
-from harness.bundle import BadBundle
-from harness.compare import Difference, compare
-from harness.provenance import Provenance
-from harness.transcript import Exchange, Transcript, TranscriptError
-from reference_impl.wire.apis import API
-from reference_impl.wire.errors import name_of
+from touchstone.harness import anatomy, bundle, card, pcap, transcript
+from touchstone.harness.anatomy import Leaf
+from touchstone.harness.bundle import BadBundle
+from touchstone.harness.compare import Difference, compare
+from touchstone.harness.provenance import Provenance
+from touchstone.harness.transcript import Exchange, Transcript, TranscriptError
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.errors import name_of
 
 WIDTH = 34
 CONTEXT = 3

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-from harness import history as histories
-from harness.checkers.histories import DIVERGES, INCONCLUSIVE, Report, judge, properties
+from touchstone.harness import history as histories
+from touchstone.harness.checkers.histories import DIVERGES, INCONCLUSIVE, Report, judge, properties
 
 SHOWN = 5  # anomalies of one property; the count tells of the rest
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from harness import known, tally
-from harness.known import Pin, Surprise
-from harness.results import allure, junit, parts, run_folder, summary
-from harness.results.jsonl import Writer
-from harness.results.summary import Report
+from touchstone.harness import known, tally
+from touchstone.harness.known import BadPin, Pin, Surprise
+from touchstone.harness.results import allure, junit, parts, run_folder, summary
+from touchstone.harness.results.jsonl import Writer
+from touchstone.harness.results.summary import Report
+from touchstone.harness.targets import UnknownTarget
 
 
 @click.command()
@@ -34,23 +36,32 @@ def command(run: Path, expectations: Path | None, strict_known: bool, with_allur
     Exit code: the worst of the targets, as of pytest with one process: 0 conforms, 1 a new
     difference, 2 the harness broke, 3 incomplete, also when a part is missing.
     """
-    pins = [] if strict_known else known.load()
-    pins += known.load([expectations]) if expectations and not strict_known else []
+    if strict_known:
+        sys.exit(main(run, None, with_allure))
+    try:
+        pins = known.load() + (known.load([expectations]) if expectations else [])
+    except BadPin as error:
+        click.echo(f"touchstone join: {error}", err=True)
+        sys.exit(tally.INCOMPLETE)
     sys.exit(main(run, pins, with_allure))
 
 
-def main(run: Path, pins: Sequence[Pin] = (), with_allure: bool = False) -> int:
+def main(run: Path, pins: Sequence[Pin] | None = (), with_allure: bool = False) -> int:
+    """Joins the parts in `run`; the exit code. `pins` hold for every target beside the pins of its
+    target file; None: no pins at all.
+    """
     codes: list[int] = []
     told: dict[str, Sequence[Surprise]] = {}
     for name, paths in parts.find(run).items():
         try:
             found = parts.whole(paths)
-        except parts.NotWhole as reason:
+            held = [] if pins is None else [*pins, *_own(found.header)]
+        except (parts.NotWhole, BadPin, UnknownTarget) as reason:
             click.echo(f"touchstone join: incomplete: {reason}", err=True)
             codes.append(tally.INCOMPLETE)
             continue
         target = found.header["target"]
-        told[target] = _surprises(found, pins)
+        told[target] = _surprises(found, held)
         codes.append(write(run, name, found, told[target]))
         if with_allure:
             allure.write([(found.header, found.rows)], run / "allure")
@@ -62,6 +73,14 @@ def main(run: Path, pins: Sequence[Pin] = (), with_allure: bool = False) -> int:
     else:
         click.echo(f"touchstone join: {run}: no parts in it", err=True)
     return tally.worst(codes)
+
+
+def _own(header: Mapping[str, Any]) -> list[Pin]:
+    """The pins of the target file that the parts were given."""
+    words = list(header.get("arguments") or ())
+    if "--target" not in words:
+        return []
+    return known.of_target(words[words.index("--target") + 1])
 
 
 def _surprises(found: parts.Whole, pins: Sequence[Pin]) -> list[Surprise]:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import click
 
-from harness import bundle, recordings, transcript
-from harness.bundle import BadBundle
-from harness.recordings import BadRecording
-from harness.transcript import TranscriptError
-from harness.verdict import BROKEN, DIVERGES, INCONCLUSIVE, Verdict, judge
+from touchstone.harness import bundle, recordings, transcript
+from touchstone.harness.bundle import BadBundle
+from touchstone.harness.recordings import BadRecording
+from touchstone.harness.transcript import TranscriptError
+from touchstone.harness.verdict import BROKEN, DIVERGES, INCONCLUSIVE, Verdict, judge
 
 UNREADABLE = (BadBundle, BadRecording, TranscriptError, OSError)
 

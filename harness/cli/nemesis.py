@@ -16,15 +16,15 @@ from pathlib import Path
 
 import click
 
-from harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
-from harness.cli import explained
-from harness.cli.history import anomalies, row, summary
-from harness.driver.crowd import Broken, NotReady, Plan
-from harness.nemesis import campaign, faults
-from harness.nemesis.patient import Patient
-from harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
-from harness.targets import parse
-from harness.targets.ground import GROUNDS, Grounds
+from touchstone.harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
+from touchstone.harness.cli import explained
+from touchstone.harness.cli.history import anomalies, row, summary
+from touchstone.harness.driver.crowd import Broken, NotReady, Plan
+from touchstone.harness.nemesis import campaign, faults
+from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
+from touchstone.harness.targets import parse
+from touchstone.harness.targets.ground import GROUNDS, Grounds
 
 BROKE, INTERRUPTED = 2, 143
 # Brokers of this process have links and a clock that can be turned; disks they need like any other.

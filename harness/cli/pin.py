@@ -13,12 +13,12 @@ from pathlib import Path
 
 import click
 
-from harness import known, wording
-from harness.known import BadPin
-from harness.results import run_folder
-from harness.results.jsonl import BadResults
-from harness.results.summary import Report
-from harness.spark import inputs
+from touchstone.harness import known, wording
+from touchstone.harness.known import BadPin
+from touchstone.harness.results import run_folder
+from touchstone.harness.results.jsonl import BadResults
+from touchstone.harness.results.summary import Report
+from touchstone.harness.spark import inputs
 
 WRITTEN, UNREADABLE = 0, 3
 
@@ -31,8 +31,8 @@ WRITTEN, UNREADABLE = 0, 3
 def command(results: tuple[str, ...], out: Path | None, reason: str) -> None:
     """Write pins for every difference of RESULTS (a run's folder or its files).
 
-    Give the file to a run with `pytest suites/ --expectations FILE`. Exit code 0: done, 3: a file
-    cannot be read or is not whole.
+    Give the file to a run with `pytest suites/ --expectations FILE`, or name it in the target's
+    file, as `pins = "FILE"`. Exit code 0: done, 3: a file cannot be read or is not whole.
     """
     try:
         reports = run_folder.named(inputs.find(results))

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 
 import click
 
-from harness import profiles
-from harness.profiles import PROFILES, NoProfile, Profile
-from harness.targets import matrix
-from harness.targets.settings import text
+from touchstone.harness import profiles
+from touchstone.harness.profiles import PROFILES, NoProfile, Profile
+from touchstone.harness.targets import matrix
+from touchstone.harness.targets.settings import text
+
+WIDTH = 100
 
 
 @click.command()
@@ -43,18 +46,21 @@ def command(name: str | None, release: str, spelling: str) -> None:
     except (NoProfile, ValueError) as error:
         click.echo(f"touchstone profile: {error}", err=True)
         sys.exit(3)
-    for line in heading(found):
+    for line in heading(found, short):
         click.echo(line, err=spelling != "properties")
-    for line in SPELLINGS[spelling](found.of(short)):
+    for line in SPELLINGS[spelling](found.heeded(short)):
         click.echo(line)
 
 
-def heading(profile: Profile) -> list[str]:
-    """What the settings alone do not say: how many brokers, and which racks."""
+def heading(profile: Profile, release: str) -> list[str]:
+    """What the settings alone do not say: how many brokers, which racks, what a release lacks."""
     lines = [f"# {profile.name}: {profile.sentence}"]
     if profile.racks:
         racks = "; ".join(f"broker.rack={rack}" for rack in profile.racks)
         lines.append(f"# One broker each with {racks}")
+    if unknown := profile.unknown(release):
+        text_ = f"Kafka {release} does not know {', '.join(unknown)}"
+        lines += textwrap.wrap(text_, WIDTH, initial_indent="# ", subsequent_indent="# ")
     return lines
 
 

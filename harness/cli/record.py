@@ -14,12 +14,12 @@ import sys
 
 import click
 
-from harness import advertised, recordings
-from harness.provenance import teller
-from harness.target import StartFailed, Unavailable
-from harness.targets import matrix, parse, probe
-
-ROOT = advertised.RECORDINGS.parents[1]
+from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness import advertised, recordings
+from touchstone.harness.extras import need
+from touchstone.harness.provenance import teller
+from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.targets import matrix, parse, probe
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -36,6 +36,9 @@ def command(word: str | None, check: bool, arguments: tuple[str, ...]) -> None:
         sys.exit(checked())
     if word is None:
         raise click.UsageError("--target kafka@VERSION says whose answers are kept")
+    if ROOT is None:
+        raise click.UsageError(f"record {ONLY_HERE}")
+    need("pytest")
     try:
         write_table(word)
     except (ValueError, Unavailable, StartFailed, probe.NotReady) as error:

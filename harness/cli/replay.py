@@ -13,11 +13,11 @@ from pathlib import Path
 
 import click
 
-from harness import bundle, card, driver
-from harness.bundle import BadBundle
-from harness.target import StartFailed, Unavailable
-from harness.targets import parse
-from harness.verdict import BROKEN, CONFORMS, DIVERGES, judge
+from touchstone.harness import bundle, card, driver
+from touchstone.harness.bundle import BadBundle
+from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.targets import parse
+from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, judge
 
 EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from harness.spark import inputs, plain, session
-from reference_impl.wire.errors import ErrorCode
+from touchstone.harness.spark import inputs, plain, session
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 WRITTEN, BROKEN, INCOMPLETE, NOT_RUN = 0, 2, 3, 4
 LISTED = 20
@@ -84,7 +84,9 @@ def without_spark(files: Sequence[inputs.ResultFile], reason: str) -> int:
 def aggregate(
     files: Sequence[inputs.ResultFile], out: Path, master: str, allow_incomplete: bool
 ) -> int:
-    from harness.spark import report  # pyspark's door: only here, when Spark is known to be able
+    from touchstone.harness.spark import (
+        report,  # pyspark's door: only here, when Spark is known to be able
+    )
 
     def say(line: str) -> None:
         click.echo(f"touchstone report: {line}", err=True)

@@ -16,11 +16,11 @@ from os import cpu_count
 import click
 from click.core import ParameterSource
 
-from harness.cli import listed
-from reference_impl.broker.switches import SWITCHES
-from reference_impl.sim.mischief import FAULTS
-from reference_impl.sim.trial import Trial, trial
-from reference_impl.sim.workloads import WORKLOADS
+from touchstone.harness.cli import listed
+from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.sim.mischief import FAULTS
+from touchstone.reference_impl.sim.trial import Trial, trial
+from touchstone.reference_impl.sim.workloads import WORKLOADS
 
 HELD, VIOLATED = 0, 1
 _MS_PER_HOUR = 3_600_000

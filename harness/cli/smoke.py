@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import click
 
-from harness import advertised, checkers, driver
-from harness.scenario import Ask, Raw, Scenario
-from harness.target import StartFailed, Target, Unavailable
-from harness.targets import parse
-from harness.transcript import Transcript
-from harness.verdict import is_refusal
+from touchstone.harness import advertised, checkers, driver
+from touchstone.harness.scenario import Ask, Raw, Scenario
+from touchstone.harness.target import StartFailed, Target, Unavailable
+from touchstone.harness.targets import parse, probe
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.verdict import is_refusal
 
 SECONDS = 2.0
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
@@ -58,19 +58,19 @@ def command(word: str) -> None:
 def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
     reason = target.available()
     if reason:
-        say(f"not reachable  {target.name}: {reason}")
+        say(f"not reachable  {target.name}: {reason.removeprefix(f'{target.name}: ')}")
         return UNREACHABLE
     try:
         if target.kind == "recorded":
             say(f"ok  {target.name} holds recordings of Kafka {target.release}; nothing runs")
             return FINE
-        transcript = ask(target)
+        found = look(ask(target))
+        why = "" if found[0].well else _why(target)
     except (Unavailable, StartFailed) as error:
-        say(f"not reachable  {target.name}: {error}")
+        say(f"not reachable  {target.name}: {str(error).removeprefix(f'{target.name}: ')}")
         return UNREACHABLE
     finally:
         target.stop()
-    found = look(transcript)
     for check in found:
         say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
     bad = [check for check in found if not check.well]
@@ -79,9 +79,20 @@ def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
         return FINE
     if not found[0].well:
         say(f"{target.name} does not speak Kafka (or is not ready): no verdict would mean anything")
+        if why:
+            say(why)
     else:
         say(f"{target.name} speaks Kafka, and {len(bad)} of {len(found)} answers are wrong")
     return INSANE
+
+
+def _why(target: Target) -> str:
+    """What a target says of itself that did not answer ApiVersions."""
+    try:
+        target.advertised()
+    except (probe.NotReady, Unavailable) as silence:
+        return str(silence)
+    return ""
 
 
 def ask(target: Target) -> Transcript:

@@ -4,6 +4,6 @@
 `harm` keeps the book of faults and undoes them.
 """
 
-from harness.driver.runner import DEADLINE_S, run
+from touchstone.harness.driver.runner import DEADLINE_S, run
 
 __all__ = ["DEADLINE_S", "run"]

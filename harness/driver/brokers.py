@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from harness.driver.line import Line
-from harness.placeholders import Controller, Coordinator, Leader, Unresolved
-from harness.target import Address
-from harness.transcript import Event
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from touchstone.harness.driver.line import Line
+from touchstone.harness.placeholders import Controller, Coordinator, Leader, Unresolved
+from touchstone.harness.target import Address
+from touchstone.harness.transcript import Event
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
 # The first pause, its growth, the longest pause: one waits a sixth longer than was needed, and less
 # than 25 questions are asked before the longest is reached.
@@ -38,6 +38,13 @@ def lookup(address: Address, choice: Any, deadline_s: float) -> tuple[int, Addre
 def topic_id(address: Address, topic: str, deadline_s: float) -> bytes:
     """The topic's id by Metadata. Raises Unresolved."""
     return _until_found(address, deadline_s, f"id of {topic}", _topic_id, topic)
+
+
+def auto_created(address: Address, topic: str, deadline_s: float) -> tuple[int, int]:
+    """The partitions, and the replicas of each, of a topic that is made by asking for its Metadata,
+    when each has a leader. Raises Unresolved.
+    """
+    return _until_found(address, deadline_s, f"topic {topic}", _auto_created, topic)
 
 
 def whole(address: Address, brokers: Iterable[int], deadline_s: float) -> bool:
@@ -134,8 +141,19 @@ def _topic_id(line: Line, topic: str, deadline: float) -> bytes:
     return found
 
 
-def _metadata(line: Line, topics: list[Any] | None, version: int, deadline: float) -> Any:
-    body = {"topics": topics, "allow_auto_topic_creation": False}
+def _auto_created(line: Line, topic: str, deadline: float) -> tuple[int, int]:
+    body = _metadata(line, [{"name": topic}], WITHOUT_AUTO_CREATION, deadline, create=True)
+    found = next(iter(body["topics"]), {"error_code": None, "partitions": []})
+    rows = found["partitions"]
+    if found["error_code"] or not rows or any(row["leader_id"] < 0 for row in rows):
+        raise LookupError(f"Metadata makes none, error code {found['error_code']}")
+    return len(rows), len(rows[0]["replica_nodes"])
+
+
+def _metadata(
+    line: Line, topics: list[Any] | None, version: int, deadline: float, *, create: bool = False
+) -> Any:
+    body = {"topics": topics, "allow_auto_topic_creation": create}
     return _helper(line, "Metadata", version, body, deadline)
 
 

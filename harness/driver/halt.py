@@ -11,7 +11,7 @@ import socket
 import threading
 from collections.abc import Iterator
 
-from harness.driver.line import Line
+from touchstone.harness.driver.line import Line
 
 
 class Halted(BaseException):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import time
 
-from harness.driver import brokers
-from harness.target import Address, Endpoint, StartFailed
+from touchstone.harness.driver import brokers
+from touchstone.harness.target import Address, Endpoint, StartFailed
 
 MEND_S = 60.0  # several brokers that start at once, on a machine with two cores
 _DOWN = {"kill": "start", "stop": "start", "pause": "resume"}  # a fault and what ends it

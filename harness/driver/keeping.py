@@ -10,12 +10,12 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator
 
-from harness import altered
-from harness.altered import LOGGER, Resource, State
-from harness.driver.brokers import Question
-from harness.target import Address, Endpoint, Versions
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.errors import name_of
+from touchstone.harness import altered
+from touchstone.harness.altered import LOGGER, Resource, State
+from touchstone.harness.driver.brokers import Question
+from touchstone.harness.target import Address, Endpoint, Versions
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.errors import name_of
 
 ANSWER_S = 5.0
 WITH_SOURCES = 1  # the first version of DescribeConfigs that tells where a setting comes from

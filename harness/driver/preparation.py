@@ -1,9 +1,14 @@
-"""Waits that only prepare a case, on a target that never does what is waited for.
+"""How long a target is waited for, when it never does what is waited for.
 
 A case waits until its topic has a leader or its group a coordinator before it asks what it is
 about. A target that answers such a wait in another way than Kafka (DescribeGroups of a group that
 does not exist, say) can still be asked: the case goes on, the wait is a note, and what the claim is
-about decides. The same wait of later cases is then not worth a deadline each.
+about decides.
+
+The same wait of later cases is then not worth a deadline each, and neither is an API that never
+answers: a broker that leaves out one thing would be waited for in a hundred cases. Where it has
+come at times, it is waited for twice as long as it ever took. What differs for that reason is
+asked again when all others are done, and there waits are long at first.
 
 On targets of ours nothing of this holds: there a wait that is not met ends its case.
 """
@@ -13,61 +18,138 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from harness import placeholders
-from harness.scenario import TYPES, Until
+from touchstone.harness import placeholders
+from touchstone.harness.scenario import TYPES, Until
+from touchstone.reference_impl.wire.apis import API
 
-ENOUGH = 2  # cases that wait their whole deadline for the same thing
-BRIEF_S = 1.0  # what later ones wait
+ENOUGH = 3  # cases that wait their whole deadline for what has never come yet
+OFTEN = 5  # the same, where it has come in other cases
+BRIEF_S = 1.0  # what later ones wait, at least
+CLOSING = "the end of a connection"
+TIMES = 2  # and how much longer than it ever took
 
 
 @dataclass(frozen=True)
 class Waits:
-    """The waits of one case that only prepare it, by their labels; by default there are none."""
+    """The steps of one case that only prepare it, by their labels; by default there are none.
+
+    `labels` are waits; `topics` are CreateTopics steps whose topics Metadata is to make
+    (`auto_creation`).
+    """
 
     labels: frozenset[str] = frozenset()
     memory: Preparation | None = None
+    topics: frozenset[str] = frozenset()
 
-    def of(self, label: str) -> Preparation | None:
-        """What is remembered, if this wait may end in vain; None when it ends its case."""
-        return self.memory if label in self.labels else None
+    def patience(self, step: Until, seconds: float) -> float:
+        """How long this wait may last."""
+        return seconds if self.memory is None else self.memory.patience(_key(step), seconds)
+
+    def ended(self, step: Until, label: str, done: bool, seconds: float) -> bool:
+        """Remember how a wait ended; whether its case goes on."""
+        if self.memory is None:
+            return done
+        self.memory.waited(_key(step), done, seconds)
+        if done:
+            self.memory.met(_question(step))
+        return done or (label in self.labels and self.memory.never(_question(step)))
+
+    def for_answer(self, api: str | None, seconds: float) -> float:
+        """How long an answer of this API may take; None: the end of a connection."""
+        return seconds if self.memory is None else self.memory.patience(api or CLOSING, seconds)
+
+    def answered(self, api: int | None, done: bool, seconds: float) -> None:
+        """Remember whether an answer came, or the connection ended."""
+        if self.memory is not None:
+            self.memory.waited(API[api].name if api in API else CLOSING, done, seconds)
 
 
 NO_WAITS = Waits()
 
 
 class Preparation:
-    """What one target has been waited for in vain; shared by all cases of a run."""
+    """What one target has been waited for, and how long; shared by all cases of a run."""
 
     def __init__(self) -> None:
         self._in_vain: Counter[Hashable] = Counter()
-        self._met: set[Hashable] = set()  # waits that this target has satisfied in some case
+        self._longest: dict[Hashable, float] = {}  # of the waits that this target has satisfied
+        self._met: set[Hashable] = set()  # questions of such waits
+        self._brief: set[Hashable] = set()  # what is waited for briefly by now
+        self._cut: Counter[Hashable] = Counter()  # such waits that were in vain
         self._lock = threading.Lock()
 
-    def patience(self, step: Until, seconds: float) -> float:
-        """How long to wait: briefly for what has only ever been waited for in vain."""
+    def patience(self, key: Hashable, seconds: float) -> float:
+        """How long to wait: briefly for what has often been waited for in vain."""
         with self._lock:
-            never = self._in_vain[_key(step)] >= ENOUGH and _key(step) not in self._met
-            return min(seconds, BRIEF_S) if never else seconds
+            longest = self._longest.get(key)
+            if self._in_vain[key] < (ENOUGH if longest is None else OFTEN):
+                return seconds
+            brief = max(BRIEF_S, TIMES * (longest or 0))
+            if brief < seconds:
+                self._brief.add(key)
+            return min(seconds, brief)
 
-    def ended(self, step: Until, done: bool) -> bool:
-        """Remember how a wait ended; whether its case goes on.
+    def met(self, question: Hashable) -> None:
+        """Remember that a wait was satisfied by asking this."""
+        with self._lock:
+            self._met.add(question)
+
+    def never(self, question: Hashable) -> bool:
+        """Whether this was asked in vain by every wait that asked it.
 
         A target that does what is waited for in other cases was too slow in this one: what the case
-        asks next would be answered too early.
+        asks next would be answered too early. Another version, or other fields that are null, may
+        be answered where this is not.
         """
         with self._lock:
-            key = _key(step)
+            return question not in self._met
+
+    def waited(self, key: Hashable, done: bool, seconds: float) -> None:
+        """Remember how a wait ended, and after how many seconds."""
+        with self._lock:
             if done:
-                self._met.add(key)
+                self._longest[key] = max(self._longest.get(key, 0.0), seconds)
             else:
+                self._cut[key] += key in self._brief
                 self._in_vain[key] += 1
-            return done or key not in self._met
+
+    def told(self) -> list[str]:
+        """What was waited for more briefly than the deadline allows, in words."""
+        with self._lock:
+            apis = Counter[str]()
+            for key, count in self._cut.items():
+                apis[key if isinstance(key, str) else key[0]] += count
+        cut = ", ".join(f"{api} ({count})" for api, count in apis.most_common() if count)
+        return [f"waited for only briefly, for it had been in vain before: {cut}"] if cut else []
 
 
-def _key(step: Until) -> Hashable:
-    """Equal for waits that differ in names only."""
-    wanted = [[path, op, placeholders.to_json(value, TYPES)] for path, op, value in step.conditions]
-    return step.ask.api, step.ask.version, json.dumps(wanted, sort_keys=True)
+def _key(step: Until) -> tuple[str, str]:
+    """Equal for waits that differ in names and in numbers only; an error code is no number."""
+    wanted = [
+        [path, op, "number" if _counts(path, value) else placeholders.to_json(value, TYPES)]
+        for path, op, value in step.conditions
+    ]
+    return step.ask.api, json.dumps(wanted, sort_keys=True)
+
+
+def _question(step: Until) -> str:
+    """Equal for waits that ask and want the same, but for names and numbers."""
+    asked = [step.ask.api, step.ask.version, _blank(step.ask.body), _key(step)]
+    return json.dumps(asked, sort_keys=True)
+
+
+def _blank(value: Any) -> Any:
+    """What is left of a body without its names and numbers."""
+    if isinstance(value, Mapping):
+        return {name: _blank(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_blank(inner) for inner in value]
+    return value if value is None or isinstance(value, bool) else "something"
+
+
+def _counts(path: str, value: Any) -> bool:
+    return isinstance(value, int) and not path.endswith("error_code")

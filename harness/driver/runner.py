@@ -20,16 +20,17 @@ import struct
 import time
 from typing import Any, NoReturn
 
-from harness import path as paths
-from harness.driver.brokers import lookup, pauses, told_ids, topic_id
-from harness.driver.halt import Halt
-from harness.driver.harm import Harm, NotDone
-from harness.driver.line import Line, Pending, whose
-from harness.driver.preparation import NO_WAITS, Waits
-from harness.driver.words import Words, names_accepted, walk
-from harness.pace import NOTHING_TO_DO, Fit
-from harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
-from harness.scenario import (
+from touchstone.harness import path as paths
+from touchstone.harness.driver import auto_creation
+from touchstone.harness.driver.brokers import lookup, pauses, told_ids, topic_id
+from touchstone.harness.driver.halt import Halt
+from touchstone.harness.driver.harm import Harm, NotDone
+from touchstone.harness.driver.line import Line, Pending, whose
+from touchstone.harness.driver.preparation import NO_WAITS, Waits
+from touchstone.harness.driver.words import Words, names_accepted, walk
+from touchstone.harness.pace import NOTHING_TO_DO, Fit
+from touchstone.harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
+from touchstone.harness.scenario import (
     Ask,
     Await,
     Close,
@@ -44,11 +45,11 @@ from harness.scenario import (
     connection_of,
     label,
 )
-from harness.target import Address, Endpoint
-from harness.transcript import Event, Header, Transcript
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.codec import EncodeError
+from touchstone.harness.target import Address, Endpoint
+from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.codec import EncodeError
 
 DEADLINE_S = 10.0
 FLOOD = 32  # frames nobody asked for, in one step
@@ -66,18 +67,10 @@ class Stop(Exception):
 
 
 def run(
-    scenario: Scenario,
-    endpoint: Endpoint,
-    *,
-    nonce: str,
-    deadline_s: float = DEADLINE_S,
-    target: str = "",
-    release: str | None = None,
-    seed: int | None = None,
-    fit: Fit = NOTHING_TO_DO,
-    halt: Halt | None = None,
-    waits: Waits = NO_WAITS,
-) -> Transcript:
+    scenario: Scenario, endpoint: Endpoint, *, nonce: str, deadline_s: float = DEADLINE_S,
+    target: str = "", release: str | None = None, seed: int | None = None,
+    fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
+) -> Transcript:  # fmt: skip
     """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
     `halt` may end it at any step. `fit` is what it costs under other settings than it asks for.
     """
@@ -150,9 +143,20 @@ class Run:
             self._give_up("unresolved", connection_of(step), f"cannot be encoded: {error}")
 
     def _ask(self, step: Ask) -> None:
+        if label(step, self.step) in self.waits.topics:
+            return self._make(step)
         pending = self._request(step, wanted=step.answer)
         if pending is not None and step.answer:
             self._await(connection_of(step), pending, self._deadline(step))
+        return None
+
+    def _make(self, step: Ask) -> None:
+        """Have Metadata make the topics of a CreateTopics step."""
+        body = self.bindings.resolve(step.body)
+        counts = auto_creation.make(self.harm.informant, body, self.deadline_s)
+        self.words.made(counts)
+        api, names = by_name(step.api).key, ", ".join(counts)
+        self._event("made", connection_of(step), api=api, version=step.version, note=names)
 
     def _send(self, step: Send) -> None:
         self._request(step, wanted=True)
@@ -189,9 +193,8 @@ class Run:
             self._listen(connection_of(step), line)
 
     def _until(self, step: Until) -> None:
-        prepares = self.waits.of(label(step, self.step))
-        patience_s = prepares.patience(step, self.patience_s) if prepares else self.patience_s
-        deadline = time.perf_counter() + patience_s
+        began = time.perf_counter()
+        deadline = began + self.waits.patience(step, self.patience_s)
         kept = len(self.events)
         for tries, pause in zip(range(1, TRIES + 1), pauses(), strict=False):
             self.halt.check(Stop)
@@ -210,7 +213,8 @@ class Run:
             self.events[kept:] = [event for event in last if event.direction == "opened"]
             self.bodies.pop(label(step, self.step), None)
             time.sleep(pause)
-        goes_on = prepares.ended(step, done) if prepares else done
+        took_s = time.perf_counter() - began
+        goes_on = self.waits.ended(step, label(step, self.step), done, took_s)
         if not done:
             wanted = " and ".join(f"{p} {o} {v!r}" for p, o, v in step.conditions)
             self._event("unmet", connection_of(step), note=f"{wanted} after {tries} tries")
@@ -262,9 +266,7 @@ class Run:
         client_id = self.bindings.resolve(step.client_id)
         key = by_name(step.api).key
         pending = Pending(self.step, key, step.version, self.step + 1, wanted=wanted)
-        data = headers.encode_request(
-            key, step.version, pending.correlation_id, client_id, body
-        )
+        data = headers.encode_request(key, step.version, pending.correlation_id, client_id, body)
         line = self._line(step)
         connection = connection_of(step)
         if line is None or not self._write(connection, line, pending, data, framed=True):
@@ -280,15 +282,9 @@ class Run:
             time.perf_counter() + self.deadline_s,
         )
         self._event(
-            "sent",
-            connection,
-            raw=data,
-            api=pending.api,
-            version=pending.version,
-            correlation_id=pending.correlation_id,
-            framed=framed,
-            silent=not pending.wanted,
-        )
+            "sent", connection, raw=data, api=pending.api, version=pending.version,
+            correlation_id=pending.correlation_id, framed=framed, silent=not pending.wanted,
+        )  # fmt: skip
         line.pending.append(pending)
         if how == "reset":
             self._read_the_rest(connection, line)
@@ -304,7 +300,7 @@ class Run:
             if not pending.answered:
                 self._event("gone", connection, step=pending.step)
             return
-        unasked = 0
+        unasked, began = 0, time.perf_counter()
         while not pending.answered:
             how, raw = line.read(deadline)
             if how == "received":
@@ -314,9 +310,11 @@ class Run:
                     return
                 continue
             self._lose(how, connection, pending.step, raw)
+            self.waits.answered(pending.api, how != "timeout", time.perf_counter() - began)
             if how == "timeout":
                 raise Stop
             return
+        self.waits.answered(pending.api, True, time.perf_counter() - began)
 
     def _read_the_rest(self, connection: str, line: Line) -> None:
         """After a failed write: what the target said before it broke the connection."""
@@ -355,14 +353,9 @@ class Run:
         if found.api == 18 and raw[4:6] == b"\0\x23":  # an unsupported version is answered in v0
             version = 0
         self._event(
-            "received",
-            connection,
-            step=found.step,
-            raw=raw,
-            api=found.api,
-            version=version,
+            "received", connection, step=found.step, raw=raw, api=found.api, version=version,
             correlation_id=found.correlation_id,
-        )
+        )  # fmt: skip
         return found.wanted and not again
 
     def _answer(self, word: str) -> Any:
@@ -441,7 +434,10 @@ class Run:
     def _deadline(self, step: Any) -> float:
         """An instant: the case's deadline, or longer where the request or the way need it."""
         line = self.lines.get(connection_of(step))
-        wanted = max(self.patience_s, ROUND_TRIPS * line.round_trip if line else 0)
+        closes = isinstance(step, Raw) and step.expect == "close"
+        api = None if closes else getattr(step, "api", None)
+        patience_s = self.waits.for_answer(api, self.patience_s)
+        wanted = max(patience_s, ROUND_TRIPS * line.round_trip if line else 0)
         body = getattr(step, "body", None) or {}
         own = [body.get(word) for word in OWN_WAITS if isinstance(body.get(word), int)]
         # A request that may wait for ages is one that the scenario means to end by something else:

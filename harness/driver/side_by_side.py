@@ -8,17 +8,27 @@ handed out in the order in which they are asked for, so reports do not depend on
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
-SECOND_S = 120.0  # for second pieces, at least
+RUN_S = 600.0  # what a run may take, with all that is asked again
+AGAIN_S = 120.0  # for what is asked again, at least
+FEW = 16  # so many are asked again one at a time, more of them side by side first
 LOOK_S = 0.2  # so often does who waits look up
-Piece = Callable[..., Any]  # of work; what it returns is a second piece, or None
+Piece = Callable[..., Any]  # of work; what it returns is done again later, None is the end
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How a piece of work is done again: with nobody beside it, or too `late` to be done at all."""
+
+    alone: bool
+    late: bool
 
 
 class Sharing:
@@ -87,25 +97,30 @@ class Sharing:
 
 
 class Pool:
-    """Runs what it is given, `jobs` at a time, in the order of `work`.
+    """Runs what it is given, `jobs` at a time, in the order of `work`; and beside it `apart`, some
+    `lanes` at a time.
 
-    What a piece of work returns, if anything, is a second piece: those run at the end, one at a
-    time, when all first ones are done, and are told whether it is late: when they take longer than
-    the first ones together. Threads end with the program, whatever they wait for.
+    What a piece of work returns, if anything, is done again when all others are done: side by side
+    like those, unless they are FEW, and what is returned then one at a time. Such a piece is told
+    so (`Again`), and whether it is late: when the run would take longer than RUN_S, or what is done
+    again longer than AGAIN_S. Threads end with the program, whatever they wait for.
     """
 
-    def __init__(self, work: Sequence[tuple[Hashable, Piece]], jobs: int) -> None:
-        self._work = deque(work)
-        self._second: list[tuple[Hashable, Piece]] = []
+    def __init__(
+        self, work: Sequence[tuple[Hashable, Piece]], jobs: int,
+        apart: Sequence[tuple[Hashable, Piece]] = (), lanes: int = 0,
+    ) -> None:  # fmt: skip
+        self._work, self._apart = deque(work), deque(apart)
+        self._again: list[tuple[Hashable, Piece]] = []
         self._began = self._told = time.perf_counter()
-        self._futures: dict[Hashable, Future[None]] = {key: Future() for key, _ in work}
-        self._threads = [
-            threading.Thread(target=self._first_pieces, daemon=True, name=f"case-{number}")
-            for number in range(min(jobs, len(work)))
-        ]
-        self._last = threading.Thread(target=self._second_pieces, daemon=True, name="case-again")
-        for thread in (*self._threads, self._last):
-            thread.start()
+        self._closed = False
+        self._futures: dict[Hashable, Future[None]] = {
+            key: Future() for key, _ in (*work, *apart)
+        }
+        self._jobs, self._lanes = min(jobs, len(work)), min(lanes, len(apart))
+        self._threads = self._started()
+        self._last = threading.Thread(target=self._rest, daemon=True, name="case-again")
+        self._last.start()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._futures
@@ -124,40 +139,66 @@ class Pool:
         """Waits for all of one piece of work. Raises what it raised."""
         self._futures[key].result()
 
-    def _first_pieces(self) -> None:
+    def _started(self) -> list[threading.Thread]:
+        """Threads that take what is to be done, until nothing is left."""
+        takers = [self._work] * self._jobs + [self._apart] * self._lanes
+        threads = [
+            threading.Thread(target=self._pieces, args=(queue,), daemon=True, name=f"case-{number}")
+            for number, queue in enumerate(takers)
+        ]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def _pieces(self, queue: deque[tuple[Hashable, Piece]]) -> None:
         with contextlib.suppress(IndexError):
             while True:
-                key, piece = self._work.popleft()
-                second = self._done(key, piece)
-                if second is not None:
-                    self._second.append((key, second))
+                key, piece = queue.popleft()
+                again = self._done(key, piece)
+                if again is not None:
+                    self._again.append((key, again))
 
-    def _second_pieces(self) -> None:
+    def _rest(self) -> None:
+        """What is done again: side by side if there is much of it, then one at a time."""
         for thread in self._threads:
             thread.join()
-        half = time.perf_counter()
-        most = max(half - self._began, SECOND_S)
-        while self._second:
-            key, piece = self._second.pop(0)
-            late = time.perf_counter() - half > most
-            self._done(key, functools.partial(piece, late))
+        until = max(self._began + RUN_S, time.perf_counter() + AGAIN_S)
+        if len(self._again) > FEW and self._take_again(until, alone=False):
+            self._threads = self._started()
+            for thread in self._threads:
+                thread.join()
+        if self._take_again(until, alone=True):
+            self._pieces(self._work)
+
+    def _take_again(self, until: float, *, alone: bool) -> bool:
+        """Make what is to be done again the work; False when the pool is closed."""
+        work, self._again = self._again, []
+        told = [(key, _told(piece, until, alone=alone)) for key, piece in work]
+        self._work.extend([] if self._closed else told)
+        return not self._closed
 
     def _done(self, key: Hashable, piece: Piece) -> Piece | None:
-        """Runs one piece; its second, if it has one and is not done with that."""
+        """Runs one piece; what it returns to be done again, None when that is all."""
         future = self._futures[key]
         try:
-            second = piece()
+            again = piece()
         except BaseException as error:
             future.set_exception(error)
             return None
-        if second is None:
+        if again is None:
             future.set_result(None)
-        return second
+        return again
 
     def close(self, seconds: float) -> None:
         """Nothing more is begun; what has begun is waited for so long."""
+        self._closed = True
         self._work.clear()
-        self._second.clear()
+        self._apart.clear()
         deadline = time.perf_counter() + seconds
         for thread in (*self._threads, self._last):
             thread.join(max(0.0, deadline - time.perf_counter()))
+
+
+def _told(piece: Piece, until: float, *, alone: bool) -> Piece:
+    """The piece, told how it is done again when its turn comes."""
+    return lambda: piece(Again(alone=alone, late=time.perf_counter() > until))

@@ -15,13 +15,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.target import Address, Endpoint, Shape, StartFailed, Target, Unavailable
-from harness.targets import probe
+from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Target, Unavailable
+from touchstone.harness.targets import probe
 
 SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions
 STALL_S = 30.0  # a broker that stalls is asked again for so long
 BACK_S = 10.0  # somebody else's broker that refuses connections is waited for so long
 PAUSE_S = 0.25
+LATE_S = 0.25  # kfake answers others for 7 ms after it has read what it dies of
 DEATHS = 100  # of a target that is started again; then the rest is not run
 SILENCES = 2  # the same of a target that runs and answers nothing: each one costs STALL_S
 OWNED = ("reference", "process", "container")
@@ -94,8 +95,12 @@ class Standing:
             with self._lock:
                 self._under_way.remove(watch)
 
-    def death(self, watch: Watch, *, look: bool) -> Death | None:
-        """The end of the target under this case, if there was one; `look`: ask whether it lives."""
+    def death(self, watch: Watch, *, look: bool, late: bool = False) -> Death | None:
+        """The end of the target under this case, if there was one; `look`: ask whether it lives,
+        `late`: after a moment. One that dies of what it read may answer others meanwhile.
+        """
+        if look and late:
+            time.sleep(LATE_S)
         with self._lock:
             known = self._ends.get((watch.place, watch.life))
             if known is not None or not look or self.gone:

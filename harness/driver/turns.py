@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from harness import altered, dry, pace, profiles
-from harness.claim import CaseId, Claim
-from harness.driver.deleting import ALL_S, Deleter
-from harness.driver.halt import Halt
-from harness.driver.keeping import Keeper
-from harness.driver.preparation import NO_WAITS, Preparation, Waits
-from harness.driver.runner import run
-from harness.driver.side_by_side import Sharing
-from harness.driver.standing import Death, Standing, Watch
-from harness.profiles import NOTHING_TOLD, Told
-from harness.scenario import Scenario
-from harness.target import Endpoint, Shape, Target, Unavailable, Versions
-from harness.targets import probe
-from harness.transcript import Transcript
-from harness.tuning import Tuning
-from harness.verdict import reached
+from touchstone.harness import altered, dry, pace, profiles
+from touchstone.harness.claim import CaseId, Claim
+from touchstone.harness.driver import auto_creation
+from touchstone.harness.driver.auto_creation import Given
+from touchstone.harness.driver.deleting import ALL_S, Deleter
+from touchstone.harness.driver.halt import Halt
+from touchstone.harness.driver.keeping import Keeper
+from touchstone.harness.driver.preparation import NO_WAITS, Preparation, Waits
+from touchstone.harness.driver.runner import run
+from touchstone.harness.driver.side_by_side import Sharing
+from touchstone.harness.driver.standing import Death, Standing, Watch
+from touchstone.harness.placeholders import Name, Unresolved, unique
+from touchstone.harness.profiles import NOTHING_TOLD, Told
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.target import Endpoint, OutOfScope, Shape, Target, Unavailable, Versions
+from touchstone.harness.targets import probe
+from touchstone.harness.targets.external import LEADER_AND_ISR
+from touchstone.harness.transcript import Transcript
+from touchstone.harness.tuning import Tuning
+from touchstone.harness.verdict import reached
 
 SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
@@ -72,8 +77,10 @@ class Turns:
         self.keeper = Keeper() if shared else None
         self.deleter = Deleter(self._offered) if shared else None
         self.preparation = Preparation() if shared else None
+        self._again = Preparation() if shared else None  # of those that are asked again, alone
+        self._given: dict[int, Given | None] = {}  # number of brokers -> what a topic gets
         self._groups = Sharing()  # of who uses groups; alone: who deletes topics
-        self.looking = threading.Lock()  # while something is looked up once, for all cases
+        self._looking: dict[Hashable, threading.Lock] = {}  # one for each thing that is looked up
         self._lock = threading.RLock()  # of the target
         self._opened = False
 
@@ -107,16 +114,18 @@ class Turns:
 
     def run(
         self, case: CaseId, scenario: Scenario, nonce: str, *, alone: bool = False,
-        prepares: frozenset[str] = frozenset(),
+        prepares: frozenset[str] = frozenset(), made: frozenset[str] = frozenset(),
     ) -> Seen:  # fmt: skip
         """The scenario's transcript. Raises Unavailable, StartFailed, Unharmable, NotReady.
 
         A case whose settings must be set, or under which the target ended while others were asked
-        as well, is asked again when it is alone. `prepares`: labels of waits that may end in vain.
+        as well, is asked again when it is alone. `prepares`: labels of waits that may end in vain;
+        `made`: those of CreateTopics steps whose topics Metadata makes.
         """
+        memory = self._again if alone else self.preparation
+        waits = Waits(prepares, memory, made) if memory else NO_WAITS
         alone = alone or dry.alone(scenario) or self.told.alone(scenario.shape, case.claim.subject)
         kills = dry.may_kill(scenario)
-        waits = Waits(prepares, self.preparation) if self.preparation else NO_WAITS
         while True:
             alone = alone or (kills and bool(self.standing.deaths))  # others would be asked again
             try:
@@ -132,6 +141,25 @@ class Turns:
         """The transcript of a question of the court's own."""
         with self._turn(scenario.shape, False):
             return self._drive(scenario, self._start(scenario.shape), nonce)
+
+    def looking_at(self, what: Hashable) -> threading.Lock:
+        """Held while this is looked up once, for all cases."""
+        return self._looking.setdefault(what, threading.Lock())  # at once, for all threads
+
+    def auto_creation(self, shape: Shape) -> Given | None:
+        """What a topic gets that Metadata makes, or that it makes none; asked for once for each
+        number of brokers. Raises Unavailable, StartFailed.
+        """
+        if shape.brokers not in self._given:
+            name = unique(f"{self.nonce}/made", Name(f"made-{shape.brokers}"))
+            with self._turn(shape, False):
+                endpoint, found = self._start(shape), None
+                with contextlib.suppress(Unresolved):
+                    found = auto_creation.given(endpoint.bootstrap[0], name, self.deadline_s)
+            if found is not None:
+                self._made(endpoint, auto_creation.told(self.target.name, name))
+            self._given[shape.brokers] = found
+        return self._given[shape.brokers]
 
     @contextlib.contextmanager
     def _turn(self, shape: Shape, alone: bool) -> Iterator[None]:
@@ -163,9 +191,9 @@ class Turns:
         endpoint = self._start(scenario.shape)
         if scenario.harms and not endpoint.nodes:
             raise Unharmable
-        _capable(case.claim, endpoint)
+        _capable(case.claim, endpoint, self._offered)
         if len(endpoint.ids) > scenario.brokers and dry.fixed_in_place(scenario):
-            raise Unavailable("what the claim is about may live on any of the target's brokers")
+            raise OutOfScope("what the claim is about may live on any of the target's brokers")
         fit = self._fit(case.claim, scenario, endpoint)
         if fit.settable and not alone:
             return None
@@ -225,8 +253,8 @@ class Turns:
             if not reached(seen) or "hung" in ends:
                 self.standing.death(watch, look=True)
             return None
-        lost = not reached(seen) or ends - {"kept"} or dry.may_kill(scenario)
-        return self.standing.death(watch, look=bool(lost))
+        lost, kills = not reached(seen) or bool(ends - {"kept"}), dry.may_kill(scenario)
+        return self.standing.death(watch, look=lost or kills, late=lost and kills)
 
     def _start(self, shape: Shape) -> Endpoint:
         """The cluster of this shape; one that was away for a moment is waited for."""
@@ -242,14 +270,16 @@ class Turns:
             return self.target.start(shape)
 
     def _fit(self, claim: Claim, scenario: Scenario, endpoint: Endpoint) -> pace.Fit:
-        """What the claim costs under the settings in force. Raises Unavailable when they are not
+        """What the claim costs under the settings in force. Raises OutOfScope when they are not
         those that it is about.
         """
         if endpoint.settings is None:
-            return pace.NOTHING_TO_DO
+            began = endpoint.started
+            age_s = None if began is None else time.monotonic() - began
+            return pace.Fit(patience_ms=pace.until_first_tasks_ms(scenario.shape, age_s))
         against = self.told.against(scenario.shape, claim.subject)
         if against:
-            raise Unavailable(against)
+            raise OutOfScope(against)
         in_force = self.told.over(self.tuning.in_force(endpoint, scenario.shape))
         fit = pace.fit(scenario.shape, claim.subject, in_force)
         unset = {
@@ -259,7 +289,7 @@ class Turns:
         }
         if fit.missing or unset:
             lacking, release = {**fit.missing, **unset}, self.told.release
-            raise Unavailable(
+            raise OutOfScope(
                 profiles.wanting(lacking, scenario.shape, claim.subject, release)
             )
         return fit
@@ -293,7 +323,8 @@ class Turns:
 
     def close(self, *, interrupted: bool = False) -> list[str]:
         """Leave the target as it was; what is not so, in words."""
-        told = [*self.standing.told(), *self._not_put_back(), *self._left_behind(interrupted)]
+        told = [*self.standing.told(), *(self.preparation.told() if self.preparation else [])]
+        told += [*self._not_put_back(), *self._left_behind(interrupted)]
         self.target.stop()
         return told
 
@@ -319,25 +350,28 @@ class Turns:
 
 
 def _waited(fit: pace.Fit, seen: Transcript) -> None:
-    """Raises Unavailable when the case may have waited for too short a time."""
+    """Raises OutOfScope when the case may have waited for too short a time."""
     unmet = any(event.direction == "unmet" for event in seen.events)
     if fit.slow and unmet:
-        raise Unavailable(profiles.too_slow(fit.slow))
+        raise OutOfScope(profiles.too_slow(fit.slow))
 
 
-CAPABILITIES: dict[str, Callable[[Endpoint], bool]] = {
-    "harm": lambda endpoint: bool(endpoint.nodes),  # its brokers can be killed and paused
-    "logs": lambda endpoint: endpoint.logs is not None,
+CAPABILITIES: dict[str, Callable[[Endpoint, Versions], bool]] = {
+    "harm": lambda endpoint, _: bool(endpoint.nodes),  # its brokers can be killed and paused
+    "logs": lambda endpoint, _: endpoint.logs is not None,
     # the claim is about a cluster that has no other broker
-    "only-broker": lambda endpoint: len(endpoint.ids) <= 1,
-    # brokers are no controllers: as where we start several; of others nobody can tell
-    "controller-apart": lambda endpoint: not endpoint.ids,
+    "only-broker": lambda endpoint, _: len(endpoint.ids) <= 1,
+    # the claim is about ids themselves, which are translated on clusters that have their own
+    "ids-as-they-are": lambda endpoint, _: not endpoint.ids,
+    # the death of two of three brokers leaves a quorum: under ZooKeeper, and where we start several
+    # of our own; of other KRaft clusters nobody can tell
+    "controller-apart": lambda endpoint, offered: not endpoint.ids or LEADER_AND_ISR in offered,
 }
 
 
-def _capable(claim: Claim, endpoint: Endpoint) -> None:
+def _capable(claim: Claim, endpoint: Endpoint, offered: Callable[[], Versions]) -> None:
     for word in claim.capabilities:
         if word not in CAPABILITIES:
             raise ValueError(f"{claim.id} needs {word!r}: no such capability")
-        if not CAPABILITIES[word](endpoint):
-            raise Unavailable(f"the target has no capability {word!r}")
+        if not CAPABILITIES[word](endpoint, offered()):
+            raise OutOfScope(f"the target has no capability {word!r}")

@@ -9,15 +9,15 @@ topic, and its groups have one coordinator, however many partitions the topic ha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.driver.placement import Placement
-from harness.pace import Fit, Raised
-from harness.scenario import Ask, Scenario, Send, Until
-from harness.target import Endpoint
-from harness.translation import Translation, partition_of
+from touchstone.harness.driver.placement import Placement
+from touchstone.harness.pace import Fit, Raised
+from touchstone.harness.scenario import Ask, Scenario, Send, Until
+from touchstone.harness.target import Endpoint
+from touchstone.harness.translation import Translation, partition_of
 
 
 class Words:
@@ -32,12 +32,13 @@ class Words:
         )
         self._placement = Placement(endpoint.ids[0]) if self._names.alone else None
         self._raised = Raised(fit.least, _asked(scenario))
+        self._counts: dict[str, int] = {}
         self._needed = self._names.needed or bool(fit.least)
 
     @property
     def translation(self) -> Translation:
         """As far as the case has come: values that were raised belong to it."""
-        return replace(self._names, configs=self._raised.configs)
+        return replace(self._names, configs=self._raised.configs, counts=self._counts)
 
     @property
     def more_s(self) -> float:
@@ -53,7 +54,11 @@ class Words:
 
     def answered(self, body: Any) -> Any:
         """An answer's body as the scenario knows it."""
-        return self.translation.answer(body) if self._needed else body
+        return self.translation.answer(body) if self._needed or self._counts else body
+
+    def made(self, counts: Mapping[str, int]) -> None:
+        """Topics that may have more partitions than the scenario's, which has so many."""
+        self._counts |= counts
 
 
 def _asked(scenario: Scenario) -> list[tuple[str, Any]]:

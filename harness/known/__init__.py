@@ -6,8 +6,9 @@ fails in another way is a new difference, a pin that fits no case is STALE, one 
 EXPIRED; each makes the run fail, so the list can only say what is true (Redpanda's hand-kept
 exclusions went unread for years; connectrpc fails on both kinds of surprise, and so do we).
 
-Files: `harness/known/*.toml` for all runs, and `--expectations FILE` for one target. `touchstone
-pin RESULTS/RUN --out FILE` writes one pin per cause of a run; the reason is a person's to write:
+Files: `harness/known/*.toml` for all runs, `pins` of a target file for its target, and
+`--expectations FILE` for one run. `touchstone pin RESULTS/RUN --out FILE` writes one pin per cause
+of a run; the reason is a person's to write:
 
     [[known]]
     id = "kfake/FindCoordinator.error_code:15,0"    # what rows and dashboards call it
@@ -41,8 +42,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from harness import causes, wording
-from harness.expect import fits
+from touchstone.harness import causes, targets, wording
+from touchstone.harness.expect import fits
+from touchstone.harness.targets import target_file
 
 FOLDER = Path(__file__).resolve().parent
 NEW, FIXED, STALE, EXPIRED, CHANGED = "new", "fixed", "stale", "expired", "changed"
@@ -155,6 +157,24 @@ def load(files: Iterable[Path] | None = None) -> list[Pin]:
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise BadPin(f"{path}: {error}") from error
         found += [_pin(path, number, entry) for number, entry in enumerate(entries, 1)]
+    return found
+
+
+def of_target(spec: str) -> list[Pin]:
+    """The pins that a target file names; none of a target without a file. Raises BadPin, also where
+    a pin is about another target, and UnknownTarget where the file is wrong.
+    """
+    file = targets.file_of(spec)
+    if file is None:
+        return []
+    described = target_file.load(file)
+    found = load([described.pins] if described.pins else [])
+    for pin in found:
+        if not fnmatch.fnmatchcase(described.name, pin.target):
+            raise BadPin(
+                f"{described.pins}: {pin.id} is about target {pin.target!r}, and {file.name} "
+                f"describes {described.name!r}"
+            )
     return found
 
 

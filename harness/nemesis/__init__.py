@@ -21,8 +21,8 @@ from functools import cache
 from random import Random
 from typing import Protocol
 
-from harness.nemesis.evidence import Look
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.evidence import Look
+from touchstone.harness.nemesis.patient import Patient
 
 # Modules of this folder that serve faults and are none.
 SHARED = frozenset({"patient", "evidence", "campaign", "stilled", "cuts"})

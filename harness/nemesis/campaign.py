@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from harness import history as histories
-from harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
-from harness.driver import brokers
-from harness.driver.crowd import Crowd, Plan
-from harness.nemesis import faults
-from harness.nemesis.patient import Patient
+from touchstone.harness import history as histories
+from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
+from touchstone.harness.driver import brokers
+from touchstone.harness.driver.crowd import Crowd, Plan
+from touchstone.harness.nemesis import faults
+from touchstone.harness.nemesis.patient import Patient
 
 CALM_S = 0.8  # before each fault
 HOLD_S = (1.0, 3.0)  # how long a fault lasts, drawn between these

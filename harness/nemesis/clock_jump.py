@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from random import Random
 
-from harness.nemesis import evidence
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis import evidence
+from touchstone.harness.nemesis.patient import Patient
 
 SENTENCE = "A broker's wall clock jumps by up to an hour, and in the end returns."
 GROUND = "clocks"

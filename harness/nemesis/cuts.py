@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harness.nemesis import evidence
-from harness.nemesis.patient import Network, Patient
+from touchstone.harness.nemesis import evidence
+from touchstone.harness.nemesis.patient import Network, Patient
 
 CHAINS = {"INPUT": "-s", "OUTPUT": "-d"}  # who is dropped where
 

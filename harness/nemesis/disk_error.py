@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.patient import Patient
 
 SENTENCE = "A broker's disk answers with I/O errors; later it is back and the broker starts again."
 GROUND = "disks"

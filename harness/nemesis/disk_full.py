@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.patient import Patient
 
 SENTENCE = "A broker's disk has not a byte left; later there is room and the broker starts again."
 GROUND = "disks"

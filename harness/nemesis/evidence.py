@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable
 from random import Random
 
-from harness.nemesis.patient import Network
-from harness.target import Address
-from harness.targets import probe
-from reference_impl.client.flow import ClientError
-from reference_impl.io.client import Client
+from touchstone.harness.nemesis.patient import Network
+from touchstone.harness.target import Address
+from touchstone.harness.targets import probe
+from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.io.client import Client
 
 Look = Callable[[], str | None]
 SHORT_S = 0.7

@@ -7,7 +7,7 @@ Evidence: nobody answers on its port.
 
 from __future__ import annotations
 
-from harness.nemesis.stilled import stilled, unsupported
+from touchstone.harness.nemesis.stilled import stilled, unsupported
 
 __all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "End a broker without a chance to flush or say goodbye (SIGKILL), then start it again."

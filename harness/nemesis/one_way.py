@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
 
-from harness.nemesis import evidence
-from harness.nemesis.cuts import cut_links, dropped, unsupported
-from harness.nemesis.patient import Network, Patient
+from touchstone.harness.nemesis import evidence
+from touchstone.harness.nemesis.cuts import cut_links, dropped, unsupported
+from touchstone.harness.nemesis.patient import Network, Patient
 
 __all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker hears nothing from the other brokers, while they still hear it."

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
 
-from harness.nemesis import evidence
-from harness.nemesis.cuts import CHAINS, cut_links, dropped, unsupported
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis import evidence
+from touchstone.harness.nemesis.cuts import CHAINS, cut_links, dropped, unsupported
+from touchstone.harness.nemesis.patient import Patient
 
 __all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 

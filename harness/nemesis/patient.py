@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.target import Address, Endpoint
-from harness.targets.ground import Clocks, Disks, Namespaces
+from touchstone.harness.target import Address, Endpoint
+from touchstone.harness.targets.ground import Clocks, Disks, Namespaces
 
 ENTER = ("nsenter", "--net", "--target")
 

@@ -7,7 +7,7 @@ cgroup, a reference broker by its event loop. Evidence: a connection gets no ans
 
 from __future__ import annotations
 
-from harness.nemesis.stilled import stilled, unsupported
+from touchstone.harness.nemesis.stilled import stilled, unsupported
 
 __all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "Freeze a broker with its connections open (SIGSTOP), then let it run on."

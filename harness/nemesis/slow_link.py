@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
 
-from harness.nemesis import evidence
-from harness.nemesis.cuts import no_way as unsupported
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis import evidence
+from touchstone.harness.nemesis.cuts import no_way as unsupported
+from touchstone.harness.nemesis.patient import Patient
 
 __all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker's link carries a few kilobytes a second."

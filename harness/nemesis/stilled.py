@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from random import Random
 
-from harness.nemesis import evidence
-from harness.nemesis.patient import Patient
+from touchstone.harness.nemesis import evidence
+from touchstone.harness.nemesis.patient import Patient
 
 
 def unsupported(patient: Patient) -> str | None:

@@ -6,7 +6,7 @@ Evidence: nobody answers on its port.
 
 from __future__ import annotations
 
-from harness.nemesis.stilled import stilled, unsupported
+from touchstone.harness.nemesis.stilled import stilled, unsupported
 
 __all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "Ask a broker to shut down in order (SIGTERM), then start it again."

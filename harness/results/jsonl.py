@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from harness.results import rows
+from touchstone.harness.results import rows
 
 
 class BadResults(ValueError):

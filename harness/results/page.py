@@ -13,10 +13,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from harness import card, tally, wording
-from harness.card import Card
-from harness.causes import Cause
-from harness.results.summary import Report, cases, headline
+from touchstone.harness import card, tally, wording
+from touchstone.harness.card import Card
+from touchstone.harness.causes import Cause
+from touchstone.harness.results.summary import Report, cases, headline, settings
 
 CSS = Path(__file__).with_name("page.css")
 CASES = 25  # of one cause that open to what differs
@@ -63,6 +63,7 @@ def _target(report: Report, example: Example) -> list[str]:
     header = report.header
     found = [
         f'<h2 id="{_anchor(report.target)}">{escape(headline(report))}</h2>',
+        *(f'<p class="dim">{escape(line)}.</p>' for line in settings(header)),
         f'<p class="dim">{escape(report.scope)}. Started {escape(header["started"])}, commit '
         f"{escape(str(header['commit']))}, seed {escape(str(header['seed']))}.</p>",
     ]

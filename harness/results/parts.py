@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.results import jsonl
+from touchstone.harness.results import jsonl
 
 PART = "part"  # the header's key
 SAME = ("run", "target", "release", "kind", "oracle", "oracle_kind", "commit", "seed", "schema")

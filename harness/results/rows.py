@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.claim import CaseId
-from harness.compare import Difference
-from harness.expect import Failure
-from harness.finding import Finding
-from harness.verdict import KINDS, Verdict
+from touchstone.harness.claim import CaseId
+from touchstone.harness.compare import Difference
+from touchstone.harness.expect import Failure
+from touchstone.harness.finding import Finding
+from touchstone.harness.verdict import KINDS, Verdict
 
 SCHEMA = 1
 VERDICTS = KINDS
@@ -58,19 +58,21 @@ def header(
     *, run: str, started: str, target: str, release: str | None, kind: str, oracle: str,
     oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
     part: Mapping[str, int] | None = None, arguments: Sequence[str] = (), deselected: int = 0,
-    suites: int | None = None,
+    suites: int | None = None, profiles: Sequence[str] = (), configured: bool | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The first line of a file: who was judged, by whom, from which commit; which part of it.
 
     `arguments` are pytest's that ask this target again; `deselected` counts cases that were
     collected and not chosen, `suites` all suites that there are, so that a row file says by itself
-    what was in scope.
+    what was in scope. `profiles` are those that the target is said to have; `configured` says
+    whether each claim got the settings that it wants instead.
     """
     return ({} if part is None else {"part": dict(part)}) | {
         "row": "header", "schema": SCHEMA, "run": run, "started": started, "target": target,
         "release": release, "kind": kind, "oracle": oracle, "oracle_kind": oracle_kind,
         "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
         "arguments": list(arguments), "deselected": deselected, "suites": suites,
+        "profiles": list(profiles), "configured": configured,
     }  # fmt: skip
 
 

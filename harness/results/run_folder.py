@@ -5,6 +5,8 @@
     DIR/RUN/summary.md         causes first, for a CI job's summary (`summary`)
     DIR/RUN/index.html         the same, each cause with its cases (`page`)
     DIR/RUN/bundles/           failing cases as files
+    DIR/RUN/badge.svg          the run in two words (`badge`), and badge.json for badge servers
+    DIR/RUN/SHA256SUMS         checksums of all of them (`sums`), for `touchstone verify`
 
 Summary and page are of all targets whose files stand in the folder and are whole, also when other
 processes wrote them (`--run NAME`); whoever finishes last writes them last.
@@ -16,15 +18,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import bundle, card
-from harness.bundle import BadBundle
-from harness.card import Card
-from harness.known import Surprise
-from harness.results import jsonl, page, summary
-from harness.results.jsonl import BadResults
-from harness.results.summary import Report
+from touchstone.harness import bundle, card
+from touchstone.harness.bundle import BadBundle
+from touchstone.harness.card import Card
+from touchstone.harness.known import Surprise
+from touchstone.harness.results import badge, jsonl, page, summary, sums
+from touchstone.harness.results.jsonl import BadResults
+from touchstone.harness.results.summary import Report
 
 SUMMARY, PAGE = "summary.md", "index.html"
+BADGE, ENDPOINT = "badge.svg", "badge.json"
 Surprises = Mapping[str, Sequence[Surprise]]  # by target
 
 
@@ -42,12 +45,16 @@ def reports(folder: Path, surprises: Surprises | None = None) -> list[Report]:
 
 
 def write(folder: Path, surprises: Surprises | None = None) -> None:
-    """Summary and page of a run's folder. Nothing is written where no file is whole."""
+    """Summary, page, badge and checksums of a run's folder; nothing where no file is whole."""
     found = reports(folder, surprises)
     if not found:
         return
     (folder / SUMMARY).write_text(summary.markdown(found), encoding="utf-8")
     (folder / PAGE).write_text(page.render(found, example_in(folder)), encoding="utf-8")
+    told = badge.of(found)
+    (folder / BADGE).write_text(badge.svg(told), encoding="utf-8")
+    (folder / ENDPOINT).write_text(badge.endpoint(told), encoding="utf-8")
+    sums.write(folder)
 
 
 def example_in(folder: Path) -> page.Example:

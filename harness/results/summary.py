@@ -14,11 +14,13 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from harness import card, causes, tally, wording
-from harness.causes import Cause, Causes
-from harness.known import Surprise
+from touchstone.harness import card, causes, tally, wording
+from touchstone.harness.causes import Cause, Causes
+from touchstone.harness.known import Surprise
+from touchstone.harness.verdict import CONFORMS, DIVERGES
 
 CAUSES, NOTES = 20, 8  # shown; the others are counted and stand on the page
+JUDGED = (CONFORMS, DIVERGES)
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,22 @@ def headline(report: Report) -> str:
     who = f"{report.target} against {header['oracle']}"
     cases = sum(cause.unpinned for cause in report.fresh)
     if not cases:
-        return f"{who}: no new difference"
+        judged = any(row["verdict"] in JUDGED for row in report.rows)
+        return f"{who}: {'no new difference' if judged else 'no case could be judged'}"
     causes_ = wording.counted(len(report.fresh), "cause")
     return f"{who}: {wording.counted(cases, 'case')} diverge{'s' if cases == 1 else ''}, {causes_}"
+
+
+def settings(header: Mapping[str, Any]) -> list[str]:
+    """With which settings the target was judged, in one line; no line for rows of older runs."""
+    profiles = header.get("profiles")
+    if profiles:
+        return [f"settings: those of profile {' and '.join(profiles)}, as --profile says"]
+    told = {
+        True: ["settings: each claim got those that it wants"],
+        False: ["settings: the target's own; no profile was named (--profile NAME)"],
+    }
+    return told.get(header.get("configured"), [])
 
 
 def lines(report: Report) -> list[str]:
@@ -93,6 +108,7 @@ def _below(report: Report) -> list[str]:
         *report.not_run,
         *tally.flaky(report.rows),
         *tally.surprising(report.surprises),
+        *settings(report.header),
         report.scope,
     ]
 

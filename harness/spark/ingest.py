@@ -17,11 +17,11 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from harness.results import rows
-from harness.spark import schema
-from harness.spark.inputs import Defect, examine
-from harness.spark.jobs.codes import LETTERS, letter
-from harness.spark.runs import Run
+from touchstone.harness.results import rows
+from touchstone.harness.spark import schema
+from touchstone.harness.spark.inputs import Defect, examine
+from touchstone.harness.spark.jobs.codes import LETTERS, letter
+from touchstone.harness.spark.runs import Run
 
 PARTITION = "run"
 

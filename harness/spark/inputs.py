@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.results import jsonl, rows
+from touchstone.harness.results import jsonl, rows
 
 LONGEST_EDGE = 8 << 20  # bytes: a header or footer longer than this is not one
 BLOCK = 1 << 16

@@ -18,9 +18,9 @@ import jinja2
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from harness.spark import summary
-from harness.spark.jobs.codes import LETTERS
-from harness.spark.runs import Run
+from touchstone.harness.spark import summary
+from touchstone.harness.spark.jobs.codes import LETTERS
+from touchstone.harness.spark.runs import Run
 
 DASHBOARDS = Path(__file__).with_name("dashboards")
 TEMPLATE = "page.html.j2"

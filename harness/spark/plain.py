@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.spark.inputs import ResultFile
-from harness.spark.runs import Run, ordered, target_order
+from touchstone.harness.spark.inputs import ResultFile
+from touchstone.harness.spark.runs import Run, ordered, target_order
 
 COLUMNS = ("cases", "conforms", "known", "diverges", "inconclusive", "unsupported", "broken")
 STATUSES = ("conforms", "inconclusive", "diverges", "broken", "incomplete")  # best to worst

@@ -22,11 +22,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from harness.spark import ingest, inputs, page, summary
-from harness.spark.inputs import Defect, ResultFile
-from harness.spark.jobs import detection, evidence, history, matrices, trend
-from harness.spark.runs import Run, adjacent, ordered
-from harness.spark.session import session
+from touchstone.harness.spark import ingest, inputs, page, summary
+from touchstone.harness.spark.inputs import Defect, ResultFile
+from touchstone.harness.spark.jobs import detection, evidence, history, matrices, trend
+from touchstone.harness.spark.runs import Run, adjacent, ordered
+from touchstone.harness.spark.session import session
 
 Say = Callable[[str], None]
 Names = dict[str, dict[int, str]]  # field name -> value -> what people call it

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from harness.spark.inputs import ResultFile
+from touchstone.harness.spark.inputs import ResultFile
 
 NUMBERED = re.compile(r"\d+")
 

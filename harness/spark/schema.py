@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pyspark.sql import types as t
 
-from harness.results import rows
+from touchstone.harness.results import rows
 
 CORRUPT = "_corrupt"
 

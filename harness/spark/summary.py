@@ -13,10 +13,10 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from harness import causes, wording
-from harness.spark import plain
-from harness.spark.jobs.codes import LETTERS
-from harness.spark.runs import Run, target_order
+from touchstone.harness import causes, wording
+from touchstone.harness.spark import plain
+from touchstone.harness.spark.jobs.codes import LETTERS
+from touchstone.harness.spark.runs import Run, target_order
 
 SCHEMA = 1
 SLOWEST = 50

@@ -21,8 +21,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.target import Address, Endpoint, Shape, Target, Unavailable, Versions
-from harness.targets import matrix
+from touchstone.harness.target import Address, Endpoint, Shape, Target, Unavailable, Versions
+from touchstone.harness.targets import matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Word:
 
 
 WORDS: dict[str, Word] = {
-    "reference": Word("harness.targets.reference", "ReferenceTarget", "latest"),
-    "recorded": Word("harness.targets.recorded", "RecordedTarget"),
-    "kafka": Word("harness.targets.process", "KafkaProcess"),
-    "docker": Word("harness.targets.container", "KafkaContainers"),
+    "reference": Word("touchstone.harness.targets.reference", "ReferenceTarget", "latest"),
+    "recorded": Word("touchstone.harness.targets.recorded", "RecordedTarget"),
+    "kafka": Word("touchstone.harness.targets.process", "KafkaProcess"),
+    "docker": Word("touchstone.harness.targets.container", "KafkaContainers"),
 }
-EXTERNAL = Word("harness.targets.external", "ExternalTarget")
-DESCRIBED = Word("harness.targets.described", "DescribedTarget")
+EXTERNAL = Word("touchstone.harness.targets.external", "ExternalTarget")
+DESCRIBED = Word("touchstone.harness.targets.described", "DescribedTarget")
 FILE, PINS = ".toml", ".pins.toml"  # a target file, and the accepted divergences beside it
 SHIPPED = Path(__file__).resolve().parent / "files"
 
@@ -60,10 +60,9 @@ def shipped() -> dict[str, Path]:
 
 def parse(spec: str) -> Target:
     """The Target that `spec` names. Nothing is started, and nothing is looked for yet."""
-    if spec.strip().endswith(FILE):
-        return _made(spec, DESCRIBED, Path(spec.strip()).expanduser())
-    if spec.strip() in shipped():
-        return _made(spec, DESCRIBED, shipped()[spec.strip()])
+    file = file_of(spec)
+    if file is not None:
+        return _made(spec, DESCRIBED, file)
     text, *switches = spec.strip().split("+")
     word, at, version = text.partition("@")
     if switches and word != "reference":
@@ -75,6 +74,12 @@ def parse(spec: str) -> Target:
         known = ", ".join(WORDS)
         raise UnknownTarget(f"target {spec!r}: {word!r} is none of {known}; {_or_a_file()}")
     return _made(text, EXTERNAL, addresses(spec))
+
+
+def file_of(spec: str) -> Path | None:
+    """The target file that `spec` names, None where it names another kind of target."""
+    word = spec.strip()
+    return Path(word).expanduser() if word.endswith(FILE) else shipped().get(word)
 
 
 def addresses(spec: str) -> tuple[Address, ...]:
@@ -114,7 +119,7 @@ def _made(spec: str, word: Word, argument: object, **how: object) -> Target:
     try:
         module = importlib.import_module(word.module)
     except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name.split(".")[0] in ("harness", "reference_impl"):
+        if missing.name is None or missing.name.split(".")[0] == "touchstone":
             raise  # our own file is missing: a broken harness, not a smaller machine
         return Absent(spec, f"no Python package {missing.name!r}")
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import time
 
-from harness.target import Address, StartFailed, Unavailable
-from harness.targets import probe, templates
-from harness.targets.description import Description
-from harness.targets.process import POLL_SECONDS
+from touchstone.harness.target import Address, OutOfScope, StartFailed
+from touchstone.harness.targets import probe, templates
+from touchstone.harness.targets.description import Description
+from touchstone.harness.targets.process import POLL_SECONDS
 
 SECONDS = 120.0
 
@@ -54,10 +54,10 @@ class CommandedNode:
             return False
 
     def _run(self, verb: str) -> None:
-        """The file's command for this verb; Unavailable where it has none."""
+        """The file's command for this verb; OutOfScope where it has none."""
         what = f"control.{verb} of {self.described.file}"
         if verb not in self.described.control:
-            raise Unavailable(f"no {what}: {self.name} cannot be harmed in this way")
+            raise OutOfScope(f"no {what}: {self.name} cannot be harmed in this way")
         host, port = self.address
         values = {"node": str(self.node), "host": host, "port": str(port)}
         values["here"] = str(self.described.file.resolve().parent)

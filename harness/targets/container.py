@@ -32,11 +32,11 @@ os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # read when it is
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
-from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
-from harness.targets import jvm, matrix, probe, settings
-from harness.targets.child import excerpt
-from harness.targets.per_shape import PerShape
-from harness.targets.process import (
+from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.targets import jvm, matrix, probe, settings
+from touchstone.harness.targets.child import excerpt
+from touchstone.harness.targets.per_shape import PerShape
+from touchstone.harness.targets.process import (
     ATTEMPTS,
     FIRST,
     MOST_PROCESSES,

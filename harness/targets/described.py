@@ -15,14 +15,22 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from harness.target import Endpoint, Setting, Shape, StartFailed, Unavailable, Versions
-from harness.targets import image, probe, target_file, templates, tools
-from harness.targets.child import remove
-from harness.targets.commanded import CommandedNode
-from harness.targets.described_cluster import ANSWER_SECONDS, DescribedCluster
-from harness.targets.description import Description, Start
-from harness.targets.external import ExternalTarget
-from harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TAKEN
+from touchstone.harness.target import (
+    Endpoint,
+    OutOfScope,
+    Setting,
+    Shape,
+    StartFailed,
+    Unavailable,
+    Versions,
+)
+from touchstone.harness.targets import image, probe, target_file, templates, tools
+from touchstone.harness.targets.child import remove
+from touchstone.harness.targets.commanded import CommandedNode
+from touchstone.harness.targets.described_cluster import ANSWER_SECONDS, DescribedCluster
+from touchstone.harness.targets.description import Description, Start
+from touchstone.harness.targets.external import ExternalTarget
+from touchstone.harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TAKEN
 
 
 class DescribedTarget:
@@ -30,7 +38,9 @@ class DescribedTarget:
 
     kind = "file"
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, most: int | None = None) -> None:
+        """`most`: how many brokers it may run at a time, of all its clusters."""
+        self.most = most
         self.described: Description = target_file.load(Path(file))
         self.name = self.described.name
         self.owned = self.described.start is not None  # whether it is ours to start again
@@ -72,7 +82,7 @@ class DescribedTarget:
                 raise Unavailable(reason)
             wanted = self._startable(self.described.start, shape)
             running = self._clusters.pop(wanted, None)
-            if running is not None and running.cluster.broken():
+            if running is not None and (running.cluster.broken() or running.moved()):
                 running.cluster.close()
                 running = None
             if running is None:
@@ -105,6 +115,15 @@ class DescribedTarget:
     def alter(self, changes: dict[str, str | None]) -> str | None:
         """Change dynamic settings of the cluster used last; why that was refused, in words."""
         return self._external.alter(changes)
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether its clusters can be started more than once: not where the port is always one."""
+        return self.described.start is not None and self.described.start.port is None
+
+    def twin(self) -> DescribedTarget:
+        """Another of the same file, with room for one cluster of its own."""
+        return DescribedTarget(self.described.file, most=1)
 
     def stop(self) -> None:
         with self._lock:
@@ -154,11 +173,11 @@ class DescribedTarget:
         if start.brokers is not None and brokers not in start.brokers:
             if brokers > 1:
                 can = " or ".join(map(str, start.brokers))
-                raise Unavailable(f"{brokers} brokers are wanted, {self.name} can have {can}")
+                raise OutOfScope(f"{brokers} brokers are wanted, {self.name} can have {can}")
             brokers = start.brokers[0]
         racks = shape.racks if start.takes_racks else ()
         if any(racks) and brokers != shape.brokers:
-            raise Unavailable(f"{self.name} cannot have 1 broker with a rack")
+            raise OutOfScope(f"{self.name} cannot have 1 broker with a rack")
         return Shape(brokers, racks if any(racks) else (), self._handed(start, shape))
 
     def _handed(self, start: Start, shape: Shape) -> dict[str, str]:
@@ -196,7 +215,8 @@ class DescribedTarget:
 
     def _make_room(self, start: Start, wanted: Shape) -> None:
         """Close the clusters unused for longest; all of them where the port is always the same."""
-        most = 0 if start.port is not None else MOST_PROCESSES - _processes(start, wanted)
+        most = self.most or MOST_PROCESSES
+        most = 0 if start.port is not None else most - _processes(start, wanted)
         while self._clusters and sum(_processes(start, each) for each in self._clusters) > most:
             self._clusters.pop(next(iter(self._clusters))).cluster.close()
 
@@ -227,6 +247,17 @@ class _Running:
             self._endpoints[shape] = self._made(shape, described)
         return self._endpoints[shape]
 
+    def moved(self) -> bool:
+        """Whether faults have taken from a broker all that it was promised to coordinate. What else
+        they moved is looked up again.
+        """
+        whole = all(process.wanted for process in self.cluster.processes)
+        if not self.cluster.harmed or not whole or len(self.cluster.processes) == 1:
+            return False
+        self.cluster.harmed = False
+        self._endpoints.clear()
+        return self.external.coordinates_no_more()
+
     def _made(self, shape: Shape, described: dict[str, Setting]) -> Endpoint:
         found = self.external.start(shape)
         sight = probe.metadata(self.external.addresses[0], ANSWER_SECONDS)
@@ -241,6 +272,7 @@ class _Running:
             brokers=sight.brokers,
             nodes=self.cluster.nodes(sight),
             logs=self.cluster.logs,
+            started=self.cluster.started,
             settings={**in_force, **(found.settings or {})} if lacks else None,
         )
 

@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from harness.target import Address, Shape, StartFailed, Unavailable
-from harness.targets import UnknownTarget, addresses, image, jvm, probe, tools
-from harness.targets.child import Child, Watchdog, remove
-from harness.targets.description import Before, Description, Start
-from harness.targets.process import POLL_SECONDS, STOP_SECONDS, free_ports
-from harness.targets.rendering import Place, Plan
+from touchstone.harness.target import Address, Shape, StartFailed, Unavailable
+from touchstone.harness.targets import UnknownTarget, addresses, image, jvm, probe, tools
+from touchstone.harness.targets.child import Child, Watchdog, remove
+from touchstone.harness.targets.description import Before, Description, Start
+from touchstone.harness.targets.process import POLL_SECONDS, STOP_SECONDS, free_ports
+from touchstone.harness.targets.rendering import Place, Plan
 
 ANSWER_SECONDS = 5.0
 AGAIN_SECONDS = 0.5  # between attempts to start a broker whose old self is still registered
@@ -40,6 +40,8 @@ class DescribedCluster:
         self.constants = tools.constants(described, cache)
         self.before: list[Child] = []
         self.processes: list[BrokerProcess] = []
+        self.started = time.monotonic()
+        self.harmed = False  # whether a broker was stopped, killed or paused since that was asked
         self.addresses: tuple[Address, ...] = ()
 
     def start(self) -> None:
@@ -57,6 +59,7 @@ class DescribedCluster:
             self.processes.append(BrokerProcess(self, plan.places[number], child))
             self._begin(child, "start.command")
         self.wait(deadline, self.processes, lambda seconds: self._unready(plan, seconds))
+        self.started = time.monotonic()
 
     def nodes(self, sight: probe.Sight) -> dict[int, BrokerProcess]:
         """Each broker that is a process of its own, by the id that the cluster knows it by."""
@@ -273,14 +276,15 @@ class BrokerProcess:
             time.sleep(AGAIN_SECONDS)
 
     def stop(self) -> None:
-        self.wanted = False
+        self.wanted, self.cluster.harmed = False, True
         self.child.stop(STOP_SECONDS)
 
     def kill(self) -> None:
-        self.wanted = False
+        self.wanted, self.cluster.harmed = False, True
         self.child.kill()
 
     def pause(self) -> None:
+        self.cluster.harmed = True
         self.child.pause()
 
     def resume(self) -> None:

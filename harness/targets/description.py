@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.target import Address
-from harness.targets import templates
-from harness.targets.templates import Command
+from touchstone.harness.target import Address
+from touchstone.harness.targets import templates
+from touchstone.harness.targets.templates import Command
 
 VERBS = ("start", "stop", "kill", "pause", "resume")
 PER = ("broker", "cluster")

@@ -1,6 +1,6 @@
 """`HOST:PORT[,...]`: a broker that somebody else runs. It is taken as it is.
 
-It cannot be given racks, settings or more brokers, so a shape that it does not have is Unavailable,
+It cannot be given racks, settings or more brokers, so a shape that it does not have is OutOfScope,
 with the reason; brokers and racks may be called anything, and settings that only set a claim's pace
 (harness/pace.py) may have any value. Nothing else is presumed: a listener that accepts and never
 answers is a target like any other, whose silence the driver will record.
@@ -10,11 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from harness import advertised, profiles
-from harness.target import Address, Endpoint, Setting, Shape, Unavailable, Versions
-from harness.targets import facts, probe
+from touchstone.harness import advertised, profiles
+from touchstone.harness.target import (
+    Address,
+    Endpoint,
+    OutOfScope,
+    Setting,
+    Shape,
+    Unavailable,
+    Versions,
+)
+from touchstone.harness.targets import diagnosis, facts, probe
 
 SECONDS = 5.0
 LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
@@ -75,7 +83,7 @@ class ExternalTarget:
     def _unknown(self, shape: Shape) -> Endpoint:
         """A cluster that does not say who its brokers are can only be asked as one broker."""
         if shape.brokers > len(self.addresses) or shape.racks:
-            raise Unavailable(f"{self.name} does not tell its brokers, {shape.brokers} are wanted")
+            raise OutOfScope(f"{self.name} does not tell its brokers, {shape.brokers} are wanted")
         return Endpoint(self.addresses, settings={})
 
     def _ids(self, sight: probe.Sight, shape: Shape) -> tuple[int, ...]:
@@ -86,16 +94,30 @@ class ExternalTarget:
             return (first, *(node for node in ids if node != first))
         if shape.brokers != len(ids):
             reason = f"{shape.brokers} brokers are wanted, {self.name} has {len(ids)}"
-            raise Unavailable(profiles.for_brokers(shape, reason))
+            raise OutOfScope(profiles.for_brokers(shape, reason))
+        first = self._elected(sight)
+        if first is not None:
+            ordered = (first, *(node for node in ids if node != first))
+            if not shape.racks or _alike(shape.racks, [sight.racks.get(node) for node in ordered]):
+                return ordered
         return tuple(ids)
 
-    def _home(self, sight: probe.Sight) -> int:
-        """The broker that claims about one broker are asked of: the one behind the first address,
-        but the controller where others refuse what only it can do (before KRaft).
+    def _elected(self, sight: probe.Sight) -> int | None:
+        """The controller before KRaft, where other brokers refuse what only it can do: the first
+        of a scenario's brokers.
         """
         with contextlib.suppress(probe.NotReady):
             if LEADER_AND_ISR in self.advertised() and sight.controller in sight.brokers:
                 return sight.controller
+        return None
+
+    def _home(self, sight: probe.Sight) -> int:
+        """The broker that claims about one broker are asked of: the one behind the first address,
+        but the controller where others refuse what only it can do.
+        """
+        elected = self._elected(sight)
+        if elected is not None:
+            return elected
         at = [node for node, address in sight.brokers.items() if address == self.addresses[0]]
         return at[0] if at else min(sight.brokers)
 
@@ -104,20 +126,19 @@ class ExternalTarget:
         return self.addresses[0] if len(sight.brokers) == 1 else sight.brokers[self._home(sight)]
 
     def _check_racks(self, shape: Shape, racks: tuple[str | None, ...]) -> None:
-        """Racks are names: they must be equal where the shape's are, and differ where those do."""
+        """Racks are names: they must be equal where the shape's are, and differ where those do. One
+        rack for all places replicas as none does.
+        """
         if not shape.racks:
-            if shape.brokers > 1 and any(racks):
+            if shape.brokers > 1 and len(set(racks)) > 1:
                 reason = f"brokers without racks are wanted, {self.name} has racks"
-                raise Unavailable(profiles.for_brokers(shape, reason))
+                raise OutOfScope(profiles.for_brokers(shape, reason))
             return
-        pairs = list(zip(shape.racks, (rack or "" for rack in racks), strict=True))
-        if len(set(pairs)) != len({a for a, _ in pairs}) or len(set(pairs)) != len(
-            {b for _, b in pairs}
-        ):
+        if not _alike(shape.racks, racks):
             wanted = ", ".join(rack or "none" for rack in shape.racks)
             here = ", ".join(rack or "none" for rack in racks)
             reason = f"racks like {wanted} are wanted, {self.name} has {here}"
-            raise Unavailable(profiles.for_brokers(shape, reason))
+            raise OutOfScope(profiles.for_brokers(shape, reason))
 
     def settings(self) -> dict[str, Setting]:
         """The settings in force, as the first broker tells them; empty where it does not."""
@@ -147,7 +168,27 @@ class ExternalTarget:
                 self._internal[leader] = facts.internal_topics(
                     self.addresses[0], leader, self.advertised(), SECONDS
                 )
-        return self._internal[leader]
+        found = self._internal[leader].items()
+        return {topic: (count, max(0, place)) for topic, (count, place) in found}
+
+    def coordinates_no_more(self) -> bool:
+        """Look again who leads internal topics, after brokers were harmed; whether a broker leads
+        none of them that cases were promised as coordinator.
+        """
+        before, self._internal = self._internal, {}
+        with contextlib.suppress(probe.NotReady):
+            now = probe.metadata(self.addresses[0], SECONDS)
+            if self._sight is None or now.brokers.keys() == self._sight.brokers.keys():
+                self._sight = now  # of another controller
+        lost = False
+        for leader, topics in before.items():
+            self._internal_topics(leader)
+            now = self._internal[leader]
+            lost |= any(
+                place != facts.NOWHERE == now.get(topic, (0, facts.NOWHERE))[1]
+                for topic, (_, place) in topics.items()
+            )
+        return lost
 
     def advertised(self) -> Versions:
         if self._silence is not None:
@@ -156,8 +197,9 @@ class ExternalTarget:
             try:
                 self._versions = probe.api_versions(self.addresses[0], SECONDS)
             except probe.NotReady as silence:
-                self._silence = silence
-                raise
+                found = diagnosis.of(self.addresses[0])
+                self._silence = probe.NotReady(f"{silence}; {found}") if found else silence
+                raise self._silence from None
         return dict(self._versions)
 
     def stop(self) -> None:
@@ -170,3 +212,9 @@ class ExternalTarget:
             with contextlib.suppress(probe.NotReady):
                 self._sight = probe.metadata(self.addresses[0], SECONDS)
         return self._sight
+
+
+def _alike(wanted: Sequence[str], racks: Sequence[str | None]) -> bool:
+    """Whether racks are equal where those wanted are, and differ where those do."""
+    pairs = set(zip(wanted, (rack or "" for rack in racks), strict=True))
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})

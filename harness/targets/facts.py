@@ -11,14 +11,15 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.driver.brokers import Question, pauses
-from harness.target import Address, Setting, Versions
-from harness.targets import probe
-from reference_impl.wire.apis import by_name
+from touchstone.harness.driver.brokers import Question, pauses
+from touchstone.harness.target import Address, Setting, Versions
+from touchstone.harness.targets import probe
+from touchstone.reference_impl.wire.apis import by_name
 
 BROKER = 4  # of a config resource's kinds
 # internal topic -> the type of a key that FindCoordinator makes it for
 INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
+NOWHERE = -1  # the partition that a broker leads which leads none
 NOT_AVAILABLE = 15  # COORDINATOR_NOT_AVAILABLE
 WAIT_S = 20.0  # for internal topics that are made when they are first asked for
 
@@ -81,10 +82,10 @@ def _tries(seconds: float) -> Iterator[None]:
 
 
 def _homes(found: dict[str, dict[int, int]], home: int | None) -> dict[str, tuple[int, int]]:
-    """The first partition that is led by this broker in every topic; 0 where there is none."""
+    """The first partition that is led by this broker in every topic, or NOWHERE."""
     led = [{part for part, node in leaders.items() if node == home} for leaders in found.values()]
     common = set.intersection(*led) if led else set()
-    return {topic: (len(leaders), min(common, default=0)) for topic, leaders in found.items()}
+    return {topic: (len(leaders), min(common, default=NOWHERE)) for topic, leaders in found.items()}
 
 
 def alter(

@@ -20,8 +20,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.target import StartFailed, Unavailable
-from harness.targets.child import Child, Watchdog, remove
+from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.targets.child import Child, Watchdog, remove
 
 OWNER = "touchstone.pid"  # the label by which containers of a killed run are known
 FOLDER = "touchstone.folder"  # and the folder of theirs, into which they write until they end

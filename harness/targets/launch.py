@@ -1,8 +1,8 @@
 """Programs that our own target files start: a plain Kafka of a release, and librdkafka's mock.
 
-    python -m harness.targets.launch kafka 4.3 --node 1 --port 9092 --folder DIR ...
-    python -m harness.targets.launch zookeeper --port 2181 --folder DIR
-    python -m harness.targets.launch librdkafka --brokers 3
+    python -m touchstone.harness.targets.launch kafka 4.3 --node 1 --port 9092 --folder DIR ...
+    python -m touchstone.harness.targets.launch zookeeper --port 2181 --folder DIR
+    python -m touchstone.harness.targets.launch librdkafka --brokers 3
 
 Kafka runs as its quick start has it: beside what it could not run without, only the lines that its
 own server.properties has for so few brokers. `kafka@RELEASE` is another thing: a cluster as the
@@ -20,12 +20,12 @@ from pathlib import Path
 
 import click
 
-from harness.target import StartFailed, Unavailable
-from harness.targets import jvm, matrix, settings
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
+from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.targets import jvm, matrix, settings
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import kafka_home
 
-PROFILE = "test"
+PROFILE = "quickstart"
 # What server.properties of the release says where there are fewer than three brokers.
 ONE_BROKER = {
     "offsets.topic.replication.factor": "1",

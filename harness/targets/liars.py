@@ -18,11 +18,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from harness.target import Address, Endpoint
-from harness.targets.lies import LIARS, HangUp, Liar, Turn, sized
-from harness.transcript import Transcript
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.target import Address, Endpoint
+from touchstone.harness.targets.lies import LIARS, HangUp, Liar, Turn, sized
+from touchstone.harness.transcript import Transcript
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 __all__ = ["LIARS", "Liar", "LyingServer", "broker", "stored"]
 

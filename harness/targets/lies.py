@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
-from reference_impl.wire.records import patch
-from reference_impl.wire.records.walk import entries
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.records import patch
+from touchstone.reference_impl.wire.records.walk import entries
 
 
 def sized(frame: bytes) -> bytes:

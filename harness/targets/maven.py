@@ -16,10 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from harness.target import Unavailable
-from harness.targets.cache import cache_dir, kept
-from harness.targets.java import find_java, find_maven
-from harness.targets.matrix import Release, release
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets.cache import cache_dir, kept
+from touchstone.harness.targets.java import find_java, find_maven
+from touchstone.harness.targets.matrix import Release, release
 
 FETCH_SECONDS = 600
 

@@ -12,8 +12,8 @@ import atexit
 import threading
 from typing import Protocol
 
-from harness.target import Endpoint, Shape, Versions
-from harness.targets import matrix, probe, settings
+from touchstone.harness.target import Endpoint, Shape, Versions
+from touchstone.harness.targets import matrix, probe, settings
 
 
 class Cluster(Protocol):

@@ -12,7 +12,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from harness.target import Address, Versions
+from touchstone.harness.target import Address, Versions
 
 API_VERSIONS, METADATA = 18, 3
 _CORRELATION = 0x746F7563
@@ -71,7 +71,10 @@ def _ask(address: Address, key: int, version: int, body: bytes, seconds: float) 
             connection.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
             size, correlation = struct.unpack(">ii", _exactly(connection, 8))
             if correlation != _CORRELATION or not 4 <= size <= _LARGEST:
-                raise NotReady(f"{address} does not speak Kafka: size {size}, id {correlation}")
+                raise NotReady(
+                    f"{address[0]}:{address[1]} does not speak Kafka: its answer begins with size "
+                    f"{size} and id {correlation}"
+                )
             return _exactly(connection, size - 4)
     except OSError as error:
         raise NotReady(f"{address[0]}:{address[1]}: {error}") from error

@@ -20,14 +20,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness.provenance import Provenance
-from harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
-from harness.targets import jvm, matrix, probe, settings
-from harness.targets.child import Child, Watchdog, remove
-from harness.targets.ground import Grounds
-from harness.targets.java import find_java, full_version
-from harness.targets.maven import broker_jar, kafka_home
-from harness.targets.per_shape import PerShape
+from touchstone.harness.provenance import Provenance
+from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.targets import jvm, matrix, probe, settings
+from touchstone.harness.targets.child import Child, Watchdog, remove
+from touchstone.harness.targets.ground import Grounds
+from touchstone.harness.targets.java import find_java, full_version
+from touchstone.harness.targets.maven import broker_jar, kafka_home
+from touchstone.harness.targets.per_shape import PerShape
 
 HOST = "127.0.0.1"
 START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))

@@ -7,13 +7,13 @@ not `start` but `transcript`, since there is no socket to send to.
 
 from __future__ import annotations
 
-from harness import advertised
-from harness.claim import CaseId
-from harness.recordings import Store
-from harness.scenario import Scenario
-from harness.target import Endpoint, Shape, Unavailable, Versions
-from harness.targets import matrix
-from harness.transcript import Transcript
+from touchstone.harness import advertised
+from touchstone.harness.claim import CaseId
+from touchstone.harness.recordings import Store
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.target import Endpoint, Shape, Unavailable, Versions
+from touchstone.harness.targets import matrix
+from touchstone.harness.transcript import Transcript
 
 
 class RecordedTarget:

@@ -13,12 +13,12 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.target import Endpoint, Shape, Versions
-from harness.targets import matrix, probe
-from harness.targets.ground import Grounds
-from harness.targets.process import FIRST
-from reference_impl.broker.switches import known
-from reference_impl.io.server import RunningCluster, serve
+from touchstone.harness.target import Endpoint, Shape, Versions
+from touchstone.harness.targets import matrix, probe
+from touchstone.harness.targets.ground import Grounds
+from touchstone.harness.targets.process import FIRST
+from touchstone.reference_impl.broker.switches import known
+from touchstone.reference_impl.io.server import RunningCluster, serve
 
 
 class ReferenceTarget:

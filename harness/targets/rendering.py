@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.target import Shape
-from harness.targets import templates
-from harness.targets.description import Before, Description, Start
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import templates
+from touchstone.harness.targets.description import Before, Description, Start
 
 
 @dataclass(frozen=True, slots=True)

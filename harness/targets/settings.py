@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from harness.target import Address, Shape
-from harness.targets.matrix import Release
+from touchstone.harness.target import Address, Shape
+from touchstone.harness.targets.matrix import Release
 
 CONTROLLER_ID = 100  # a controller of its own; broker ids count from 0, as Kafka's quick start does
 CLIENTS, CONTROLLER, INTERNAL = "PLAINTEXT", "CONTROLLER", "INTERNAL"

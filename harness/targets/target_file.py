@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.target import Address
-from harness.targets import UnknownTarget, addresses, matrix, templates
-from harness.targets.description import (
+from touchstone.harness.target import Address
+from touchstone.harness.targets import UnknownTarget, addresses, matrix, templates
+from touchstone.harness.targets.description import (
     CARRIERS,
     OF_A_SETTING,
     PER,
@@ -41,7 +41,7 @@ from harness.targets.description import (
     Ready,
     Start,
 )
-from harness.targets.templates import Command
+from touchstone.harness.targets.templates import Command
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _BUILDING = ("cache", "here", "python", "harness", "release")

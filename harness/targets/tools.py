@@ -15,12 +15,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from harness.target import Unavailable
-from harness.targets import image, templates
-from harness.targets.cache import cache_dir, kept
-from harness.targets.child import Child, Watchdog
-from harness.targets.description import Build, Description
-from harness.targets.java import find_java, find_maven
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets import image, templates
+from touchstone.harness.targets.cache import cache_dir, kept
+from touchstone.harness.targets.child import Child, Watchdog
+from touchstone.harness.targets.description import Build, Description
+from touchstone.harness.targets.java import find_java, find_maven
 
 PYTHON_PACKAGE = "python:"  # a need that is a module of this Python, as python:confluent_kafka
 HARNESS = __name__.removesuffix(".targets.tools")  # the package as it is installed here

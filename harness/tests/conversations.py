@@ -10,9 +10,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from harness.transcript import Event, Header, Transcript
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
 CLOCK = 1_750_000_000_000
 

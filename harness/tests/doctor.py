@@ -7,10 +7,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from harness.tests.witness import GOLDEN
-from harness.transcript import Event, Transcript, read
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API, by_name
+from touchstone.harness.tests.witness import GOLDEN
+from touchstone.harness.transcript import Event, Transcript, read
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API, by_name
 
 
 def golden(release: str) -> Transcript:

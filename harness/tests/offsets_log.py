@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from harness.tests.conversations import CLOCK
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded import consumer_group_records, share_state
-from reference_impl.wire.embedded.consumer_offsets import RECORDS
-from reference_impl.wire.records.batch import Record, encode_batch
+from touchstone.harness.tests.conversations import CLOCK
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded import consumer_group_records, share_state
+from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
+from touchstone.reference_impl.wire.records.batch import Record, encode_batch
 
 Row = tuple[str, int | None]  # topic, offset; None for a tombstone
 
@@ -61,6 +61,50 @@ def looked(talk: Callable[..., Any]) -> dict[str, Any]:
     return {"scouts": (honest, legal, faults)}
 
 
+def hosted(talk: Callable[..., Any]) -> dict[str, Any]:
+    """The case of addresses of clients: what is legal, and faults that look like it."""
+    honest, legal, *faults = (
+        talk(described(*hosts))
+        for hosts in (
+            ("/10.0.0.1", "/10.0.0.1"),
+            ("127.0.0.1:4001", "127.0.0.1:4002"),
+            ("", ""),
+            ("/10.0.0.1", ""),
+        )
+    )
+    return {"client-hosts": (honest, legal, faults)}
+
+
+def led(talk: Callable[..., Any]) -> dict[str, Any]:
+    """The case of leaders in answers about shared partitions: who is read, and who is not."""
+    honest, legal, fault = (
+        talk(acknowledged({0: unread, 6: read})) for unread, read in ((0, 0), (-1, 0), (0, -1))
+    )
+    return {"unread-leaders": (honest, legal, [fault])}
+
+
+def acknowledged(
+    leaders: dict[int, int]
+) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+    """An answer of ShareAcknowledge: a partition for each error, with the leader it names."""
+    parts = [
+        {"partition_index": code, "error_code": code, "current_leader": {"leader_id": leader}}
+        for code, leader in leaders.items()
+    ]
+    answer = {"error_code": 0, "responses": [{"topic_id": bytes(16), "partitions": parts}]}
+    return ("asked", "ShareAcknowledge", 1, {}, answer)
+
+
+def described(*hosts: str) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+    """A description of a group whose members connect from these addresses."""
+    members = [
+        {"member_id": f"m{number}", "client_id": "c", "client_host": host}
+        for number, host in enumerate(hosts)
+    ]
+    answer = {"groups": [{"error_code": 0, "group_id": "g", "members": members}]}
+    return ("asked", "DescribeGroups", 0, {"groups": ["g"]}, answer)
+
+
 def beaten(member: str, epoch: int) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
     """A heartbeat of this member, answered with this epoch."""
     answer = {
@@ -72,7 +116,7 @@ def beaten(member: str, epoch: int) -> tuple[str, str, int, dict[str, Any], dict
         "heartbeat_interval_ms": 5000,
         "assignment": None,
     }
-    return ("asked", "ConsumerGroupHeartbeat", 1, {}, answer)
+    return ("asked", "ConsumerGroupHeartbeat", 1, {"member_id": member}, answer)
 
 
 def epochs(

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness import advertised
-from harness.targets.liars import LyingServer
-from harness.targets.lies import HangUp
-from reference_impl.wire import headers
-from reference_impl.wire.interpreter import DecodeError
+from touchstone.harness import advertised
+from touchstone.harness.targets.liars import LyingServer
+from touchstone.harness.targets.lies import HangUp
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.interpreter import DecodeError
 
 API_VERSIONS, METADATA, CREATE_TOPICS = 18, 3, 19
 UNSUPPORTED_VERSION, INVALID_PARTITIONS = 35, 37

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.broker import command
+from touchstone.harness.cli.broker import command
 
 
 @pytest.mark.parametrize("words", ["proxy:1", "proxy:1,proxy", "proxy:1,0.0.0.0:0"])

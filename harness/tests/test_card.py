@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness import card, wording
-from harness.card import KIPS, changed, evidence_of, named
-from harness.expect import all_of, answer
-from harness.tests.doctor import golden, with_answer
-from harness.tests.results.runs import difference, failing, head
-from harness.tests.test_cli import LYING, SEEN, a_bundle
+from touchstone.harness import card, wording
+from touchstone.harness.card import KIPS, changed, evidence_of, named
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.tests.doctor import golden, with_answer
+from touchstone.harness.tests.results.runs import difference, failing, head
+from touchstone.harness.tests.test_cli import LYING, SEEN, a_bundle
 
 
 def text(made):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness import causes
-from harness.causes import version_words
-from harness.tests.spark.made import case_row
+from touchstone.harness import causes
+from touchstone.harness.causes import version_words
+from touchstone.harness.tests.spark.made import case_row
 
 
 def difference(path="topics[0].error_code", oracle=37, target=0, **how):
@@ -75,6 +75,17 @@ def test_causes_stand_from_the_gravest_to_the_lightest_then_by_their_cases():
     assert [id for id, _ in told(*rows)] == order
 
 
+def test_what_ends_the_target_is_a_cause_of_its_own_and_always_shown():
+    def lost(case, target):
+        return failed(case, difference("connection", "closed", target, kind="connection"))
+
+    rows = [lost("a.a", "ended"), lost("a.b", "hung"), lost("a.c", "hung")]
+    found = causes.find(rows).causes
+    assert [len(cause.cases) for cause in found] == [2, 1]
+    (shown,) = causes.foremost(found, 1)
+    assert shown.cases == ("a.a",)
+
+
 def test_a_case_rests_on_what_explains_most_cases():
     both = difference("offset", 1, 2), difference("time", 3, 4)
     rows = [failed("a.a", *both), failed("a.b", both[1]), failed("a.c", both[1])]
@@ -116,8 +127,50 @@ def test_a_step_that_never_got_there_is_told_by_its_answer():
     row = failed("a.a", difference("connection", "answered", "not attempted", kind="connection"),
                  notes=[unmet, setup("topics[0].leader_id", 1, -1)])  # fmt: skip
     assert told(row) == [("FindCoordinator.topics.leader_id", 1)]
-    alone = failed("a.a", difference(), notes=[unmet])
+    alone = failed("a.a", difference("connection", "answered", "gone", kind="connection"),
+                   notes=[unmet])  # fmt: skip
     assert told(alone) == [("FindCoordinator.connection", 1)]
+
+
+def test_topics_that_were_made_in_another_way_explain_nothing():
+    made = setup("made", "answered", "made", kind="connection")
+    assert told(failed("a.a", difference(), notes=[made])) == [(CODE, 1)]
+
+
+@pytest.mark.parametrize(
+    ("own", "cause"),
+    [
+        (difference(), CODE),
+        (difference("offset", 1, 2), "CreateTopics.offset"),
+        (difference(oracle=0, target=3), "FindCoordinator.answer"),
+        (difference("connection", "answered", "unresolved", kind="connection"),
+         "FindCoordinator.answer"),
+    ],
+)  # fmt: skip
+def test_a_setup_step_in_vain_explains_what_could_not_be_asked_or_was_not_there(own, cause):
+    note = setup("answer", "decodes", "topics at offset 4: 4 bytes wanted", kind="connection")
+    assert told(failed("a.a", own, notes=[note])) == [(cause, 1)]
+
+
+def test_a_number_that_later_requests_name_is_the_root():
+    epoch, other = setup("member_epoch", 2, 1), setup("heartbeat_interval_ms", 0, 5)
+    row = failed("a.a", difference(), notes=[epoch, other])
+    assert told(row) == [("FindCoordinator.member_epoch", 1)]
+    refused = failed("a.a", difference(), notes=[setup(), setup("generation_id", 1, -1)])
+    assert told(refused) == [("FindCoordinator.error_code:0,15", 1)]
+    absent = setup("member_epoch", 2, "(missing)")
+    assert told(failed("a.a", difference(), notes=[absent])) == [(CODE, 1)]
+
+
+def test_a_field_whose_array_moved_into_another_is_one_cause():
+    def row(case, path, version, target=None):
+        return failed(case, difference(path, "", target, version=version, kind="absence"))
+
+    flat = row("a.a[v5]", "topics[0].partitions[0].metadata", 5)
+    path = "groups[0].topics[0].partitions[1].metadata"
+    assert [cases for _, cases in told(flat, row("a.b[v8]", path, 8))] == [2]
+    assert len(told(flat, row("a.b[v8]", path, 8, "m"))) == 2, "another value"
+    assert len(told(flat, row("a.b[v5]", path, 5))) == 2, "one version has both"
 
 
 def test_a_field_that_moved_between_versions_is_one_cause():
@@ -210,3 +263,14 @@ def test_thousands_of_rows_cost_no_time():
     assert len(causes.find(rows).causes) == 1
     own = [failed(f"a.c{i}", difference(f"f{i}"), difference(f"g{i}")) for i in range(1500)]
     assert len(causes.find(own).causes) == 1500
+
+
+def test_what_a_checker_cannot_read_is_the_difference_that_others_tell_of():
+    unread = "topics at offset 8: an array of 9 elements, but 4 bytes remain"
+    seen = {"checker": "answer-parses", "path": "answer", "sentence": unread}
+    seen |= {"step": "create", "api": "CreateTopics", "version": 2, "at": 3}
+    rows = [
+        failed("a.a", findings=[seen]),
+        failed("a.b", difference("answer", "decodes", unread, kind="connection", version=2)),
+    ]
+    assert told(*rows) == [("CreateTopics.answer", 2)]

@@ -9,14 +9,14 @@ import functools
 
 import pytest
 
-from harness import checkers
-from harness.checkers import walks
-from harness.compare import compare
-from harness.driver import brokers, run, runner
-from harness.targets.liars import LIARS, LyingServer, stored
-from harness.tests.conversations import conversation
-from harness.tests.witness import RELEASES, golden, witness
-from harness.transcript import OUTCOMES
+from touchstone.harness import checkers
+from touchstone.harness.checkers import walks
+from touchstone.harness.compare import compare
+from touchstone.harness.driver import brokers, run, runner
+from touchstone.harness.targets.liars import LIARS, LyingServer, stored
+from touchstone.harness.tests.conversations import conversation
+from touchstone.harness.tests.witness import RELEASES, golden, witness
+from touchstone.harness.transcript import OUTCOMES
 
 LAST = "4.3"
 SOON, PATIENT = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
@@ -112,3 +112,10 @@ def test_partitions_are_found_by_id_and_by_name():
     )  # fmt: skip
     (found,) = walks.partitions(by_id, "Fetch")
     assert (found.topic, found.index, found.asked["fetch_offset"]) == (b"\1" * 16, 0, 3)
+
+
+def test_tagged_fields_that_hold_their_default_are_no_fields():
+    answer = {"error_code": 0, "_tags": {0: b"\0"}, "rows": [{"error_code": 3, "_tags": {}}]}
+    assert [path for path, _, _ in walks.leaves(answer)] == [
+        "error_code", "rows", "rows[0].error_code"
+    ]  # fmt: skip

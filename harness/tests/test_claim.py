@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from harness import advertised, covering
-from harness.claim import ClaimError, claim, claim_of, every, only, range_, suite_of
+from touchstone.harness import advertised, covering
+from touchstone.harness.claim import ClaimError, claim, claim_of, every, only, range_, suite_of
 
 GOOD = {"evidence": ("TOPIC-11",), "api": "CreateTopics"}
 

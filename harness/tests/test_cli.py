@@ -13,24 +13,24 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from harness import anatomy, bundle, driver, recordings
-from harness.__main__ import COMMANDS, main
-from harness.bundle import Bundle
-from harness.cli import record, sim, smoke
-from harness.expect import answer
-from harness.placeholders import Name
-from harness.plugin import pytest_addoption
-from harness.scenario import Scenario
-from harness.steps import create_topic
-from harness.target import Unavailable
-from harness.targets import external
-from harness.tests.doctor import ended, golden, never_reached, step_with, with_answer
-from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
-from harness.transcript import dumps, write
+from touchstone.harness import anatomy, bundle, driver, recordings
+from touchstone.harness.__main__ import COMMANDS, main
+from touchstone.harness.bundle import Bundle
+from touchstone.harness.cli import record, sim, smoke
+from touchstone.harness.expect import answer
+from touchstone.harness.placeholders import Name
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.steps import create_topic
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets import external
+from touchstone.harness.tests.doctor import ended, golden, never_reached, step_with, with_answer
+from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
+from touchstone.harness.transcript import dumps, write
+from touchstone.plugin import OPTIONS
 
 SEEN = golden("2.8")
 CREATE = step_with(SEEN, "CreateTopics")
-MINE = ("judge", "diff", "replay", "smoke", "coverage", "record", "pin", "compare")
+MINE = ("judge", "diff", "replay", "smoke", "coverage", "record", "pin", "compare", "verify")
 
 
 def set_code(body):
@@ -48,7 +48,7 @@ OURS = re.compile(r"(?:^ {4}|`)(touchstone ([a-z]+)|pytest suites)\b([^`#\n]*)",
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_that_a_page_shows_has_such_options(page):
     for told, name, words in OURS.findall(page.read_text()):
-        known = options_of(name) if name else Pytests().known
+        known = options_of(name) if name else Pytests.known
         shown = {word.split("=")[0] for word in words.split() if word.startswith("--")}
         assert shown <= {*known, "--help"}, f"{told}{words}"
 
@@ -58,17 +58,9 @@ def options_of(name):
 
 
 class Pytests:
-    """What the plugin adds to pytest's options."""
+    """What the plugin adds to pytest's options in a run of our suites."""
 
-    def __init__(self):
-        self.known = set()
-        pytest_addoption(self)
-
-    def getgroup(self, *_):
-        return self
-
-    def addoption(self, *names, **_):
-        self.known.update(names)
+    known = {f"--{prefix}{name}" for name in OPTIONS for prefix in ("", "touchstone-")}
 
 
 def run(*arguments):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import ledger
+from touchstone.harness import ledger
 
 TESTS = ledger.SUITES.parent / "reference_impl" / "tests" / "client"
 WORDS = "the reference client's; tests/client: "

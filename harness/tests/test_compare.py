@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness import compare as compare_module
-from harness.compare import MISSING, compare
-from harness.tests.conversations import conversation, doctored
-from harness.tests.witness import RELEASES, golden
+from touchstone.harness import compare as compare_module
+from touchstone.harness.compare import MISSING, compare
+from touchstone.harness.tests.conversations import conversation, doctored
+from touchstone.harness.tests.witness import RELEASES, golden
 
 
 def places(oracle, target):
@@ -105,6 +105,12 @@ def test_how_a_step_ended_is_compared():
     hung = conversation(("asked", "ApiVersions", 0, {}, "timeout"))
     assert places(answered, closed)[0] == ("asked", "connection", "answered", "closed")
     assert places(closed, hung)[0] == ("asked", "connection", "closed", "hung")
+
+
+def test_a_topic_that_metadata_made_is_one_difference():
+    line = ("made", "CreateTopics", 2, {"topics": [], "timeout_ms": 1}, {"topics": []})
+    made = conversation(("made", "CreateTopics", 2, {"topics": [], "timeout_ms": 1}, "made"))
+    assert places(conversation(line), made) == [("made", "made", "answered", "made")]
 
 
 def test_a_step_that_was_not_attempted_is_a_difference():

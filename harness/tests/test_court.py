@@ -6,20 +6,26 @@ import threading
 
 import pytest
 
-from harness import ending
-from harness.ahead import Ahead, Work
-from harness.case import Case
-from harness.claim import CaseId, Claim
-from harness.court import Court
-from harness.driver import standing
-from harness.expect import answered
-from harness.oracles import Nobody
-from harness.scenario import Scenario
-from harness.steps import create_topic, metadata, topic_ready
-from harness.target import Endpoint
-from harness.targets import parse, probe
-from harness.tests.small_kafka import API_VERSIONS, CREATE_TOPICS, METADATA, small_kafka, word
-from harness.verdict import CONFORMS, DIVERGES, INCONCLUSIVE, UNSUPPORTED
+from touchstone.harness import ending
+from touchstone.harness.ahead import Ahead, Work
+from touchstone.harness.case import Case
+from touchstone.harness.claim import CaseId, Claim
+from touchstone.harness.court import Court
+from touchstone.harness.driver import standing
+from touchstone.harness.expect import answered
+from touchstone.harness.oracles import Nobody
+from touchstone.harness.scenario import Scenario
+from touchstone.harness.steps import create_topic, metadata, topic_ready
+from touchstone.harness.target import Endpoint
+from touchstone.harness.targets import parse, probe
+from touchstone.harness.tests.small_kafka import (
+    API_VERSIONS,
+    CREATE_TOPICS,
+    METADATA,
+    small_kafka,
+    word,
+)
+from touchstone.harness.verdict import CONFORMS, DIVERGES, INCONCLUSIVE, UNSUPPORTED
 
 DEADLINE_S = 60.0
 
@@ -58,6 +64,17 @@ def test_what_a_step_needs_and_the_target_lacks_is_unsupported_at_once():
     assert {verdict.kind for verdict in verdicts} == {UNSUPPORTED}
     assert "a step needs CreateTopics: version 2 is advertised not at all" in verdicts[0].reason
     assert asked.count(CREATE_TOPICS) == 1, "the probe asks, and no case after it"
+
+
+def test_which_versions_a_stranger_serves():
+    made = Claim("demo.topics", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
+    with small_kafka() as server:
+        court = court_of(server)
+        assert [court.serves(CaseId(made, version, {})) for version in (1, 2, 7, 8)] == [
+            False, True, True, False,
+        ]  # fmt: skip
+        assert court.serves(a_case("demo.case")), "no version is asked for"
+        court.close()
 
 
 def test_what_is_advertised_is_not_excused():

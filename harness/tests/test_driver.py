@@ -11,10 +11,10 @@ import struct
 
 import pytest
 
-from harness import steps
-from harness.driver import brokers, run, runner
-from harness.driver.runner import Run
-from harness.scenario import (
+from touchstone.harness import steps
+from touchstone.harness.driver import brokers, run, runner
+from touchstone.harness.driver.runner import Run
+from touchstone.harness.scenario import (
     Ask,
     Await,
     Close,
@@ -29,11 +29,11 @@ from harness.scenario import (
     Send,
     Until,
 )
-from harness.target import Endpoint
-from harness.targets.liars import LIARS, LyingServer
-from harness.targets.lies import HangUp
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.target import Endpoint
+from touchstone.harness.targets.liars import LIARS, LyingServer
+from touchstone.harness.targets.lies import HangUp
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 SOON, PATIENT = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
 TOPIC = Name("t")
@@ -118,7 +118,7 @@ def test_a_wait_meant_to_be_ended_by_something_else_costs_one_deadline(max_wait_
 
 
 def test_a_frame_beyond_the_limit_is_garbled(monkeypatch):
-    monkeypatch.setattr("harness.driver.line.FRAME_LIMIT", 8)
+    monkeypatch.setattr("touchstone.harness.driver.line.FRAME_LIMIT", 8)
     found = play(HONEST, ASK)
     assert directions(found) == ["opened", "sent", "garbled"]
     assert found.events[-1].raw[:4] == struct.pack(">i", 16)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness import dry, steps
-from harness.claim import CaseId, Claim
-from harness.expect import answered
-from harness.scenario import Ask, HalfClose, Raw, Scenario, Send, Until
+from touchstone.harness import dry, steps
+from touchstone.harness.claim import CaseId, Claim
+from touchstone.harness.expect import answered
+from touchstone.harness.scenario import Ask, HalfClose, Raw, Scenario, Send, Until
 
 BROKER, LOGGER, TOPIC, GROUP = 4, 8, 2, 32
 
@@ -65,6 +65,8 @@ def test_a_function_that_fails_before_it_judges_is_none():
         (quotas("somebody"), False),
         (quotas("somebody", None), True),
         (Ask("UpdateFeatures", 0, {}), True),
+        (Ask("ListConfigResources", 0, {}), True),
+        (Ask("ListConfigResources", 1, {"resource_types": [2]}), False),
         (steps.kill_broker(1), True),
         (Raw(b""), False),
     ],

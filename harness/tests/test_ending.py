@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness import ending
-from harness.compare import Difference
-from harness.transcript import Event, Header, Transcript
-from harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
-from reference_impl.wire import headers
+from touchstone.harness import ending
+from touchstone.harness.compare import Difference
+from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
+from touchstone.reference_impl.wire import headers
 
 ASKED = headers.encode_request(18, 0, 1, "c", {})
 ANSWER = headers.encode_response(18, 0, 1, {"error_code": 0, "api_keys": []})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import advertised, detection
+from touchstone.harness import advertised, detection
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from harness import expect
-from harness.expect import (
+from touchstone.harness import expect
+from touchstone.harness.expect import (
     Undecided,
     all_of,
     answer,
@@ -19,13 +19,15 @@ from harness.expect import (
     fits,
     no_answer,
     outcome,
+    own_batches,
     records,
     refused,
     size,
 )
-from harness.placeholders import Name, Now, Ref
-from harness.tests.doctor import golden, step_with, without_step
-from reference_impl.wire.records import read
+from touchstone.harness.placeholders import Name, Now, Ref
+from touchstone.harness.recordings import Store
+from touchstone.harness.tests.doctor import golden, step_with, without_step
+from touchstone.reference_impl.wire.records import read
 
 SEEN = golden("2.8")
 PRODUCE = step_with(SEEN, "Produce")
@@ -107,6 +109,31 @@ def test_records_and_batches():
     assert failing(records(FETCH, "[0].value").is_(b"other"))
     assert holds(batches(FETCH, "[0].magic").is_(2)) and failing(batches(FETCH, "[0].magic").is_(1))
     assert failing(records(CREATE, "[0].value").is_(b""))
+
+
+KINDS = own_batches("log", "[*].records[*].kind")
+
+
+def a_deleted_group():
+    return Store("2.8").transcript(
+        "offsets", "offsets.deleted-groups-leave-tombstones[v2,lived=true]"
+    )
+
+
+def test_the_batches_of_an_internal_topic_that_are_this_cases_own():
+    seen = a_deleted_group()
+    assert holds(KINDS.is_([[1, 2]]), seen) and failing(KINDS.is_([[1]]), seen)
+    assert holds(own_batches("log", "[*].records[*].value").each_is(None), seen)
+    others = dataclasses.replace(
+        seen, header=dataclasses.replace(seen.header, names={"group": "of another case"})
+    )
+    (failure,) = failing(KINDS.is_([[1, 2]]), others)
+    assert failure.got == "[]" and failure.path == "own batches.[*].records[*].kind"
+
+
+def test_own_batches_are_of_internal_topics_only():
+    (failure,) = failing(own_batches(FETCH).has_length(1))
+    assert "without an internal topic" in failure.got
 
 
 def _records():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness import checkers, grades
-from harness.expect import (
+from touchstone.harness import checkers, grades
+from touchstone.harness.expect import (
     all_of,
     answer,
     by_release,
@@ -14,12 +14,12 @@ from harness.expect import (
     outcome,
     records,
 )
-from harness.finding import Finding
-from harness.grades import ASKED, CLAIM, SETUP
-from harness.placeholders import Ref
-from harness.tests.conversations import conversation
-from harness.tests.doctor import ended, golden, with_answer, without_step
-from harness.verdict import CONFORMS, DIVERGES, judge
+from touchstone.harness.finding import Finding
+from touchstone.harness.grades import ASKED, CLAIM, MADE, SETUP
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.tests.conversations import conversation
+from touchstone.harness.tests.doctor import ended, golden, with_answer, without_step
+from touchstone.harness.verdict import CONFORMS, DIVERGES, judge
 
 SEEN = golden("2.8")  # CreateTopics v7 "created", later Produce v9, Fetch v12 "fetched"
 CODE = "topics[0].error_code"
@@ -162,6 +162,17 @@ def test_a_connection_is_all_its_steps_and_raw_bytes_are_asked():
     assert found.stands("too short", "connection") == CLAIM
     assert found.stands("created", "connection") == SETUP
     assert graded(None, api="Fetch", version=12).stands("too short", "connection") == ASKED
+
+
+def test_how_a_connection_ends_is_asked_of_none_of_its_steps():
+    found = graded(connection("a").is_("kept"), api="Fetch", version=12)
+    assert found.stands("created", "connection") == CLAIM
+    assert found.stands("created", "topics[0].error_code") == SETUP
+
+
+def test_topics_that_were_made_in_another_way_are_setup():
+    assert graded(None).stands("created", MADE) == SETUP
+    assert graded(connection("a").is_("kept")).stands("created", MADE) == SETUP
 
 
 def test_what_belongs_to_no_step_is_never_setup():

@@ -10,18 +10,18 @@ import json
 
 import pytest
 
-from harness import checkers, steps
-from harness.claim import claim
-from harness.court import Court
-from harness.driver import harm, run
-from harness.expect import nothing_expected
-from harness.oracles import Nobody
-from harness.placeholders import Records, Ref, TopicId
-from harness.scenario import Ask, Controller, Inflict, Name, Scenario
-from harness.target import Endpoint, StartFailed
-from harness.targets.liars import LyingServer
-from harness.tests.test_driver import PATIENT, SOON, VERSIONS, answering, directions
-from harness.verdict import UNSUPPORTED
+from touchstone.harness import checkers, steps
+from touchstone.harness.claim import claim
+from touchstone.harness.court import Court
+from touchstone.harness.driver import harm, run
+from touchstone.harness.expect import nothing_expected
+from touchstone.harness.oracles import Nobody
+from touchstone.harness.placeholders import Records, Ref, TopicId
+from touchstone.harness.scenario import Ask, Controller, Inflict, Name, Scenario
+from touchstone.harness.target import Endpoint, StartFailed
+from touchstone.harness.targets.liars import LyingServer
+from touchstone.harness.tests.test_driver import PATIENT, SOON, VERSIONS, answering, directions
+from touchstone.harness.verdict import UNSUPPORTED
 
 ASK = Ask("ApiVersions", 0, {}, name="asked", broker=1)
 class Node:

@@ -6,8 +6,8 @@ import datetime
 
 import pytest
 
-from harness import known
-from harness.known import BadPin, How, Pin
+from touchstone.harness import known
+from touchstone.harness.known import BadPin, How, Pin
 
 TODAY = datetime.date(2026, 11, 21)
 LATER = datetime.date(2027, 1, 1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness import detection, ledger
-from harness.claim import claim, claim_of, every, only
-from harness.ledger import BadLedger, Entry, Ledger
+from touchstone.harness import detection, ledger
+from touchstone.harness.claim import claim, claim_of, every, only
+from touchstone.harness.ledger import BadLedger, Entry, Ledger
 
 NOW = ("TOPIC", "WIRE", "APPEND", "FETCH", "META")  # areas whose clauses are judged one by one
 

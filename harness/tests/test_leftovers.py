@@ -6,12 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from harness import clearing
-from harness.clearing import FOR_EVER, NO_ANSWER, Clearing
-from harness.leftovers import GROUP, GROUPS, QUOTA, SETTING, TOPIC, TRANSACTION, Made, made_by
-from harness.transcript import Event, Header, Transcript
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from touchstone.harness import clearing
+from touchstone.harness.clearing import FOR_EVER, NO_ANSWER, Clearing
+from touchstone.harness.leftovers import (
+    GROUP,
+    GROUPS,
+    QUOTA,
+    SETTING,
+    TOPIC,
+    TRANSACTION,
+    Made,
+    made_by,
+)
+from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
 NAMES = {"topic": "topic-abc", "group": "group-abc", "user": "user-abc"}
 EVERYTHING = dict.fromkeys(range(100), (0, 20))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness import normalize
-from harness.compare import compare
-from harness.tests.conversations import CLOCK, conversation
-from harness.tests.offsets_log import commits, hashed, looked, stamped
-from reference_impl.wire.records.batch import Record, encode_batch
-from reference_impl.wire.records.crc import crc32c
+from touchstone.harness import normalize
+from touchstone.harness.compare import compare
+from touchstone.harness.tests.conversations import CLOCK, conversation
+from touchstone.harness.tests.offsets_log import commits, hashed, hosted, led, looked, stamped
+from touchstone.reference_impl.wire.records.batch import Record, encode_batch
+from touchstone.reference_impl.wire.records.crc import crc32c
 
 ID, OTHER_ID = bytes(range(16)), bytes(range(16, 32))
 NAME, OTHER = "topic-aaaaaaaaaa", "topic-bbbbbbbbbb"
@@ -116,7 +116,7 @@ def member(member_id, label="first"):
 
 LEADER = "client-00000000-0000-4000-8000-00000000000a"
 FOLLOWER = "client-00000000-0000-4000-8000-00000000000b"
-RENAMED = "client-11111111-0000-4000-8000-00000000000b"
+RENAMED = "member-1"  # in a form of its own
 
 
 def features(epoch):
@@ -262,7 +262,7 @@ CASES = {
         [
             talk(member(LEADER)),
             talk(member("")),
-            talk(member(FOLLOWER.replace("client", "other"))),
+            talk(member(FOLLOWER), member("", "second")),
         ],
     ),
     "feature-epoch": (talk(features(100)), talk(features(7)), [talk(features(-1))]),
@@ -395,7 +395,7 @@ CASES = {
         talk(cleaned(CLOCK + 10)),  # and shorter by three bytes
         [talk(cleaned(CLOCK + 86_400_000, told=False)), talk(cleaned(CLOCK - 1))],
     ),
-    **(stamped(talk, NAME) | hashed(talk, NAME) | looked(talk)),
+    **(stamped(talk, NAME) | hashed(talk, NAME) | looked(talk) | hosted(talk) | led(talk)),
     "internal-logs": (
         talk(commits([("theirs", 1)], [(NAME, 5), (NAME, 6)])),
         talk(commits([(NAME, 5), (NAME, 6)], [("theirs", 2)], base=7, end=12)),

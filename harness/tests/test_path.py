@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness import path
+from touchstone.harness import path
 
 VALUE = {"topics": [{"name": "a", "partitions": [{"id": 1}, {"id": 2}]}, {"name": "b"}]}
 

@@ -8,10 +8,10 @@ import struct
 import pytest
 from click.testing import CliRunner
 
-from harness import pcap, transcript
-from harness.__main__ import main
-from harness.tests.conversations import doctored
-from harness.tests.witness import golden
+from touchstone.harness import pcap, transcript
+from touchstone.harness.__main__ import main
+from touchstone.harness.tests.conversations import doctored
+from touchstone.harness.tests.witness import golden
 
 FIN, RST = 0x01, 0x04
 

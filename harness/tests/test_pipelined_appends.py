@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from harness.checkers import fetch_session, produce_offsets
-from harness.tests.conversations import conversation
-from reference_impl.wire.records import build
+from touchstone.harness.checkers import fetch_session, produce_offsets
+from touchstone.harness.tests.conversations import conversation
+from touchstone.reference_impl.wire.records import build
 
 BATCH = build(records=[b"one", b"two"], magic=2, timestamp=1_750_000_000_000)
 AT_ONCE = (10, 20, 30, 40)  # both are sent before either is answered

@@ -8,24 +8,26 @@ import textwrap
 
 import pytest
 
-from harness import checkers, ledger, recordings, session
-from harness.cli import join
-from harness.provenance import Provenance
-from harness.results import jsonl
-from harness.targets import external, probe, process, recorded
-from harness.targets.external import ExternalTarget
-from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
+from touchstone.harness import checkers, ledger, recordings, session
+from touchstone.harness.cli import join
+from touchstone.harness.provenance import Provenance
+from touchstone.harness.results import jsonl
+from touchstone.harness.targets import external, probe, process, recorded
+from touchstone.harness.targets.external import ExternalTarget
+from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
+from touchstone.plugin import OPTIONS
 
 pytest_plugins = ["pytester"]
 
 # pytester forgets what a run inside it imports; a module imported twice is two sets of classes.
 LOADED = (ledger, session, external, process, recorded, checkers.checkers())
 pytestmark = pytest.mark.slow
+PREFIXED = {f"--{name}": f"--touchstone-{name}" for name in OPTIONS}  # for claims of nobody's suite
 
 CLAIMS = """
-    from harness.claim import claim, every
-    from harness.expect import answer
-    from harness.steps import create_topic
+    from touchstone.harness.claim import claim, every
+    from touchstone.harness.expect import answer
+    from touchstone.harness.steps import create_topic
 
     @claim("demo.zero-partitions", evidence=("TOPIC-11",), api="CreateTopics", {more})
     def test_zero(case):
@@ -71,8 +73,9 @@ def suite(pytester):
 
     def run(*arguments):
         return pytester.runpytest_inprocess(
-            "--results", "out", "--deadline", "30", "-p", "no:allure_pytest", "-p", "no:timeout",
-            *arguments,
+            "-p", "no:allure_pytest", "-p", "no:timeout",
+            *(PREFIXED.get(word, word) for word in ("--results", "out", "--deadline", "30")),
+            *(PREFIXED.get(word, word) for word in arguments),
         )  # fmt: skip
 
     run.write, run.path = write, pytester.path
@@ -191,7 +194,7 @@ def test_an_exception_in_a_claim_is_broken_with_its_stack(suite, kafka):
     [
         ("pass", "judged nothing"),
         ("case.judge(); case.judge()", "judges twice"),
-        ("from harness.expect import answered; case.judge(expect=answered('x'))", "no step"),
+        ("import touchstone.harness.expect as e; case.judge(expect=e.answered('x'))", "no step"),
         ("case.version", "about no API"),
         ("assert case.judge().conforms; assert 1 == 2", "assert 1 == 2"),
     ],
@@ -261,7 +264,7 @@ def test_a_target_that_dies_halfway_gives_a_whole_report(suite, kafka):
         return answer
 
     with small_kafka(twist=dies) as server:
-        done = suite("--target", word(server), "--oracle", kafka)
+        done = suite("--target", word(server), "--oracle", kafka, "--jobs", "1")
     found = results(suite)
     assert sum(found.footer["by_verdict"].values()) == VERSIONS == found.header["planned"]
     assert found.footer["by_verdict"]["CONFORMS"] == 2
@@ -299,6 +302,8 @@ def test_processes_may_share_a_run(suite, kafka, liar):
     assert {header["target"] for header in headers} == {kafka, liar}
     assert {header["run"] for header in headers} == {"night"}
     assert len(list(folder.glob("*.junit.xml"))) == 2
+    again = suite("--target", kafka, "--oracle", kafka, "--run", "night")
+    assert again.ret == 2 and "is there already" in again.stderr.str() + again.stdout.str()
 
 
 def sharded(suite, kafka, *shards, claims=3):
@@ -342,7 +347,7 @@ def test_parts_that_cannot_be_joined_are_a_usage_error(suite, kafka, words):
 
 
 def test_stopping_at_the_first_failure_is_incomplete_in_the_file(suite, kafka, liar):
-    done = suite("--target", liar, "--oracle", kafka, "-x")
+    done = suite("--target", liar, "--oracle", kafka, "-x", "--jobs", "1")
     assert done.ret == 1
     found = results(suite)
     assert found.footer["cases"] == 1 and found.header["planned"] == VERSIONS
@@ -487,8 +492,8 @@ def test_the_plugin_is_nobody_elses_business(pytester):
     pytester.makepyfile("""
         import sys
         def test_nothing_heavy_is_loaded():
-            assert not [name for name in sys.modules if name.startswith("harness.")
-                        and name not in ("harness.plugin",)]
+            ours = {name[11:] for name in sys.modules if name.split(".")[0] == "touchstone"}
+            assert ours == {"", "checkout", "fixtures", "plugin"}
     """)
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
     assert done.ret == 0

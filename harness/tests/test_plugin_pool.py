@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from harness import plugin
-from harness.tests import test_plugin
-from harness.tests.test_plugin import VERSIONS
+from touchstone.harness import plugin
+from touchstone.harness.results import jsonl
+from touchstone.harness.tests import test_plugin
+from touchstone.harness.tests.test_plugin import VERSIONS
 
 # Fixtures are found by their names in this module.
-kafka, patience, suite = test_plugin.kafka, test_plugin.patience, test_plugin.suite
+kafka, liar = test_plugin.kafka, test_plugin.liar
+patience, suite = test_plugin.patience, test_plugin.suite
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow
 
 
 def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
     suite.write(extra="""
-        from harness.scenario import Raw
+        from touchstone.harness.scenario import Raw
 
         @claim("demo.garbage", evidence=("TOPIC-11",))
         def test_garbage(case):
@@ -27,6 +29,12 @@ def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
     assert done.ret == 0
     done.assert_outcomes(passed=VERSIONS, deselected=1)
     done.stdout.fnmatch_lines(["gentle: without 1 case that may kill*"])
+
+
+def test_what_is_judged_is_kept_when_the_run_is_cut(suite, kafka, liar):
+    suite("--target", liar, "--oracle", kafka, "-x").assert_outcomes(failed=1)
+    (file,) = (suite.path / "out").glob("*/*.jsonl")
+    assert len(jsonl.read(file, incomplete=True).cases) == VERSIONS
 
 
 def test_a_pooled_run_tells_how_far_it_is(suite, kafka, monkeypatch):

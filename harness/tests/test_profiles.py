@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from harness import advertised, detection, dry, pace, profiles, tally
-from harness.cli import profile
-from harness.court import convene
-from harness.profiles import PROFILES, Told, needs, wanting
-from harness.target import Setting, Shape
+from touchstone.harness import advertised, detection, dry, pace, profiles, tally
+from touchstone.harness.cli import profile
+from touchstone.harness.court import convene
+from touchstone.harness.profiles import PROFILES, UNFIT, Told, needs, wanting
+from touchstone.harness.target import Setting, Shape
 
 # What no profile can have: settings that name an address or a broker, a limit that contradicts
 # another one, four brokers, and one broker of three without a rack.
@@ -17,7 +17,7 @@ LEFT = {
     "advertised.listeners", "broker.id", "reserved.broker.max.id", "max.connections",
     "listener.name.plaintext.max.connections", "default.replication.factor",
 }  # fmt: skip
-MOST_LEFT = 24  # claims
+MOST_LEFT = 23  # claims
 
 
 def shapes():
@@ -41,6 +41,8 @@ def test_every_claim_has_a_profile_but_a_few() -> None:
         if not words.startswith("wants profile "):
             left.add(claim.id)
             assert LEFT & shape.settings.keys() or shape.brokers == 4, words
+            unfit = UNFIT.keys() & needs(shape, claim.subject)
+            assert not unfit or words.endswith(")"), words
     assert len(left) <= MOST_LEFT
 
 
@@ -76,6 +78,9 @@ def test_a_value_may_be_one_release_s() -> None:
          "wants profile limits (group.max.size=8)"),
         (Shape(1, (), {"group.max.size": 9}), ("group.max.size",), {"group.max.size": "9"},
          "wants settings that no profile has: group.max.size=9"),
+        (Shape(1, (), {"max.connections": 10}), (), {"max.connections": "10"},
+         "wants settings that no profile has: max.connections=10 (other claims of a profile need "
+         "more connections)"),
         (Shape(3, ("a", "b", "c"), {"replica.lag.time.max.ms": 2000}), (),
          {"replica.lag.time.max.ms": "2000"}, "wants profile racks (replica.lag.time.max.ms=2000)"),
         (Shape(1, (), {"offsets.retention.minutes": 1, "offsets.topic.num.partitions": 1}), (),
@@ -120,7 +125,7 @@ def test_where_connections_are_few_every_case_is_alone() -> None:
 
 
 def test_the_summary_has_one_line_for_each_profile() -> None:
-    reason = "not run: wants profile {} ({}=1)"
+    reason = "out of scope: wants profile {} ({}=1)"
     rows = [
         {"claim": f"topics.c{n // 2}", "verdict": "INCONCLUSIVE",
          "reason": reason.format("expiry" if n else "racks", n)}
@@ -145,6 +150,15 @@ def test_a_profile_is_printed_as_brokers_are_started(spelling, line) -> None:
     done = CliRunner().invoke(profile.command, ["limits", "--format", spelling])
     assert done.exit_code == 0 and line in done.stdout
     assert ("#" in done.stdout) == (spelling == "properties")
+
+
+def test_what_a_release_does_not_know_is_named_and_not_printed_as_a_setting() -> None:
+    old = CliRunner().invoke(profile.command, ["expiry", "--release", "2.8"]).stdout
+    told = " ".join(line.removeprefix("# ") for line in old.splitlines() if line.startswith("#"))
+    assert "Kafka 2.8 does not know" in told and "producer.id.expiration.ms," in told
+    assert "producer.id.expiration.ms=" not in old and "offsets.retention.minutes=1" in old
+    new = CliRunner().invoke(profile.command, ["expiry", "--release", "4.3"]).stdout
+    assert "producer.id.expiration.ms=1000" in new and "does not know" not in new
 
 
 def test_environment_variables_are_spelled_as_the_image_reads_them() -> None:

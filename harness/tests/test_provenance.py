@@ -9,14 +9,14 @@ import lzma
 import pytest
 from click.testing import CliRunner
 
-from harness import recordings, stale
-from harness.cli import diff, record
-from harness.provenance import Provenance, teller
-from harness.recordings import BadRecording, Store, load, without_provenance
-from harness.target import Shape
-from harness.targets import matrix, parse, settings
-from harness.tests.doctor import golden
-from harness.transcript import dumps
+from touchstone.harness import recordings, stale
+from touchstone.harness.cli import diff, record
+from touchstone.harness.provenance import Provenance, teller
+from touchstone.harness.recordings import BadRecording, Store, load, without_provenance
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import matrix, parse, settings
+from touchstone.harness.tests.doctor import golden
+from touchstone.harness.transcript import dumps
 
 JAR = Provenance(
     "2.8", "2.8.2", "kafka_2.13-2.8.2.jar", "5e" * 32, "17.0.9", brokers=3, racks=("a", "b", "c"),

@@ -8,10 +8,10 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 
-from harness import known
-from harness.__main__ import main
-from harness.results import jsonl
-from harness.tests.results import runs
+from touchstone.harness import known
+from touchstone.harness.__main__ import main
+from touchstone.harness.results import jsonl
+from touchstone.harness.tests.results import runs
 
 
 def run(*arguments):

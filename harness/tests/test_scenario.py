@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from harness import steps
-from harness.placeholders import Bindings, TopicId, Unresolved, unique
-from harness.scenario import (
+from touchstone.harness import steps
+from touchstone.harness.placeholders import Bindings, TopicId, Unresolved, unique
+from touchstone.harness.scenario import (
     Ask,
     Await,
     Frame,
@@ -26,7 +26,7 @@ from harness.scenario import (
     Until,
     connection_of,
 )
-from reference_impl.wire import headers, records
+from touchstone.reference_impl.wire import headers, records
 
 TOPIC = Name("topic")
 EVERYTHING = Scenario(

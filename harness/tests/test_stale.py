@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from harness import recordings, stale
-from harness.claim import Claim, every
-from harness.cli import coverage
+from touchstone.harness import recordings, stale
+from touchstone.harness.claim import Claim, every
+from touchstone.harness.cli import coverage
 
 
 def a_claim(suite="topics", releases=None, api="CreateTopics"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness import state_coverage
-from harness.cli import coverage
-from harness.state_coverage import LATE, TABLES, Coverage, Part, report
-from reference_impl.group.states import Input, State
+from touchstone.harness import state_coverage
+from touchstone.harness.cli import coverage
+from touchstone.harness.state_coverage import LATE, TABLES, Coverage, Part, report
+from touchstone.reference_impl.group.states import Input, State
 
 EMPTY_JOIN, STABLE_JOIN = (State.EMPTY, Input.JOIN_NEW), (State.STABLE, Input.JOIN_NEW)
 EMPTY_SYNC = (State.EMPTY, Input.SYNC)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness import tally
-from harness.known import FIXED, NEW, Surprise
-from harness.tests.spark.made import case_row
+from touchstone.harness import tally
+from touchstone.harness.known import FIXED, NEW, Surprise
+from touchstone.harness.tests.spark.made import case_row
 
 NEWS = [Surprise(NEW, "a case", "it differs")]
 
@@ -41,6 +41,24 @@ def test_of_several_the_worst_counts(codes, expected):
 )
 def test_of_one_target(codes, planned, surprises, expected):
     assert tally.exit_code(some_rows(codes), planned, surprises) == expected
+
+
+def outside(codes):
+    """Rows of which those that are not decided ask for another target."""
+    reason = "out of scope: wants profile quick (a.ms=1)"
+    rows = some_rows(codes)
+    return [row | {"reason": reason} if row["verdict"] == "INCONCLUSIVE" else row for row in rows]
+
+
+def test_what_asks_for_another_target_is_told_and_leaves_the_run_complete():
+    assert tally.exit_code(outside("CUI"), 3, []) == tally.CONFORMED
+    assert tally.exit_code(outside("CI") + some_rows("I"), 3, []) == tally.INCOMPLETE
+    assert tally.exit_code(outside("CI"), 3, []) == tally.INCOMPLETE, "a case is missing"
+    assert tally.exit_code(outside("II"), 2, []) == tally.INCOMPLETE, "nothing was judged"
+    told = tally.scope({"planned": 3}, outside("CII"))
+    assert told == (
+        "scope: 1 of 3 cases judged; 2 ask for settings or brokers that it does not have"
+    )
 
 
 def test_what_conformed_only_when_asked_again_is_named():

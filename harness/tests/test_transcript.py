@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from harness import transcript
-from harness.tests.conversations import conversation
-from harness.tests.witness import RELEASES, golden
-from harness.transcript import Event, Exchange, Header, Transcript, TranscriptError
+from touchstone.harness import transcript
+from touchstone.harness.tests.conversations import conversation
+from touchstone.harness.tests.witness import RELEASES, golden
+from touchstone.harness.transcript import Event, Exchange, Header, Transcript, TranscriptError
 
 ASKED = ("asked", "ListOffsets", 1, {"replica_id": -1, "topics": []}, {"topics": []})
 

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from harness.translation import (
+from touchstone.harness.translation import (
     NODE_FIELDS,
     REPLICA_LISTS,
     Translation,
@@ -18,6 +18,7 @@ THREE = Translation(nodes=(5, 0, 7))
 RACKS = Translation(nodes=(1,), racks={"eu-1a": "a", "eu-1b": "b"})
 NO_RACKS = Translation(nodes=(1,), racks={"eu-1a": None})
 INTERNAL = Translation(nodes=(0,), partitions={"__consumer_offsets": 17})
+COUNTED = Translation(nodes=(0,), counts={"own": 1})
 
 
 @pytest.mark.parametrize(("number", "node"), [(0, 5), (1, 0), (2, 7), (5, 1), (7, 2), (3, 3)])
@@ -42,7 +43,18 @@ def test_nothing_is_needed_where_the_words_are_equal():
     assert all(one.needed for one in (THREE, RACKS, NO_RACKS, INTERNAL))
 
 
-@pytest.mark.parametrize("words", [THREE, RACKS, NO_RACKS, INTERNAL])
+def test_partitions_beyond_what_a_scenario_knows_of_are_not_described():
+    rows = [{"partition_index": index, "replica_nodes": [0]} for index in range(4)]
+    offsets = [{"partition_index": 7, "error_code": 3}]
+    answer = {"topics": [{"name": "own", "partitions": rows}, {"name": "other", "partitions": rows},
+                         {"name": "own", "partitions": offsets}]}  # fmt: skip
+    own, other, asked = COUNTED.answer(answer)["topics"]
+    assert own["partitions"] == rows[:1]
+    assert other["partitions"] == rows
+    assert asked["partitions"] == offsets, "somebody asked for this one"
+
+
+@pytest.mark.parametrize("words", [THREE, RACKS, NO_RACKS, INTERNAL, COUNTED])
 def test_it_is_stored_with_a_transcript(words):
     assert Translation.from_json(words.to_json()) == words
 
@@ -84,6 +96,10 @@ def test_a_fetch_that_tells_no_leader_is_left_alone():
         ("The leader 7 is fenced", "The leader 2 is fenced"),
         ("node id 0 is unknown", "node id 1 is unknown"),
         ("Replicas are on brokers [5, 7]", "Replicas are on brokers [0, 2]"),
+        ("expected 5 or empty string", "expected 5 or empty string"),
+        ("Unexpected broker id, expected 5 or", "Unexpected broker id, expected 0 or"),
+        ("assignment: 5, 5 for partition id 7.", "assignment: 5, 5 for partition id 7."),
+        ("in replica assignment: 5, 7 for", "in replica assignment: 0, 2 for"),
         ("larger than available brokers: 1.", "larger than available brokers: 1."),
         ("only 1 broker(s) are registered", "only 1 broker(s) are registered"),
         ("replication factor 5", "replication factor 5"),

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from harness import checkers, verdict
-from harness.checkers import CheckerFailed
-from harness.expect import answer, answered, by_release, nothing_expected, outcome
-from harness.finding import Finding
-from harness.tests.doctor import (
+from touchstone.harness import checkers, verdict
+from touchstone.harness.checkers import CheckerFailed
+from touchstone.harness.expect import answer, answered, by_release, nothing_expected, outcome
+from touchstone.harness.finding import Finding
+from touchstone.harness.tests.doctor import (
     ended,
     golden,
     key_of,
@@ -19,8 +19,8 @@ from harness.tests.doctor import (
     with_answer,
     without_step,
 )
-from harness.transcript import Event, Header, Transcript
-from harness.verdict import (
+from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.harness.verdict import (
     BROKEN,
     CONFORMS,
     DIVERGES,
@@ -178,6 +178,16 @@ def test_unsupported_is_what_is_not_listed_and_refused():
     assert found is not None and found.kind == UNSUPPORTED and "0 to 12" in found.reason
     found = unsupported(key_of("Fetch"), 30, {}, CLOSED)
     assert found is not None and "not at all" in found.reason
+
+
+def test_error_35_alone_is_a_refusal():
+    def found(raw):
+        event = Event(1, "a", "received", 0, raw=raw, api=key_of("Fetch"), version=30)
+        return unsupported(key_of("Fetch"), 30, {}, probe_of(event))
+
+    assert found(bytes(4) + b"\0\x23") is not None
+    assert found(bytes(4) + b"\0\x22") is None
+    assert found(bytes(4) + b"\0\x23\0") is None
 
 
 def test_listed_and_refused_is_not_unsupported():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.driver.words import Words, names_accepted
-from harness.pace import NOTHING_TO_DO, Fit, Least
-from harness.placeholders import Bindings, Name
-from harness.scenario import Ask, Scenario
-from harness.target import Endpoint
-from harness.translation import partition_of
+from touchstone.harness.driver.words import Words, names_accepted
+from touchstone.harness.pace import NOTHING_TO_DO, Fit, Least
+from touchstone.harness.placeholders import Bindings, Name
+from touchstone.harness.scenario import Ask, Scenario
+from touchstone.harness.target import Endpoint
+from touchstone.harness.translation import partition_of
 
 AT = (("127.0.0.1", 9092),)
 OFFSETS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"

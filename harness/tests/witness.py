@@ -3,7 +3,9 @@
 It walks through every API of the first reach, once in a version with flexible encoding where the
 release has one, and does what each liar needs to be able to lie: pipelines, acks=0, several batches
 and a small limit, a fetch from inside a batch. Liars answer from these files, so a run against them
-uses the nonce in their header; `python -m harness.tests.witness RELEASE HOST:PORT` records anew.
+uses the nonce in their header. To record anew:
+
+    python -m touchstone.harness.tests.witness RELEASE HOST:PORT
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ import secrets
 import sys
 from pathlib import Path
 
-from harness import steps
-from harness.driver import run
-from harness.scenario import Await, Name, Open, Quiet, Raw, Scenario, Send
-from harness.target import Endpoint
-from harness.transcript import Transcript, read, write
-from reference_impl.wire.records.batch import Record, encode_batch
+from touchstone.harness import steps
+from touchstone.harness.driver import run
+from touchstone.harness.scenario import Await, Name, Open, Quiet, Raw, Scenario, Send
+from touchstone.harness.target import Endpoint
+from touchstone.harness.transcript import Transcript, read, write
+from touchstone.reference_impl.wire.records.batch import Record, encode_batch
 
 GOLDEN = Path(__file__).parent / "golden"
 STAMP = 1_700_000_000_000  # November 2023: any fixed instant

@@ -20,10 +20,10 @@ from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
-from reference_impl.broker import forwarding, news, registry
-from reference_impl.broker.client_quotas import Again, ClientQuotas
-from reference_impl.broker.controller.channels import Channels
-from reference_impl.broker.effects import (
+from touchstone.reference_impl.broker import forwarding, news, registry
+from touchstone.reference_impl.broker.client_quotas import Again, ClientQuotas
+from touchstone.reference_impl.broker.controller.channels import Channels
+from touchstone.reference_impl.broker.effects import (
     Ask,
     Close,
     Connection,
@@ -35,18 +35,18 @@ from reference_impl.broker.effects import (
     Unmute,
     Wait,
 )
-from reference_impl.broker.fault_plan import Plan
-from reference_impl.broker.personas.persona import Persona
-from reference_impl.broker.purgatory import Purgatory
-from reference_impl.broker.replicas import Logs, Replicas
-from reference_impl.broker.spoiling import Spoiler
-from reference_impl.broker.upkeep import Upkeep
-from reference_impl.cluster.topology import Change, Cluster
-from reference_impl.cluster.view import MetadataView
-from reference_impl.wire.apis import API
-from reference_impl.wire.codec import decode
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.headers import (
+from touchstone.reference_impl.broker.fault_plan import Plan
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.purgatory import Purgatory
+from touchstone.reference_impl.broker.replicas import Logs, Replicas
+from touchstone.reference_impl.broker.spoiling import Spoiler
+from touchstone.reference_impl.broker.upkeep import Upkeep
+from touchstone.reference_impl.cluster.topology import Change, Cluster
+from touchstone.reference_impl.cluster.view import MetadataView
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.codec import decode
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import (
     API_VERSIONS,
     RequestHeader,
     decode_request_header,

@@ -20,14 +20,14 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from reference_impl.broker.effects import NoReply, Wait
-from reference_impl.broker.fetch_sessions import replica_of
-from reference_impl.cluster.client_settings import Entity, entity
-from reference_impl.wire.headers import encode_response
+from touchstone.reference_impl.broker.effects import NoReply, Wait
+from touchstone.reference_impl.broker.fetch_sessions import replica_of
+from touchstone.reference_impl.cluster.client_settings import Entity, entity
+from touchstone.reference_impl.wire.headers import encode_response
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Connection, Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Connection, Request
 
 PRODUCE, FETCH = 0, 1
 KEYS = {PRODUCE: "producer_byte_rate", FETCH: "consumer_byte_rate"}

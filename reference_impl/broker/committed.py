@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.groups import (
+from touchstone.reference_impl.broker.groups import (
     coordinator_of,
     forget_deleted,
     next_age,
@@ -21,13 +21,13 @@ from reference_impl.broker.groups import (
     retention_ms,
     watch_age,
 )
-from reference_impl.group.offsets import Stored
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.topology import Topic
-    from reference_impl.group.members import Group
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.topology import Topic
+    from touchstone.reference_impl.group.members import Group
 
 UNSET = -1
 _NO_END = 1 << 62

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.broker.personas.config_rows import ConfigDefinition
-from reference_impl.broker.personas.topic_configs import MESSAGE_FORMATS
+from touchstone.reference_impl.broker.personas.config_rows import ConfigDefinition
+from touchstone.reference_impl.broker.personas.topic_configs import MESSAGE_FORMATS
 
 INT_MAX, LONG_MAX, SHORT_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -16,12 +16,17 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from reference_impl.broker import config_values
-from reference_impl.broker.personas import broker_configs, config_rows, group_configs, topic_configs
-from reference_impl.broker.personas.config_rows import ConfigDefinition
+from touchstone.reference_impl.broker import config_values
+from touchstone.reference_impl.broker.personas import (
+    broker_configs,
+    config_rows,
+    group_configs,
+    topic_configs,
+)
+from touchstone.reference_impl.broker.personas.config_rows import ConfigDefinition
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
 CLIENT_METRICS, GROUP = 7, 8

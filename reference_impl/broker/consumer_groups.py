@@ -16,21 +16,26 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from reference_impl.broker import group_log, group_settings, groups
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import setting
-from reference_impl.broker.groups import coordinator_of, number
-from reference_impl.broker.share_groups import is_shared
-from reference_impl.broker.topic_view import topic_view
-from reference_impl.group import classic_members, consumer_records, conversion, log_records
-from reference_impl.group.consumer_coordinator import ConsumerCoordinator
-from reference_impl.group.exchange import Join, refusal, synced
-from reference_impl.group.heartbeat import Beat, Settings, Told
-from reference_impl.group.members import Group, Ticket
-from reference_impl.group.modern import JOIN_EPOCH, ModernGroup, ModernMember
-from reference_impl.group.states import State
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import group_log, group_settings, groups
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.config_view import setting
+from touchstone.reference_impl.broker.groups import coordinator_of, number
+from touchstone.reference_impl.broker.share_groups import is_shared
+from touchstone.reference_impl.broker.topic_view import topic_view
+from touchstone.reference_impl.group import (
+    classic_members,
+    consumer_records,
+    conversion,
+    log_records,
+)
+from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from touchstone.reference_impl.group.exchange import Join, refusal, synced
+from touchstone.reference_impl.group.heartbeat import Beat, Settings, Told
+from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.modern import JOIN_EPOCH, ModernGroup, ModernMember
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 _STATE = "consumer groups"
 ASSIGNORS = ("uniform", "range")

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.config_view import broker_definitions
-from reference_impl.cluster.controller import Controller, ControlRules
-from reference_impl.cluster.kraft_controller import KRaftController
-from reference_impl.cluster.membership import Answered, MembershipRules
-from reference_impl.cluster.replica import NO_LEADER
-from reference_impl.cluster.zookeeper_controller import ZooKeeperController
+from touchstone.reference_impl.broker.config_view import broker_definitions
+from touchstone.reference_impl.cluster.controller import Controller, ControlRules
+from touchstone.reference_impl.cluster.kraft_controller import KRaftController
+from touchstone.reference_impl.cluster.membership import Answered, MembershipRules
+from touchstone.reference_impl.cluster.replica import NO_LEADER
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.personas.persona import Persona
-    from reference_impl.cluster.topology import Cluster
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.personas.persona import Persona
+    from touchstone.reference_impl.cluster.topology import Cluster
 
 CONTROLLED_SHUTDOWN = 7
 

@@ -28,8 +28,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from reference_impl.wire.apis import API, by_name
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.apis import API, by_name
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 ACTIONS = ("error", "delay", "drop", "close", "truncate", "corrupt")
 _DOES_NOTHING = frozenset({"error"})  # without `carried_out`

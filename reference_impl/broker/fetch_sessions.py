@@ -19,15 +19,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.partitions import log_key
-from reference_impl.broker.session_cache import SessionCache
-from reference_impl.cluster.replica import Pulse, Replica
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.partitions import log_key
+from touchstone.reference_impl.broker.session_cache import SessionCache
+from touchstone.reference_impl.cluster.replica import Pulse, Replica
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Key as TouchedKey
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Key as TouchedKey
+    from touchstone.reference_impl.broker.effects import Request
 
 FIRST_WITH_SESSIONS, FIRST_BY_ID, FIRST_WITH_REPLICA_STATE = 7, 13, 15
 NO_SESSION = INITIAL_EPOCH = 0

@@ -19,16 +19,16 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reference_impl.broker.effects import Key
-from reference_impl.broker.follower_session import FollowerSession, Place
-from reference_impl.broker.partitions import log_key
-from reference_impl.log.rules import LogError
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.effects import Key
+from touchstone.reference_impl.broker.follower_session import FollowerSession, Place
+from touchstone.reference_impl.broker.partitions import log_key
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.replica import Replica
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 LOG = logging.getLogger("touchstone.follower")
 FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH = 1, 2, 23

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.fetch_sessions import Context, Wanted
-from reference_impl.cluster.replica import FollowerState, Replica
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.fetch_sessions import Context, Wanted
+from touchstone.reference_impl.cluster.replica import FollowerState, Replica
 
 Rows = list[dict[str, Any]]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_WITH_SESSIONS, FIRST_BY_ID = 7, 13
 NO_SESSION = INITIAL_EPOCH = 0

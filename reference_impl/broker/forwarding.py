@@ -20,12 +20,12 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.effects import Wait
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.effects import Wait
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 RETRY_MS = 60_000
 QUORUM = "quorum"  # who waits for it is asked again when the broker hears of it

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.group.consumer_records import by_topic
-from reference_impl.group.modern import Place
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.consumer_records import by_topic
+from touchstone.reference_impl.group.modern import Place
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def beaten(

@@ -13,19 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log, leads, loading, registry
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.partitions import locate
-from reference_impl.group import log_records
-from reference_impl.group.members import Group
-from reference_impl.group.offsets import Stored
-from reference_impl.group.placement import java_hash, partition_for
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import internal_log, leads, loading, registry
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.group import log_records
+from touchstone.reference_impl.group.members import Group
+from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.group.placement import java_hash, partition_for
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.group.coordinator import Coordinator
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.group.coordinator import Coordinator
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Then = Callable[[int, int], None]
 _READ_BYTES = 5 << 20  # offsets.load.buffer.size, if nobody says otherwise

@@ -14,13 +14,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_values, config_view
-from reference_impl.broker.config_values import ValueRefused
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import config_values, config_view
+from touchstone.reference_impl.broker.config_values import ValueRefused
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 RESET, ISOLATION = "share.auto.offset.reset", "share.isolation.level"
 LEVELS = ("read_committed", "read_uncommitted")

@@ -12,20 +12,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from reference_impl.broker import group_log
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import broker_definitions
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.effects import NEVER, Wait
-from reference_impl.group import defects, offsets
-from reference_impl.group.coordinator import Coordinator
-from reference_impl.group.exchange import Rules
-from reference_impl.group.members import Group, Ticket
-from reference_impl.group.offsets import sweep
-from reference_impl.group.placement import partition_for
-from reference_impl.group.states import State
-from reference_impl.group.ties import ORDERS
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import group_log
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.config_view import broker_definitions
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.effects import NEVER, Wait
+from touchstone.reference_impl.group import defects, offsets
+from touchstone.reference_impl.group.coordinator import Coordinator
+from touchstone.reference_impl.group.exchange import Rules
+from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.offsets import sweep
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.group.ties import ORDERS
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 _STATE, _CLEANER = "group coordinator", "offsets cleaner"
 _CHANGED = ("leads changed", OFFSETS)

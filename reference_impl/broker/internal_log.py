@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reference_impl.broker.partitions import locate, log_key
-from reference_impl.log.rules import COORDINATOR, LogError
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.partitions import locate, log_key
+from touchstone.reference_impl.log.rules import COORDINATOR, LogError
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 Then = Callable[[int, int], None]
 # What a failed append to a coordinator's own log means to whoever asked the coordinator.

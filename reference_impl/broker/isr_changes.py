@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference_impl.broker.control import controller_of
-from reference_impl.cluster import znodes
-from reference_impl.cluster.announcements import ISR_CHANGES
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.cluster import znodes
+from touchstone.reference_impl.cluster.announcements import ISR_CHANGES
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 LOOK_MS, QUIET_MS, LONGEST_MS = 2_500, 5_000, 60_000
 

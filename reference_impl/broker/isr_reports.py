@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.control import controller_of
-from reference_impl.broker.effects import Connection, Request
-from reference_impl.broker.handlers import k56_alter_partition
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.headers import RequestHeader
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.broker.effects import Connection, Request
+from touchstone.reference_impl.broker.handlers import k56_alter_partition
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import RequestHeader
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.replica import Replica
 
 ALTER_PARTITION = 56
 RETRY_MS = 50

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from reference_impl.broker.partitions import locate
+from touchstone.reference_impl.broker.partitions import locate
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.replica import Replica
 
 
 class Change(NamedTuple):

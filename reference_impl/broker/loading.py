@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reference_impl.log.partition_log import LOG_END
+from touchstone.reference_impl.log.partition_log import LOG_END
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Read = Callable[[bytes], int | None]  # record bytes -> the offset after the last of them
 _STATE = "loading"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from reference_impl.broker.personas.persona import Persona
-from reference_impl.log.rules import Rules
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.log.rules import Rules
 
 
 def rules_of(persona: Persona) -> Rules:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.marker_writing import Mark, write
-from reference_impl.cluster.topology import NO_LEADER
-from reference_impl.txn.transaction import Transaction
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.marker_writing import Mark, write
+from touchstone.reference_impl.cluster.topology import NO_LEADER
+from touchstone.reference_impl.txn.transaction import Transaction
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 WRITE_TXN_MARKERS, CHANNEL = 27, "transactions"
 AGAIN_MS = 20  # after which what failed is tried again

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from reference_impl.broker import internal_log
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.groups import transaction_ended
-from reference_impl.broker.partitions import locate
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
+from touchstone.reference_impl.broker import internal_log
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.groups import transaction_ended
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 
 class Mark(NamedTuple):

@@ -13,20 +13,25 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import registry
-from reference_impl.broker.forwarding import QUORUM
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import Change, Everything, Gone
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.forwarding import QUORUM
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import Change, Everything, Gone
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.broker")
 
 
 def publish(broker: Broker, changes: Iterable[Change], now: int) -> None:
+    """All of it is known before anything is done: who has left an ISR may be fenced by what comes
+    behind, and then the leader waits for it no longer (Partition.isReplicaIsrEligible).
+    """
+    changes = list(changes)
     for change in changes:
         broker.metadata.hear(change)
+    for change in changes:
         try:
             _act(broker, change, now)
         except Exception:

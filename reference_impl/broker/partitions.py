@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.replica import Replica
 
 NO_TOPIC_ID = bytes(16)
 NO_EPOCH = -1

@@ -10,8 +10,8 @@ and 3.9.
 
 from __future__ import annotations
 
-from reference_impl.broker.broker import Broker
-from reference_impl.cluster.replica import Replica
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.cluster.replica import Replica
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 

@@ -16,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reference_impl.broker import verification
-from reference_impl.broker.partitions import locate
-from reference_impl.group.members import Ticket
-from reference_impl.txn.coordinator import Producer
-from reference_impl.wire.errors import ErrorCode, name_of
-from reference_impl.wire.records.batch import HEADER, HEADER_SIZE, BatchHeader
+from touchstone.reference_impl.broker import verification
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.wire.errors import ErrorCode, name_of
+from touchstone.reference_impl.wire.records.batch import HEADER, HEADER_SIZE, BatchHeader
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 FIRST_ABORTABLE, FIRST_ADDING = 11, 12
 MAGIC_AT, ATTRIBUTES_AT, TRANSACTIONAL = 16, 22, 0x10

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from reference_impl.broker.effects import NEVER, Connection, Key, Wait
+from touchstone.reference_impl.broker.effects import NEVER, Connection, Key, Wait
 
 ANY = "any"  # the key under which every touch is a change
 _REMEMBERED = 4096  # touches, at least

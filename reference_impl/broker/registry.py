@@ -38,17 +38,17 @@ def stems() -> dict[int, str]:
 def handler(key: int) -> ModuleType | None:
     """The module that serves `key`, or None when it is not served yet."""
     stem = stems().get(key)
-    return import_module(f"reference_impl.broker.handlers.{stem}") if stem else None
+    return import_module(f"touchstone.reference_impl.broker.handlers.{stem}") if stem else None
 
 
 def leads_changed(broker: Any, topic: str, now: int) -> None:
     """A partition of this internal topic has another leader, or is no more."""
     for name in COORDINATORS[topic]:
-        import_module(f"reference_impl.broker.{name}").leads_changed(broker, now)
+        import_module(f"touchstone.reference_impl.broker.{name}").leads_changed(broker, now)
 
 
 def topics_deleted(broker: Any, now: int) -> None:
     """Some topic is no more, of which coordinators may keep something."""
     for topic, name in MOURNERS.items():
         if topic in broker.cluster.topics:
-            import_module(f"reference_impl.broker.{name}").topics_deleted(broker, now)
+            import_module(f"touchstone.reference_impl.broker.{name}").topics_deleted(broker, now)

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reference_impl.broker import isr_reports, registry
-from reference_impl.broker.config_view import broker_definitions
-from reference_impl.broker.control import controller_of
-from reference_impl.broker.follower import Fetcher, FetchSettings
-from reference_impl.broker.isr_changes import IsrChanges
-from reference_impl.broker.partitions import log_key
-from reference_impl.broker.replication_quota import FOLLOWER, LEADER, ReplicationQuota
-from reference_impl.cluster.replica import (
+from touchstone.reference_impl.broker import isr_reports, registry
+from touchstone.reference_impl.broker.config_view import broker_definitions
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.broker.follower import Fetcher, FetchSettings
+from touchstone.reference_impl.broker.isr_changes import IsrChanges
+from touchstone.reference_impl.broker.partitions import log_key
+from touchstone.reference_impl.broker.replication_quota import FOLLOWER, LEADER, ReplicationQuota
+from touchstone.reference_impl.cluster.replica import (
     NO_EPOCH,
     NO_LEADER,
     LeaderState,
@@ -31,9 +31,9 @@ from reference_impl.cluster.replica import (
 )
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.log.directories import Directory
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.log.directories import Directory
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Key = tuple[str, int]
 

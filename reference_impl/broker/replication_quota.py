@@ -17,7 +17,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 LEADER, FOLLOWER = "leader", "follower"
 ALL = "*"

@@ -13,20 +13,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import share_partitions
-from reference_impl.broker.effects import Key
-from reference_impl.broker.partitions import locate, log_key
-from reference_impl.broker.share_partitions import Begun
-from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE
-from reference_impl.log.rules import LogError
-from reference_impl.share.aborted import Acquired, Span
-from reference_impl.share.acquisition import Read, Wish, acquire
-from reference_impl.share.sessions import Place
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.records import control, convert, entries, read_header
+from touchstone.reference_impl.broker import share_partitions
+from touchstone.reference_impl.broker.effects import Key
+from touchstone.reference_impl.broker.partitions import locate, log_key
+from touchstone.reference_impl.broker.share_partitions import Begun
+from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.share.aborted import Acquired, Span
+from touchstone.reference_impl.share.acquisition import Read, Wish, acquire
+from touchstone.reference_impl.share.sessions import Place
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.records import control, convert, entries, read_header
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 _BATCH_MAGIC = 2
 

@@ -13,23 +13,29 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import group_settings, internal_log, leads, loading, share_persister
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.features import finalized
-from reference_impl.broker.groups import coordinator_of, number
-from reference_impl.broker.share_persister import Answer
-from reference_impl.broker.topic_view import topic_view
-from reference_impl.group.placement import partition_for
-from reference_impl.refused import Refused
-from reference_impl.share import group_records
-from reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
-from reference_impl.share.group_records import Stand
-from reference_impl.share.membership import Beat, Membership, Settings, Told
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import (
+    group_settings,
+    internal_log,
+    leads,
+    loading,
+    share_persister,
+)
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.features import finalized
+from touchstone.reference_impl.broker.groups import coordinator_of, number
+from touchstone.reference_impl.broker.share_persister import Answer
+from touchstone.reference_impl.broker.topic_view import topic_view
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share import group_records
+from touchstone.reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
+from touchstone.reference_impl.share.group_records import Stand
+from touchstone.reference_impl.share.membership import Beat, Membership, Settings, Told
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Then = Callable[[Told | Refused, int], None]
 _STATE, _MEMBERSHIP, _LED = "share groups", "share membership", "led share groups"

@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import share_groups, share_persister
-from reference_impl.broker.partitions import locate
-from reference_impl.broker.share_persister import Answer
-from reference_impl.refused import Refused
-from reference_impl.share import group_records
-from reference_impl.share.coordinator import Kept
-from reference_impl.share.group import Place, ShareGroup, Started, joined
-from reference_impl.share.state_batches import NO_OFFSET
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_groups, share_persister
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.broker.share_persister import Answer
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share import group_records
+from touchstone.reference_impl.share.coordinator import Kept
+from touchstone.reference_impl.share.group import Place, ShareGroup, Started, joined
+from touchstone.reference_impl.share.state_batches import NO_OFFSET
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 NOT_EMPTY = "The group is not empty."
 _LIST_OFFSETS, _LATEST, _VERSION = 2, -1, 7

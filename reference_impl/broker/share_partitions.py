@@ -15,17 +15,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import group_settings, share_persister
-from reference_impl.broker.partitions import locate
-from reference_impl.broker.share_persister import Answer, Update
-from reference_impl.cluster.replica import Replica
-from reference_impl.share.checks import Acknowledged
-from reference_impl.share.partition import Change, Limits, SharePartition
-from reference_impl.share.state_batches import NO_OFFSET, StateBatch
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import group_settings, share_persister
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.broker.share_persister import Answer, Update
+from touchstone.reference_impl.cluster.replica import Replica
+from touchstone.reference_impl.share.checks import Acknowledged
+from touchstone.reference_impl.share.partition import Change, Limits, SharePartition
+from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 Key = tuple[str, bytes, int]  # group, topic id, partition
 Fault = tuple[int, str | None]

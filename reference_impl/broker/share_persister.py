@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reference_impl.broker import share_states
-from reference_impl.broker.controller import auto_create
-from reference_impl.share.coordinator import Kept, Key, ShareCoordinator, Told
-from reference_impl.share.log_records import batches_of, rows_of
-from reference_impl.share.state_batches import NO_OFFSET, StateBatch
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_states
+from touchstone.reference_impl.broker.controller import auto_create
+from touchstone.reference_impl.share.coordinator import Kept, Key, ShareCoordinator, Told
+from touchstone.reference_impl.share.log_records import batches_of, rows_of
+from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 _CHANNEL = "share"
 _TRIES, _FIRST_PAUSE_MS = 5, 20

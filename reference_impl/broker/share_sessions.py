@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import share_partitions
-from reference_impl.broker.groups import number
-from reference_impl.share.sessions import Key, Sessions
+from touchstone.reference_impl.broker import share_partitions
+from touchstone.reference_impl.broker.groups import number
+from touchstone.reference_impl.share.sessions import Key, Sessions
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Connection
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Connection
 
 _STATE = "share sessions"
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import share_states
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import waiting
-from reference_impl.group.members import Ticket
-from reference_impl.share.coordinator import Key, ShareCoordinator, Told
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_states
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import waiting
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, Told
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 Ask = Callable[[ShareCoordinator, Key, dict[str, Any]], Told]
 Show = Callable[[Told], dict[str, Any]]

@@ -18,19 +18,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import internal_log, leads, loading
-from reference_impl.broker.controller.auto_create import SHARES
-from reference_impl.broker.groups import number
-from reference_impl.broker.partitions import locate, log_key
-from reference_impl.group.placement import partition_for
-from reference_impl.share import log_records
-from reference_impl.share.coordinator import Fault, Key, ShareCoordinator, Told, Write
-from reference_impl.share.redundant import Redundant
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import internal_log, leads, loading
+from touchstone.reference_impl.broker.controller.auto_create import SHARES
+from touchstone.reference_impl.broker.groups import number
+from touchstone.reference_impl.broker.partitions import locate, log_key
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.share import log_records
+from touchstone.reference_impl.share.coordinator import Fault, Key, ShareCoordinator, Told, Write
+from touchstone.reference_impl.share.redundant import Redundant
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Then = Callable[[Told, int], None]
 _STATE, _LED, _SEEN = "share coordinator", "led share states", "share states seen at"

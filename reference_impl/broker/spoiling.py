@@ -11,11 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from reference_impl.broker.effects import Close, Connection, Effect, Reply, Request, Unmute
-from reference_impl.broker.fault_plan import Asked, Plan, Rule
+from touchstone.reference_impl.broker.effects import (
+    Close,
+    Connection,
+    Effect,
+    Reply,
+    Request,
+    Unmute,
+)
+from touchstone.reference_impl.broker.fault_plan import Asked, Plan, Rule
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 
 class Spoiler:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reference_impl.broker import known_faults
+from touchstone.reference_impl.broker import known_faults
 
 
 class Switch(NamedTuple):

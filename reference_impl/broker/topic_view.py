@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference_impl.group.modern import Topic, View
-from reference_impl.group.xxh3 import topic_hash
+from touchstone.reference_impl.group.modern import Topic, View
+from touchstone.reference_impl.group.xxh3 import topic_hash
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 _VIEW = "topics for groups"
 

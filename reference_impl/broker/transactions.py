@@ -15,21 +15,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import features, internal_log, leads, loading
-from reference_impl.broker.controller.auto_create import TRANSACTIONS
-from reference_impl.broker.groups import number
-from reference_impl.broker.marker_sending import have_marked
-from reference_impl.broker.producer_ids import next_id
-from reference_impl.group.placement import partition_for
-from reference_impl.txn import log_records
-from reference_impl.txn.coordinator import Coordinator, Rules
-from reference_impl.txn.transaction import Transaction
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import features, internal_log, leads, loading
+from touchstone.reference_impl.broker.controller.auto_create import TRANSACTIONS
+from touchstone.reference_impl.broker.groups import number
+from touchstone.reference_impl.broker.marker_sending import have_marked
+from touchstone.reference_impl.broker.producer_ids import next_id
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.txn import log_records
+from touchstone.reference_impl.txn.coordinator import Coordinator, Rules
+from touchstone.reference_impl.txn.transaction import Transaction
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.replica import Replica
-    from reference_impl.txn.coordinator import Then
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.txn.coordinator import Then
 
 _STATE, _FEATURE = "transaction coordinator", "transaction.version"
 _CHANGED = ("leads changed", TRANSACTIONS)

@@ -20,16 +20,16 @@ import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import config_view
-from reference_impl.broker.partitions import log_key
-from reference_impl.log.cleaner import Cleaning
-from reference_impl.log.dirtiness import dirty_part
-from reference_impl.log.retention import retain
+from touchstone.reference_impl.broker import config_view
+from touchstone.reference_impl.broker.partitions import log_key
+from touchstone.reference_impl.log.cleaner import Cleaning
+from touchstone.reference_impl.log.dirtiness import dirty_part
+from touchstone.reference_impl.log.retention import retain
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.replica import Replica
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 LOG = logging.getLogger("touchstone.upkeep")
 _KEY_BYTES, _FILLED = 24, 0.9  # of an entry in Kafka's offset map, and how full it may get

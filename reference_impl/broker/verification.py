@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.controller.auto_create import TRANSACTIONS
-from reference_impl.broker.transactions import coordinator_of, partition_of
-from reference_impl.cluster.topology import NO_LEADER
-from reference_impl.group.members import Ticket
-from reference_impl.txn.coordinator import Producer
-from reference_impl.txn.transaction import Partitions
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.controller.auto_create import TRANSACTIONS
+from touchstone.reference_impl.broker.transactions import coordinator_of, partition_of
+from touchstone.reference_impl.cluster.topology import NO_LEADER
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.txn.transaction import Partitions
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 ADD_PARTITIONS, CHANNEL = 24, "transactions"
 # The coordinator could not be asked, or cannot say yet: to try again later is right.

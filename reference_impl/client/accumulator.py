@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reference_impl.wire.records import Record, encode_batch, varint
-from reference_impl.wire.records.batch import HEADER_SIZE, Header
+from touchstone.reference_impl.wire.records import Record, encode_batch, varint
+from touchstone.reference_impl.wire.records.batch import HEADER_SIZE, Header
 
 from .flow import ClientError, Place
 

@@ -8,7 +8,7 @@ KafkaError for the first row with an error, unless `check=False`.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 from .flow import (
     ANY,

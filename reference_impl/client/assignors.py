@@ -13,7 +13,7 @@ Sources: RangeAssignor, RoundRobinAssignor, AbstractStickyAssignor, CooperativeS
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from reference_impl.wire.embedded.consumer_protocol import (
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,

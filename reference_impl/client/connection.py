@@ -14,11 +14,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.framing import FrameError, Frames, framed
-from reference_impl.wire.headers import decode_response, encode_request
-from reference_impl.wire.interpreter import DecodeError
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.framing import FrameError, Frames, framed
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.wire.interpreter import DecodeError
 
 from .flow import Ask
 

@@ -11,8 +11,8 @@ the line (CONS-48).
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from reference_impl.wire.errors import ErrorCode, is_retriable
-from reference_impl.wire.records import RecordError
+from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
+from touchstone.reference_impl.wire.records import RecordError
 
 from .flow import (
     LATEST_VERSION,

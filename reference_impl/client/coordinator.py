@@ -10,8 +10,8 @@ Sources: AbstractCoordinator.ensureCoordinatorReady, TransactionManager.lookupCo
 from collections.abc import Callable, Collection
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.errors import is_retriable
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import is_retriable
 
 from .flow import ANY, LATEST_VERSION, Answer, Ask, Failed, Flow, KafkaError, Unreachable
 from .metadata import Tries, View

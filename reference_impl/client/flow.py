@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from reference_impl.wire.errors import is_retriable, name_of
+from touchstone.reference_impl.wire.errors import is_retriable, name_of
 
 ANY = "any"  # whichever broker is known to be there
 CONTROLLER = "controller"

@@ -22,7 +22,7 @@ from inspect import isgenerator
 from re import Pattern
 from typing import Any, NamedTuple
 
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from . import group_offsets
 from .consumer import Consumer

@@ -11,8 +11,8 @@ CONS-46.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.errors import is_retriable
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import is_retriable
 
 from .coordinator import MOVED, Coordinator
 from .flow import ClientError, Failed, Flow, KafkaError, Place, Unreachable

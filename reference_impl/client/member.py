@@ -16,8 +16,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.errors import name_of
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import name_of
 
 from .coordinator import MOVED, Coordinator
 from .flow import Failed, Flow, KafkaError, Pause

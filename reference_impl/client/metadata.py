@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from reference_impl.wire.errors import ErrorCode, is_retriable
+from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 
 from .flow import (
     ANY,

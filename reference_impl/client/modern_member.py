@@ -12,8 +12,8 @@ at 4.3.1; KIP-848, KIP-1082 (a member makes its own id).
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.errors import name_of
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import name_of
 
 from .coordinator import MOVED, Coordinator
 from .flow import Failed, Flow, KafkaError

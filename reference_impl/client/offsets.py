@@ -7,7 +7,7 @@ not the one, metadata is renewed and the rest asked again after a pause (META-06
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reference_impl.wire.errors import ErrorCode, is_retriable
+from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 
 from .flow import (
     LATEST_VERSION,

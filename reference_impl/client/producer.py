@@ -17,9 +17,9 @@ is drained until it has that id (PROD-42).
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode, is_retriable
-from reference_impl.wire.records import NONE, ZSTD
-from reference_impl.wire.records.batch import Header
+from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
+from touchstone.reference_impl.wire.records import NONE, ZSTD
+from touchstone.reference_impl.wire.records.batch import Header
 
 from .accumulator import Accumulator, Delivery, PendingBatch
 from .flow import (

@@ -7,8 +7,8 @@ listed first offset until that producer's ABORT marker.
 
 from typing import Any, NamedTuple
 
-from reference_impl.wire import records as wire_records
-from reference_impl.wire.records import Flat, RecordError, control
+from touchstone.reference_impl.wire import records as wire_records
+from touchstone.reference_impl.wire.records import Flat, RecordError, control
 
 
 class Consumed(NamedTuple):

@@ -21,8 +21,8 @@ from contextlib import suppress
 from enum import Enum
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.errors import is_retriable
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import is_retriable
 
 from .accumulator import Delivery, PendingBatch
 from .connection import SOFTWARE

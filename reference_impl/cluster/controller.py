@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from reference_impl.cluster.topology import Cluster, Partition
+from touchstone.reference_impl.cluster.topology import Cluster, Partition
 
 PREFERRED, UNCLEAN = 0, 1  # kinds of an election somebody asks for (KIP-460)
 Place = tuple[str, int]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
 
 FORMAT = 1
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from reference_impl.cluster.topology import NO_LEADER, Partition
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition
 
 
 class Election(Enum):

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
-from reference_impl.cluster.kraft_change import Election, Wish, changed
-from reference_impl.cluster.topology import NO_LEADER, Partition
+from touchstone.reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
+from touchstone.reference_impl.cluster.kraft_change import Election, Wish, changed
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition
 
 MOST_BALANCED_AT_ONCE = 1000
 

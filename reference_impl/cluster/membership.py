@@ -18,8 +18,8 @@ from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
-from reference_impl.cluster.controller import Controller
-from reference_impl.cluster.sessions import Sessions
+from touchstone.reference_impl.cluster.controller import Controller
+from touchstone.reference_impl.cluster.sessions import Sessions
 
 KEEPER = 100  # who keeps the registry, ZooKeeper or the quorum, as an end of links that can be cut
 

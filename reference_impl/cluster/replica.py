@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 NO_LEADER = NO_EPOCH = UNKNOWN = -1
 _NEVER = -(1 << 62)

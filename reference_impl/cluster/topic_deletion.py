@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from reference_impl.cluster.state_machines import REPLICA_MOVES, ReplicaState
-from reference_impl.cluster.topology import Topic
+from touchstone.reference_impl.cluster.state_machines import REPLICA_MOVES, ReplicaState
+from touchstone.reference_impl.cluster.topology import Topic
 
 _R = ReplicaState
 Replica = tuple[int, int]  # partition, broker

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
-from reference_impl.cluster.announcements import Announcements
-from reference_impl.cluster.client_settings import ClientSettings
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.cluster.announcements import Announcements
+from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
 
 NO_LEADER = -1
 NO_TOPIC_ID = bytes(16)

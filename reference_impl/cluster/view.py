@@ -16,8 +16,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from reference_impl.cluster.replica import NO_LEADER, LeaderState
-from reference_impl.cluster.topology import (
+from touchstone.reference_impl.cluster.replica import NO_LEADER, LeaderState
+from touchstone.reference_impl.cluster.topology import (
     INTERNAL_TOPICS,
     Change,
     Controlled,

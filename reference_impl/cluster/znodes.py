@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from reference_impl.cluster import hash_order
-from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
-from reference_impl.cluster.client_settings import QUOTAS, Entity, entity
-from reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
+from touchstone.reference_impl.cluster import hash_order
+from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
+from touchstone.reference_impl.cluster.client_settings import QUOTAS, Entity, entity
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
 
 EMPTY_CONFIG = '{"version":1,"config":{}}'
 DEFAULT = "<default>"

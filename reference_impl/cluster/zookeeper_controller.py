@@ -17,13 +17,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reference_impl.cluster import zookeeper_election as election
-from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
-from reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
-from reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
-from reference_impl.cluster.topic_deletion import Deletions
-from reference_impl.cluster.topology import NO_LEADER, Gone, Partition
-from reference_impl.cluster.znodes import log_dir_event, read_isr_change, read_log_dir_event
+from touchstone.reference_impl.cluster import zookeeper_election as election
+from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
+from touchstone.reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
+from touchstone.reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
+from touchstone.reference_impl.cluster.topic_deletion import Deletions
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Gone, Partition
+from touchstone.reference_impl.cluster.znodes import (
+    log_dir_event,
+    read_isr_change,
+    read_log_dir_event,
+)
 
 
 class ZooKeeperController(Controller):

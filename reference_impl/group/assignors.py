@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from reference_impl.group.java_maps import java_order
-from reference_impl.group.modern import Place
+from touchstone.reference_impl.group.java_maps import java_order
+from touchstone.reference_impl.group.modern import Place
 
 
 class Taker(NamedTuple):

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reference_impl.group import consumer_records
-from reference_impl.group.consumer_coordinator import ConsumerCoordinator
-from reference_impl.group.consumer_states import stand
-from reference_impl.group.exchange import Answer, Join, refusal
-from reference_impl.group.heartbeat import DISABLED, DOWNGRADES
-from reference_impl.group.modern import (
+from touchstone.reference_impl.group import consumer_records
+from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from touchstone.reference_impl.group.consumer_states import stand
+from touchstone.reference_impl.group.exchange import Answer, Join, refusal
+from touchstone.reference_impl.group.heartbeat import DISABLED, DOWNGRADES
+from touchstone.reference_impl.group.modern import (
     Classic,
     Ending,
     MemberState,
@@ -28,9 +28,12 @@ from reference_impl.group.modern import (
     Place,
     View,
 )
-from reference_impl.refused import Refused
-from reference_impl.wire.embedded.consumer_protocol import decode_subscription, encode_assignment
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
+    decode_subscription,
+    encode_assignment,
+)
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def join(

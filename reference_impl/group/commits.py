@@ -9,10 +9,10 @@ Sources: OFFS-05 to OFFS-13; GroupCoordinator.doCommitOffsets@1.0.2, 2.2.1, 2.8.
 
 from __future__ import annotations
 
-from reference_impl.group.coordinator import Coordinator
-from reference_impl.group.members import Group
-from reference_impl.group.states import Do, Input, State
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.coordinator import Coordinator
+from touchstone.reference_impl.group.members import Group
+from touchstone.reference_impl.group.states import Do, Input, State
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def may_commit(

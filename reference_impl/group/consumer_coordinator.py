@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from reference_impl.group import consumer_records, regexes
-from reference_impl.group.assignors import ASSIGNORS, Taker
-from reference_impl.group.consumer_requests import (
+from touchstone.reference_impl.group import consumer_records, regexes
+from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
+from touchstone.reference_impl.group.consumer_requests import (
     JOINS,
     REQUESTS,
     Asked,
@@ -29,10 +29,10 @@ from reference_impl.group.consumer_requests import (
     sender,
     standing,
 )
-from reference_impl.group.consumer_states import loaded, stand
-from reference_impl.group.heartbeat import DOWNGRADES, Beat, Settings, Told
-from reference_impl.group.java_maps import java_order, timeline_order
-from reference_impl.group.modern import (
+from touchstone.reference_impl.group.consumer_states import loaded, stand
+from touchstone.reference_impl.group.heartbeat import DOWNGRADES, Beat, Settings, Told
+from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.modern import (
     JOIN_EPOCH,
     NEVER,
     STATIC_LEAVE_EPOCH,
@@ -44,10 +44,10 @@ from reference_impl.group.modern import (
     Resolved,
     View,
 )
-from reference_impl.group.reconciliation import reconcile
-from reference_impl.group.xxh3 import group_hash
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group.reconciliation import reconcile
+from touchstone.reference_impl.group.xxh3 import group_hash
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _REJOIN = "The member must abandon all its partitions and rejoin."
 REGEX_PAUSE_MS = 10_000  # between two times that a group's expressions are resolved

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import Any
 
-from reference_impl.group.java_maps import java_order, timeline_order
-from reference_impl.group.modern import (
+from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.modern import (
     Classic,
     Entry,
     MemberState,
@@ -24,8 +24,8 @@ from reference_impl.group.modern import (
     Place,
     Resolved,
 )
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.consumer_group_records import RECORDS
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.consumer_group_records import RECORDS
 
 EPOCH, TOPICS, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX = 3, 4, 5, 6, 7, 8, 16
 _STATES = {MemberState.STABLE: 0, MemberState.UNREVOKED: 1, MemberState.UNRELEASED: 2}

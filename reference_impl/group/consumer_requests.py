@@ -15,16 +15,16 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from reference_impl.group.heartbeat import Beat
-from reference_impl.group.modern import (
+from touchstone.reference_impl.group.heartbeat import Beat
+from touchstone.reference_impl.group.modern import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
     ModernGroup,
     ModernMember,
     Place,
 )
-from reference_impl.tables import Table
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.tables import Table
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 class Standing(Enum):

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from reference_impl.group.modern import GroupState, MemberState, ModernGroup
-from reference_impl.tables import Table
+from touchstone.reference_impl.group.modern import GroupState, MemberState, ModernGroup
+from touchstone.reference_impl.tables import Table
 
 
 class Said(Enum):

@@ -14,18 +14,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.group import consumer_records
-from reference_impl.group.classic_members import assignment_of
-from reference_impl.group.consumer_states import stand
-from reference_impl.group.heartbeat import UPGRADES, Settings
-from reference_impl.group.java_maps import java_order, timeline_order
-from reference_impl.group.members import CONSUMER, Group, Member
-from reference_impl.group.modern import Classic, Ending, ModernGroup, ModernMember, Place, View
-from reference_impl.group.states import State
-from reference_impl.group.xxh3 import group_hash
-from reference_impl.refused import Refused
-from reference_impl.wire.embedded.consumer_protocol import decode_assignment, decode_subscription
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group import consumer_records
+from touchstone.reference_impl.group.classic_members import assignment_of
+from touchstone.reference_impl.group.consumer_states import stand
+from touchstone.reference_impl.group.heartbeat import UPGRADES, Settings
+from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.members import CONSUMER, Group, Member
+from touchstone.reference_impl.group.modern import (
+    Classic,
+    Ending,
+    ModernGroup,
+    ModernMember,
+    Place,
+    View,
+)
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.group.xxh3 import group_hash
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
+    decode_assignment,
+    decode_subscription,
+)
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGroup:

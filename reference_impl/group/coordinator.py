@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference_impl.group.exchange import Answer, Join, Keep, Rules, refusal, synced
-from reference_impl.group.members import Group, Member, Ticket
-from reference_impl.group.states import Do, Input, State, table
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.exchange import Answer, Join, Keep, Rules, refusal, synced
+from touchstone.reference_impl.group.members import Group, Member, Ticket
+from touchstone.reference_impl.group.states import Do, Input, State, table
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from reference_impl.group.coordinator import Coordinator
-from reference_impl.group.exchange import Join, Rules, refusal
-from reference_impl.group.members import Group, Member, Ticket
-from reference_impl.group.states import State
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.coordinator import Coordinator
+from touchstone.reference_impl.group.exchange import Join, Rules, refusal
+from touchstone.reference_impl.group.members import Group, Member, Ticket
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 LAST_GENERATION = 3  # where a count that starts over does so; a real one's would be a power of two
 RULES: dict[str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.group.members import Group, Protocols
+from touchstone.reference_impl.group.members import Group, Protocols
 
 Answer = dict[str, Any]
 # Keeps a group with these assignments at an instant, then calls back with (error code, instant).

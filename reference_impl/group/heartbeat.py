@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reference_impl.group.modern import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Place
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group.modern import (
+    JOIN_EPOCH,
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    Place,
+)
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 UNSET = -1
 UPGRADES, DOWNGRADES = ("upgrade", "bidirectional"), ("downgrade", "bidirectional")

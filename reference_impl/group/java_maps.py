@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reference_impl.group.placement import java_hash
+from touchstone.reference_impl.group.placement import java_hash
 
 _MASK = 0xFFFFFFFF
 _GOLDEN, _LONG = -7046029254386353131, 0xFFFFFFFFFFFFFFFF

@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from reference_impl.group import consumer_records
-from reference_impl.group.members import CONSUMER, Group, Member
-from reference_impl.group.modern import ModernGroup
-from reference_impl.group.offsets import Stored, transaction_ended
-from reference_impl.group.states import State
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.consumer_offsets import RECORDS
-from reference_impl.wire.interpreter import DecodeError
-from reference_impl.wire.records import batch, control, convert, entries
+from touchstone.reference_impl.group import consumer_records
+from touchstone.reference_impl.group.members import CONSUMER, Group, Member
+from touchstone.reference_impl.group.modern import ModernGroup
+from touchstone.reference_impl.group.offsets import Stored, transaction_ended
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
+from touchstone.reference_impl.wire.interpreter import DecodeError
+from touchstone.reference_impl.wire.records import batch, control, convert, entries
 
 _OFFSET, _GROUP, _WITH_END, _WITH_TOPIC_ID = 1, 2, 1, 4
 _VERSION, _INT, _LONG = 2, 4, 8  # bytes of a value's version, of a partition, of an offset

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference_impl.group.modern import ModernGroup
-from reference_impl.group.states import State
-from reference_impl.wire.embedded.consumer_protocol import decode_subscription
+from touchstone.reference_impl.group.modern import ModernGroup
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
 
 CONSUMER = "consumer"
 _COUNTED = 6  # bytes of a subscription up to the count of its topics

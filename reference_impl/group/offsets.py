@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reference_impl.group.members import Group
-from reference_impl.group.states import State
+from touchstone.reference_impl.group.members import Group
+from touchstone.reference_impl.group.states import State
 
 
 class Stored(NamedTuple):

@@ -15,8 +15,8 @@ import re
 from functools import lru_cache
 from unicodedata import category
 
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _LONGEST_REPEAT = 1000
 _POSIX = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference_impl.group.placement import java_hash
+from touchstone.reference_impl.group.placement import java_hash
 
 _MASK, _SCALA = 0xFFFFFFFF, 0x9E3775CD
 

@@ -1,6 +1,6 @@
 """Sockets and the wall clock for the client: runs its flows, one thread, blocking.
 
-Everything that decides is in `reference_impl.client`; this file connects, reads, writes and waits.
+Everything that decides is in `reference_impl/client`; this file connects, reads, writes and waits.
 A `Client` belongs to one thread.
 """
 
@@ -14,15 +14,20 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, TypeVar
 
-from reference_impl.client.admin import Admin
-from reference_impl.client.classic_consumer import ClassicConsumer
-from reference_impl.client.connection import Connection, ProtocolFault, Reply, Unsupported
-from reference_impl.client.consumer import Consumer
-from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
-from reference_impl.client.metadata import View
-from reference_impl.client.modern_consumer import ModernConsumer
-from reference_impl.client.producer import Producer
-from reference_impl.client.transactions import TransactionalProducer
+from touchstone.reference_impl.client.admin import Admin
+from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
+from touchstone.reference_impl.client.connection import (
+    Connection,
+    ProtocolFault,
+    Reply,
+    Unsupported,
+)
+from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.client.modern_consumer import ModernConsumer
+from touchstone.reference_impl.client.producer import Producer
+from touchstone.reference_impl.client.transactions import TransactionalProducer
 
 T = TypeVar("T")
 _CHUNK = 1 << 18

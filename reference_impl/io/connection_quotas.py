@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.broker import Broker
 
 NO_LIMIT = 2**31 - 1
 PER_HOST, OVERRIDES = "max.connections.per.ip", "max.connections.per.ip.overrides"

@@ -16,21 +16,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
-from reference_impl.broker.config_view import broker_definitions, spread_defaults
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas.persona import Persona
-from reference_impl.cluster.image import adopt_folders, restore
-from reference_impl.cluster.topology import Cluster
-from reference_impl.io.background import Background
-from reference_impl.io.log_dir import LogDirError
-from reference_impl.io.log_dirs import Habits, LogDirs
-from reference_impl.io.registry_file import RegistryFile
-from reference_impl.log.files import FileFormatError, meta_properties, names
-from reference_impl.log.files.meta_properties import MetaProperties
-from reference_impl.log.files.partition_metadata import uuid_text
+from touchstone.reference_impl.broker.config_view import broker_definitions, spread_defaults
+from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.image import adopt_folders, restore
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.log_dirs import Habits, LogDirs
+from touchstone.reference_impl.io.registry_file import RegistryFile
+from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
+from touchstone.reference_impl.log.files.meta_properties import MetaProperties
+from touchstone.reference_impl.log.files.partition_metadata import uuid_text
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.log")
 

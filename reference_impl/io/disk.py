@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reference_impl.log.rules import LogError
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 MOST_OPEN = 512
 TEMPORARY = ".tmp"

@@ -19,12 +19,12 @@ from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
-from reference_impl.io.disk import Disk, File
-from reference_impl.io.index_file import IndexFile
-from reference_impl.log.files import FileFormatError, names, offset_index, time_index
-from reference_impl.log.files import transaction_index as txn_index
-from reference_impl.log.files.transaction_index import Aborted
-from reference_impl.log.segment import Stored
+from touchstone.reference_impl.io.disk import Disk, File
+from touchstone.reference_impl.io.index_file import IndexFile
+from touchstone.reference_impl.log.files import FileFormatError, names, offset_index, time_index
+from touchstone.reference_impl.log.files import transaction_index as txn_index
+from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.log.segment import Stored
 
 NO_TIMESTAMP = -1
 _WINDOW = 1 << 13

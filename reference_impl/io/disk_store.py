@@ -18,21 +18,21 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from reference_impl.io.disk import Disk
-from reference_impl.io.disk_segment import DiskSegment
-from reference_impl.io.recovery import Recovered, Recovery, segment_files
-from reference_impl.log.files import (
+from touchstone.reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.disk_segment import DiskSegment
+from touchstone.reference_impl.io.recovery import Recovered, Recovery, segment_files
+from touchstone.reference_impl.log.files import (
     FileFormatError,
     checkpoints,
     names,
     partition_metadata,
     producer_snapshot,
 )
-from reference_impl.log.files.producer_snapshot import KnownProducer
-from reference_impl.log.rules import LogConfig
-from reference_impl.log.segment import Segment
-from reference_impl.log.store import Opened
-from reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
+from touchstone.reference_impl.log.rules import LogConfig
+from touchstone.reference_impl.log.segment import Segment
+from touchstone.reference_impl.log.store import Opened
+from touchstone.reference_impl.wire.records import batch as v2
 
 _EPOCH_AT = 12  # partition leader epoch of a batch
 

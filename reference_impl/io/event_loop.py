@@ -13,21 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import select
 import selectors
 import socket
-import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from struct import Struct
 from typing import Protocol
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
-from reference_impl.io.connection_quotas import ConnectionQuotas
-from reference_impl.io.links import Links, PeerConnection
-from reference_impl.wire.framing import KAFKA_LIMIT, FrameError, Frames
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
+from touchstone.reference_impl.io import portable
+from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
+from touchstone.reference_impl.io.links import Links, PeerConnection
+from touchstone.reference_impl.wire.framing import KAFKA_LIMIT, FrameError, Frames
 
 LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
@@ -36,11 +35,8 @@ _BACKLOG = 512
 _MOST_PIECES = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
 _MOST_HELD, _SMALL = 64, 1 << 12
 _LOOK_MS = 1000
+_LONGEST_MS = 3_600_000  # what a selector can wait has an end (24 days)
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
-
-
-def wall_clock() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class Channel(Connection):
@@ -86,14 +82,14 @@ class Keeper(Protocol):
 
 
 class Server:
-    def __init__(self, *, clock=wall_clock) -> None:
+    def __init__(self, *, clock: Callable[[], int]) -> None:
         self._clock = clock
         self._selector = selectors.DefaultSelector()
         self._channels: OrderedDict[Channel, int] = OrderedDict()  # by last use, oldest first
         self._unused: set[Channel] = set()  # where those that never spoke are not idle
         self._quotas: dict[Broker, ConnectionQuotas] = {}
         self._full: dict[Broker, socket.socket] = {}  # listeners that wait for a place
-        self._muted = select.poll()  # channels of which nothing is awaited but their end
+        self._muted = portable.ends()  # channels of which nothing is awaited but their end
         self._look_at: int | None = None
         self._listeners: dict[Broker, socket.socket] = {}
         self._brokers: list[Broker] = []
@@ -241,22 +237,26 @@ class Server:
         except Exception as fault:  # it is the caller's to deal with
             future.set_exception(fault)
 
-    def _patience(self) -> float | None:
-        """Seconds until something is due; None when only a peer can bring work."""
+    def deadline(self) -> int | None:
+        """When a broker, a link or the keeper has something to do; None for never."""
         deadlines = [each.deadline() for each in self._brokers if each not in self._frozen]
         deadlines.append(self.links.deadline())
         if self.keeper is not None:
             deadlines.append(self.keeper.deadline())
+        return min((at for at in deadlines if at is not None), default=None)
+
+    def _patience(self) -> float | None:
+        """Seconds until something is due; None when only a peer can bring work."""
         if self._calls:
             return 0
-        due = min((at for at in deadlines if at is not None), default=None)
+        due = self.deadline()
         if self._channels:
             channel, used = next(iter(self._channels.items()))
             idle = used + channel.broker.number("connections.max.idle.ms", 600_000)
             due = idle if due is None else min(due, idle)
         if self._look_at is not None:
             due = self._look_at if due is None else min(due, self._look_at)
-        return None if due is None else max(0, due - self._clock()) / 1000
+        return None if due is None else min(max(0, due - self._clock()), _LONGEST_MS) / 1000
 
     def _accept(self, listener: socket.socket, broker: Broker) -> None:
         quotas = self._quotas[broker]
@@ -378,7 +378,7 @@ class Server:
             pieces = (*channel.held, *pieces)
             channel.held.clear()
         try:
-            sent = channel.sock.sendmsg(pieces[:_MOST_PIECES])
+            sent = portable.send(channel.sock, pieces[:_MOST_PIECES])
         except BlockingIOError:
             sent = 0
         except OSError as fault:
@@ -441,7 +441,7 @@ class Server:
         LOG.debug("connection %d closed: %s", channel.id, reason)
         if channel.held:  # answers to what came before the end of a pipeline
             with contextlib.suppress(OSError):
-                channel.sock.sendmsg(channel.held)
+                portable.send(channel.sock, channel.held)
             channel.held.clear()
         if channel.events:
             self._selector.unregister(channel.sock)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from reference_impl.io.disk import File
+from touchstone.reference_impl.io.disk import File
 
 _LUMP = 512
 

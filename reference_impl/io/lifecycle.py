@@ -19,13 +19,13 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from reference_impl.broker import control
-from reference_impl.cluster.membership import KEEPER, Answered, Event, Membership
+from touchstone.reference_impl.broker import control
+from touchstone.reference_impl.cluster.membership import KEEPER, Answered, Event, Membership
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.cluster.topology import Cluster, Node
-    from reference_impl.io.event_loop import Server
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.topology import Cluster, Node
+    from touchstone.reference_impl.io.event_loop import Server
 
 LOG = logging.getLogger("touchstone.lifecycle")
 BACKLOG = 512

@@ -16,8 +16,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Ask, Connection, Effect
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Ask, Connection, Effect
 
 _TURN = 10_000  # frames delivered before the sockets are looked at again
 

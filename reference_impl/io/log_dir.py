@@ -11,7 +11,6 @@ Sources: LogManager at 1.0.2, 2.8.2 and 4.3.1; LOG-03 to LOG-08, LOG-15, LOG-22,
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,19 +19,20 @@ from heapq import heappop, heappush
 from pathlib import Path
 from uuid import uuid4
 
-from reference_impl.io.background import Background
-from reference_impl.io.disk import Disk
-from reference_impl.io.disk_store import DiskStore, Marks
-from reference_impl.log.files import (
+from touchstone.reference_impl.io import portable
+from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.disk_store import DiskStore, Marks
+from touchstone.reference_impl.log.files import (
     FileFormatError,
     checkpoints,
     clean_shutdown,
     meta_properties,
     names,
 )
-from reference_impl.log.files.meta_properties import MetaProperties
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import LogConfig, LogError
+from touchstone.reference_impl.log.files.meta_properties import MetaProperties
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import LogConfig, LogError
 
 Key = tuple[str, int]
 METADATA_TOPIC = (
@@ -72,7 +72,10 @@ class LogDir:
         self.disk.make_folder(root)
         self._lock = open(root / names.LOCK, "ab")  # noqa: SIM115 - held until release
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            portable.locked(self._lock)
+        except NotImplementedError as lacking:
+            self._lock.close()
+            raise LogDirError(str(lacking)) from None
         except OSError:
             self._lock.close()
             raise LogDirError(

@@ -17,15 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.io.background import Background
-from reference_impl.io.disk import Disk
-from reference_impl.io.disk_store import DiskStore
-from reference_impl.io.log_dir import Key, LogDir, LogDirError, Maker
-from reference_impl.log.directories import Directory
-from reference_impl.log.files.meta_properties import MetaProperties
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import LogConfig, LogError, Rules
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.disk_store import DiskStore
+from touchstone.reference_impl.io.log_dir import Key, LogDir, LogDirError, Maker
+from touchstone.reference_impl.log.directories import Directory
+from touchstone.reference_impl.log.files.meta_properties import MetaProperties
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import LogConfig, LogError, Rules
 
 NEVER = 2**63 - 1
 _TASKS = {

@@ -15,9 +15,15 @@ import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reference_impl.io.disk import TEMPORARY, Disk
-from reference_impl.io.disk_segment import DiskSegment
-from reference_impl.log.files import FileFormatError, names, offset_index, scan, time_index
+from touchstone.reference_impl.io.disk import TEMPORARY, Disk
+from touchstone.reference_impl.io.disk_segment import DiskSegment
+from touchstone.reference_impl.log.files import (
+    FileFormatError,
+    names,
+    offset_index,
+    scan,
+    time_index,
+)
 
 _INDEXES = (names.INDEX, names.TIME_INDEX, names.TXN_INDEX)
 _ENTRIES = {names.INDEX: offset_index.ENTRY.size, names.TIME_INDEX: time_index.ENTRY.size}

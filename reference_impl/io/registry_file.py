@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from reference_impl.cluster.image import image_of
-from reference_impl.cluster.topology import Cluster
-from reference_impl.io.disk import Disk
+from touchstone.reference_impl.cluster.image import image_of
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.io.disk import Disk
 
 NAME = "touchstone.json"
 

@@ -14,31 +14,34 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_impl.broker.assembly import Assembly
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import GENERATED, spread_defaults
-from reference_impl.broker.control import membership_rules, new_controller
-from reference_impl.broker.fault_plan import Plan, Rule
-from reference_impl.broker.personas.persona import Persona
-from reference_impl.broker.replicas import Logs
-from reference_impl.cluster.membership import Membership
-from reference_impl.cluster.topology import Cluster, Node
-from reference_impl.cluster.znodes import Form, RegistryError
-from reference_impl.io.data import Data
-from reference_impl.io.event_loop import Server
-from reference_impl.io.lifecycle import Lifecycle
-from reference_impl.io.links import Links
-from reference_impl.io.listeners import advertised, resolved
-from reference_impl.io.log_dirs import LogDirs
-from reference_impl.io.wall_clock import WallClock
+from touchstone.reference_impl.broker import profiles
+from touchstone.reference_impl.broker.assembly import Assembly
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.config_view import GENERATED, spread_defaults
+from touchstone.reference_impl.broker.control import membership_rules, new_controller
+from touchstone.reference_impl.broker.fault_plan import Plan, Rule
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replicas import Logs
+from touchstone.reference_impl.cluster.membership import Membership
+from touchstone.reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.cluster.znodes import Form, RegistryError
+from touchstone.reference_impl.io.data import Data
+from touchstone.reference_impl.io.event_loop import Server
+from touchstone.reference_impl.io.lifecycle import Lifecycle
+from touchstone.reference_impl.io.links import Links
+from touchstone.reference_impl.io.listeners import advertised, resolved
+from touchstone.reference_impl.io.log_dirs import LogDirs
+from touchstone.reference_impl.io.wall_clock import WallClock
 
 if TYPE_CHECKING:
-    from reference_impl.io.zookeeper import ZooKeeper
+    from touchstone.reference_impl.io.zookeeper import ZooKeeper
 
 LIFE_SECONDS = 120.0  # how long a verb on a broker may take
+_MOST_STEPS = 200  # of one `advance`, which may be one of weeks
 
 
 class RunningCluster:
@@ -99,6 +102,27 @@ class RunningCluster:
         """The wall clock of all brokers is so many milliseconds ahead of the machine's."""
         self.clock.ahead = ms
         self.server.wake()  # what is due by the new time is due now
+
+    def advance(self, ms: int) -> None:
+        """Let `ms` milliseconds pass for all brokers at once; return when what fell due is done.
+
+        Retention, session and transaction timeouts, delayed answers: each happens in its turn, as
+        if somebody had waited. Clients do not live through that time, so a member that heartbeats
+        is removed like one that is silent, and joins again. ValueError for `ms` below 0.
+        """
+        if ms < 0:
+            raise ValueError(f"time goes forward: {ms} ms are below 0")
+        goal, least = self.clock.ahead + ms, 1 + ms // _MOST_STEPS
+        while not self.server.call(partial(self._step, goal, least)).result(LIFE_SECONDS):
+            pass
+        self.server.call(lambda now: None).result(LIFE_SECONDS)  # the last step's turn is over
+
+    def _step(self, goal: int, least: int, now: int) -> bool:
+        """Turn the clock to what is due next, by `least` milliseconds or more; True at the goal."""
+        due = self.server.deadline()
+        ahead = goal if due is None else self.clock.ahead + max(least, due - now)
+        self.clock.ahead = min(goal, ahead)
+        return self.clock.ahead == goal
 
     def _until(self, begin: Callable[[int, Callable[[], None]], None]) -> None:
         over = threading.Event()
@@ -203,7 +227,7 @@ def _registry(
 ) -> ZooKeeper:
     form = Form.of(persona.quirk)
     try:
-        door = importlib.import_module("reference_impl.io.zookeeper")
+        door = importlib.import_module("touchstone.reference_impl.io.zookeeper")
     except ImportError as missing:
         raise RegistryError(f"{missing}: pip install 'kafka-touchstone[zookeeper]'") from None
     session = membership_rules(persona, config).session_ms
@@ -336,8 +360,14 @@ def serve(
     faults: Iterable[Rule] = (),
     zookeeper: str | None = None,
     advertise: Sequence[str] = (),
+    profile: str | None = None,
 ) -> RunningCluster:
-    """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`."""
+    """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`.
+
+    `profile` names settings that `config` goes over: "test" lets nobody wait (`broker.profiles`).
+    """
+    if profile is not None:
+        config = profiles.settings(profile, release, brokers) | dict(config or {})
     running = build(
         brokers, host, port, racks, release, config, switches, seed, data, zookeeper, advertise
     )

@@ -29,11 +29,11 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError, NotEmptyError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from reference_impl.cluster import znodes
-from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
-from reference_impl.cluster.controller import PREFERRED
-from reference_impl.cluster.topology import Cluster
-from reference_impl.cluster.znodes import Form, RegistryError, Step, Times, Znode
+from touchstone.reference_impl.cluster import znodes
+from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
+from touchstone.reference_impl.cluster.controller import PREFERRED
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.cluster.znodes import Form, RegistryError, Step, Times, Znode
 
 LOG = logging.getLogger("touchstone.zookeeper")
 CHANGES, RESERVED = "/config/changes", 1000

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reference_impl.log.segment import Segment, Stored
-from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records import convert
+from touchstone.reference_impl.log.segment import Segment, Stored
+from touchstone.reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.wire.records import convert
 
 NO_OFFSET = NO_TIMESTAMP = -1
 

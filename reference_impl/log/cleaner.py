@@ -18,17 +18,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from reference_impl.log import retained
-from reference_impl.log import segment as segments
-from reference_impl.log.dirtiness import CompactionConfig, Dirty
-from reference_impl.log.markers import marker_of
-from reference_impl.log.segment import Segment, Stored
-from reference_impl.log.transactions_seen import TransactionsSeen
-from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records import convert
+from touchstone.reference_impl.log import retained
+from touchstone.reference_impl.log import segment as segments
+from touchstone.reference_impl.log.dirtiness import CompactionConfig, Dirty
+from touchstone.reference_impl.log.markers import marker_of
+from touchstone.reference_impl.log.segment import Segment, Stored
+from touchstone.reference_impl.log.transactions_seen import TransactionsSeen
+from touchstone.reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.wire.records import convert
 
 if TYPE_CHECKING:
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 CHUNK = 1 << 18  # bytes between two yields
 MOST_KEYS = 128 * 1024 * 1024 * 9 // 10 // 24  # log.cleaner.dedupe.buffer.size, as Kafka fills it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Key = tuple[str, int]
 

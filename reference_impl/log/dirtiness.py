@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from reference_impl.log import segment as segments
+from touchstone.reference_impl.log import segment as segments
 
 if TYPE_CHECKING:
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 
 class CompactionConfig(Protocol):

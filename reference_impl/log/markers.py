@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from reference_impl.log.files.transaction_index import Aborted
-from reference_impl.log.segment import Segment, Stored
-from reference_impl.wire.records import convert
-from reference_impl.wire.records.control import ABORT, COMMIT, read_key, read_marker
+from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.log.segment import Segment, Stored
+from touchstone.reference_impl.wire.records import convert
+from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, read_key, read_marker
 
 
 class Marker(NamedTuple):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from reference_impl.log.directories import Directory
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import LogConfig, Rules
+from touchstone.reference_impl.log.directories import Directory
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import LogConfig, Rules
 
 DEFAULT_PATH = "/tmp/kafka-logs"  # log.dir where nobody sets one
 DISK = 1 << 40  # bytes of a volume that is none: clients want a number there (KIP-827)

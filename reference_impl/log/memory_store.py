@@ -10,11 +10,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from reference_impl.log.files.producer_snapshot import KnownProducer
-from reference_impl.log.files.transaction_index import Aborted
-from reference_impl.log.rules import LogConfig
-from reference_impl.log.segment import Segment, Stored
-from reference_impl.log.store import Opened
+from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
+from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.log.rules import LogConfig
+from touchstone.reference_impl.log.segment import Segment, Stored
+from touchstone.reference_impl.log.store import Opened
 
 
 class MemorySegment:

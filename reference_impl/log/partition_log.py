@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from reference_impl.log import by_time
-from reference_impl.log import segment as segments
-from reference_impl.log.by_time import NO_OFFSET, NO_TIMESTAMP, Found
-from reference_impl.log.epochs import LeaderEpochs
-from reference_impl.log.files.transaction_index import Aborted
-from reference_impl.log.markers import aborted_within, marker_of
-from reference_impl.log.memory_store import MemoryStore
-from reference_impl.log.producer_state import BatchOfProducer, ProducerState
-from reference_impl.log.replicated import entries_of
-from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
-from reference_impl.log.segment import Segment
-from reference_impl.log.store import Store
-from reference_impl.log.validation import Entry, Validator
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.log import by_time
+from touchstone.reference_impl.log import segment as segments
+from touchstone.reference_impl.log.by_time import NO_OFFSET, NO_TIMESTAMP, Found
+from touchstone.reference_impl.log.epochs import LeaderEpochs
+from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.log.markers import aborted_within, marker_of
+from touchstone.reference_impl.log.memory_store import MemoryStore
+from touchstone.reference_impl.log.producer_state import BatchOfProducer, ProducerState
+from touchstone.reference_impl.log.replicated import entries_of
+from touchstone.reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
+from touchstone.reference_impl.log.segment import Segment
+from touchstone.reference_impl.log.store import Store
+from touchstone.reference_impl.log.validation import Entry, Validator
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import batch as v2
 
 LOG_END, HIGH_WATERMARK, LAST_STABLE = "log end", "high watermark", "last stable offset"
 _MOST_OFFSETS = 2**31 - 1  # a segment's offsets are relative to its base, in 32 bits

@@ -22,11 +22,11 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from reference_impl.log.files.producer_snapshot import KnownProducer
-from reference_impl.log.markers import Ended, Marker
-from reference_impl.log.rules import CLIENT, COORDINATOR, REPLICATION, LogError, Rules
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records.batch import BatchHeader
+from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
+from touchstone.reference_impl.log.markers import Ended, Marker
+from touchstone.reference_impl.log.rules import CLIENT, COORDINATOR, REPLICATION, LogError, Rules
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records.batch import BatchHeader
 
 NO_EPOCH = NO_SEQUENCE = -1
 KEPT_BATCHES = 5

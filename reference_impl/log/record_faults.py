@@ -9,10 +9,10 @@ Source: LogValidator.validateRecord and processRecordErrors at 1.0.2, 2.2.1, 2.8
 
 from __future__ import annotations
 
-from reference_impl.log.rules import LogConfig, LogError, Place, RecordFault, Rules
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records.check import Checked
-from reference_impl.wire.records.convert import Flat
+from touchstone.reference_impl.log.rules import LogConfig, LogError, Place, RecordFault, Rules
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records.check import Checked
+from touchstone.reference_impl.wire.records.convert import Flat
 
 NO_TIMESTAMP = -1
 LONG_MAX = 2**63 - 1

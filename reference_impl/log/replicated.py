@@ -9,11 +9,11 @@ Source: UnifiedLog.appendAsFollower, analyzeAndValidateRecords at 1.0.2 to 3.9.
 
 from __future__ import annotations
 
-from reference_impl.log.rules import LogError
-from reference_impl.log.validation import Entry
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import RecordError, check_crc, message_set, walk
-from reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.log.validation import Entry
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import RecordError, check_crc, message_set, walk
+from touchstone.reference_impl.wire.records import batch as v2
 
 
 def entries_of(records: bytes, name: str) -> list[Entry]:

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reference_impl.log.segment import Stored
-from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records import compression as codecs
-from reference_impl.wire.records import convert, message_set
+from touchstone.reference_impl.log.segment import Stored
+from touchstone.reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.wire.records import compression as codecs
+from touchstone.reference_impl.wire.records import convert, message_set
 
 Keep = Callable[[int, bytes | None, bytes | None], bool]  # offset, key, value
 NO_TIMESTAMP = -1

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from reference_impl.log.segment import Segment
+from touchstone.reference_impl.log.segment import Segment
 
 if TYPE_CHECKING:
-    from reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.log.partition_log import PartitionLog
 
 Rule = Callable[[Segment, Segment | None], bool]  # a segment, and the one behind it
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 from zlib import crc32
 
-from reference_impl.log.files.transaction_index import Aborted
-from reference_impl.log.rules import LogConfig
+from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.log.rules import LogConfig
 
 Stored = bytes | bytearray | memoryview
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from reference_impl.log.files.producer_snapshot import KnownProducer
-from reference_impl.log.segment import Segment
+from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
+from touchstone.reference_impl.log.segment import Segment
 
 
 @dataclass(slots=True)

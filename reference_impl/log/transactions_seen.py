@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heapify, heappop
 
-from reference_impl.log.files.transaction_index import Aborted
-from reference_impl.wire.records.batch import BatchHeader
+from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.wire.records.batch import BatchHeader
 
 
 class TransactionsSeen:

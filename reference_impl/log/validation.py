@@ -15,15 +15,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from struct import Struct
 
-from reference_impl.log.record_faults import NO_TIMESTAMP, RecordJudge
-from reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records import compression as codecs
-from reference_impl.wire.records import convert, message_set, patch, walk
-from reference_impl.wire.records.check import Checked, check_records
-from reference_impl.wire.records.crc import crc32c
-from reference_impl.wire.records.errors import PayloadError, RecordError
+from touchstone.reference_impl.log.record_faults import NO_TIMESTAMP, RecordJudge
+from touchstone.reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.wire.records import compression as codecs
+from touchstone.reference_impl.wire.records import convert, message_set, patch, walk
+from touchstone.reference_impl.wire.records.check import Checked, check_records
+from touchstone.reference_impl.wire.records.crc import crc32c
+from touchstone.reference_impl.wire.records.errors import PayloadError, RecordError
 
 _PLACE = Struct(">qii")  # base offset, length, partition leader epoch: the bytes a leader stamps
 _DECOMPRESSED_LIMIT = v2.DEFAULT_LIMIT

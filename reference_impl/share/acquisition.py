@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reference_impl.share.aborted import Acquired, Span, aborted_spans, without
-from reference_impl.share.in_flight import ACQUIRED, AVAILABLE, InFlight, Run
-from reference_impl.share.partition import SharePartition
+from touchstone.reference_impl.share.aborted import Acquired, Span, aborted_spans, without
+from touchstone.reference_impl.share.in_flight import ACQUIRED, AVAILABLE, InFlight, Run
+from touchstone.reference_impl.share.partition import SharePartition
 
 BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 _THROTTLED_FROM = 2

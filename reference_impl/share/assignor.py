@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import ceil
 
-from reference_impl.group.assignors import java_order
-from reference_impl.share.group import Place
+from touchstone.reference_impl.group.assignors import java_order
+from touchstone.reference_impl.share.group import Place
 
 Target = dict[str, frozenset[Place]]
 

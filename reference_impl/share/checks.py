@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from reference_impl.share.in_flight import ACKNOWLEDGED, ARCHIVED, AVAILABLE, State
+from touchstone.reference_impl.share.in_flight import ACKNOWLEDGED, ARCHIVED, AVAILABLE, State
 
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 BECOMES: dict[int, State] = {

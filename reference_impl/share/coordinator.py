@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from reference_impl.share.state_batches import NO_OFFSET, StateBatch, combined
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch, combined
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 Key = tuple[str, bytes, int]  # group, topic id, partition
 UNKNOWN_EPOCH = -1

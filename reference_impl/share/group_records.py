@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from reference_impl.share.group import Initials, Member, Place, ShareGroup, Started
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.share_group_records import RECORDS
-from reference_impl.wire.interpreter import DecodeError
-from reference_impl.wire.records import batch, convert, entries
+from touchstone.reference_impl.share.group import Initials, Member, Place, ShareGroup, Started
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.share_group_records import RECORDS
+from touchstone.reference_impl.wire.interpreter import DecodeError
+from touchstone.reference_impl.wire.records import batch, convert, entries
 
 MEMBER, EPOCH, TARGET, TARGET_OF, CURRENT, PARTITIONS = 10, 11, 12, 13, 14, 15
 _VERSION, _STABLE = 0, 0

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
-from reference_impl.tables import Table
+from touchstone.reference_impl.tables import Table
 
 NOBODY = ""
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from reference_impl.share.coordinator import Kept, Key, Write
-from reference_impl.share.state_batches import StateBatch
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.share_state import RECORDS
-from reference_impl.wire.records import batch, convert, entries
+from touchstone.reference_impl.share.coordinator import Kept, Key, Write
+from touchstone.reference_impl.share.state_batches import StateBatch
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.share_state import RECORDS
+from touchstone.reference_impl.wire.records import batch, convert, entries
 
 _SNAPSHOT, _UPDATE, _VERSION = 0, 1, 0
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reference_impl.group.xxh3 import group_hash
-from reference_impl.refused import Refused
-from reference_impl.share.assignor import simple
-from reference_impl.share.group import (
+from touchstone.reference_impl.group.xxh3 import group_hash
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share.assignor import simple
+from touchstone.reference_impl.share.group import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     Initials,
@@ -32,7 +32,7 @@ from reference_impl.share.group import (
     joined,
     without,
 )
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _REJOIN = "The member must abandon all its partitions and rejoin."
 _LONGEST_ID = 36

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reference_impl.share.checks import BECOMES, RENEW, Acknowledged
-from reference_impl.share.in_flight import (
+from touchstone.reference_impl.share.checks import BECOMES, RENEW, Acknowledged
+from touchstone.reference_impl.share.in_flight import (
     ACQUIRED,
     ARCHIVED,
     AVAILABLE,
@@ -29,8 +29,8 @@ from reference_impl.share.in_flight import (
     Run,
     State,
 )
-from reference_impl.share.state_batches import StateBatch
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.share.state_batches import StateBatch
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 class Limits(NamedTuple):

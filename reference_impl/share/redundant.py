@@ -10,7 +10,7 @@ Sources: ShareCoordinatorOffsetsManager@4.3.1 (facts).
 
 from __future__ import annotations
 
-from reference_impl.share.coordinator import Key, Write
+from touchstone.reference_impl.share.coordinator import Key, Write
 
 
 class Redundant:

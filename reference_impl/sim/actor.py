@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reference_impl.client.flow import Flow, Pause
-from reference_impl.sim.client import SimClient
-from reference_impl.sim.world import World
+from touchstone.reference_impl.client.flow import Flow, Pause
+from touchstone.reference_impl.sim.client import SimClient
+from touchstone.reference_impl.sim.world import World
 
 
 class Actor:

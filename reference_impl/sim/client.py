@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reference_impl.client.connection import Connection, ProtocolFault, Reply, Unsupported
-from reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
-from reference_impl.client.metadata import View
-from reference_impl.sim.host import Host, Line
-from reference_impl.sim.network import Network
-from reference_impl.sim.world import World
-from reference_impl.wire.framing import Frames
+from touchstone.reference_impl.client.connection import (
+    Connection,
+    ProtocolFault,
+    Reply,
+    Unsupported,
+)
+from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.sim.host import Host, Line
+from touchstone.reference_impl.sim.network import Network
+from touchstone.reference_impl.sim.world import World
+from touchstone.reference_impl.wire.framing import Frames
 
 PATIENCE_MS = 2_000
 

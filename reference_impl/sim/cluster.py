@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from reference_impl.broker.assembly import Assembly
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import spread_defaults
-from reference_impl.broker.control import controller_of
-from reference_impl.cluster.topology import Change, Cluster, Node
-from reference_impl.sim.client import SimClient
-from reference_impl.sim.host import Host
-from reference_impl.sim.network import Network
-from reference_impl.sim.world import World
+from touchstone.reference_impl.broker.assembly import Assembly
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.config_view import spread_defaults
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.cluster.topology import Change, Cluster, Node
+from touchstone.reference_impl.sim.client import SimClient
+from touchstone.reference_impl.sim.host import Host
+from touchstone.reference_impl.sim.network import Network
+from touchstone.reference_impl.sim.world import World
 
 CONTROLLER = "ctl"
 SETTINGS = {

@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reference_impl.client.flow import ClientError, Flow, Pause, Place
-from reference_impl.client.offsets import READ_COMMITTED
-from reference_impl.client.transactions import State, TransactionalProducer
-from reference_impl.sim.actor import Actor
-from reference_impl.sim.client import SimClient
-from reference_impl.sim.groups import PATIENCE_MS, GroupHistory, ObservedConsumer
-from reference_impl.sim.workload import Reading
-from reference_impl.sim.world import World
+from touchstone.reference_impl.client.flow import ClientError, Flow, Pause, Place
+from touchstone.reference_impl.client.offsets import READ_COMMITTED
+from touchstone.reference_impl.client.transactions import State, TransactionalProducer
+from touchstone.reference_impl.sim.actor import Actor
+from touchstone.reference_impl.sim.client import SimClient
+from touchstone.reference_impl.sim.groups import PATIENCE_MS, GroupHistory, ObservedConsumer
+from touchstone.reference_impl.sim.workload import Reading
+from touchstone.reference_impl.sim.world import World
 
 COPIES, AUDIT = "copies", "audit"
 TRANSACTION_MS = 5_000

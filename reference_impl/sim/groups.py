@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from reference_impl.client.classic_consumer import ClassicConsumer
-from reference_impl.client.flow import ClientError, Flow, Place
-from reference_impl.client.group_consumer import Listener
-from reference_impl.client.offsets import READ_UNCOMMITTED
-from reference_impl.sim.actor import Actor
-from reference_impl.sim.client import SimClient
-from reference_impl.sim.world import World
+from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
+from touchstone.reference_impl.client.flow import ClientError, Flow, Place
+from touchstone.reference_impl.client.group_consumer import Listener
+from touchstone.reference_impl.client.offsets import READ_UNCOMMITTED
+from touchstone.reference_impl.sim.actor import Actor
+from touchstone.reference_impl.sim.client import SimClient
+from touchstone.reference_impl.sim.world import World
 
 SESSION_MS, HEARTBEAT_MS, POLL_MS = 6_000, 1_000, 6_000
 PATIENCE_MS = 2_000

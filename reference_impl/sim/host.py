@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
-from reference_impl.sim.network import Network
-from reference_impl.sim.world import World
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
+from touchstone.reference_impl.sim.network import Network
+from touchstone.reference_impl.sim.world import World
 
 
 class Line(Connection):

@@ -15,13 +15,13 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NoReturn
 from zlib import crc32
 
-from reference_impl.log.partition_log import LOG_END
-from reference_impl.sim.workload import History
-from reference_impl.wire import records as wire_records
+from touchstone.reference_impl.log.partition_log import LOG_END
+from touchstone.reference_impl.sim.workload import History
+from touchstone.reference_impl.wire import records as wire_records
 
 if TYPE_CHECKING:
-    from reference_impl.log.partition_log import PartitionLog
-    from reference_impl.sim.cluster import Simulation
+    from touchstone.reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.sim.cluster import Simulation
 
 Place = tuple[str, int]
 _CHUNK = 1 << 20

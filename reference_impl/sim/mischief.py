@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reference_impl.sim.cluster import Simulation
+    from touchstone.reference_impl.sim.cluster import Simulation
 
 DEAF_LEADER_MS = 5_000
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from reference_impl.sim.world import World
+from touchstone.reference_impl.sim.world import World
 
 Deliver = Callable[[], None]
 

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reference_impl.sim.cluster import Simulation
-from reference_impl.sim.invariants import Invariants, Violated
-from reference_impl.sim.mischief import Mischief
-from reference_impl.sim.workload import History
-from reference_impl.sim.workloads import WORKLOADS
+from touchstone.reference_impl.sim.cluster import Simulation
+from touchstone.reference_impl.sim.invariants import Invariants, Violated
+from touchstone.reference_impl.sim.mischief import Mischief
+from touchstone.reference_impl.sim.workload import History
+from touchstone.reference_impl.sim.workloads import WORKLOADS
 
 LOOK_MS = 100  # how often the invariants are looked at
 STALL_MS = 12_000  # with one broker of three harmed, a write may take so long and no longer

@@ -10,14 +10,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from reference_impl.client.consumer import Consumer
-from reference_impl.client.flow import ClientError, Flow
-from reference_impl.client.metadata import refresh
-from reference_impl.client.offsets import READ_UNCOMMITTED
-from reference_impl.client.producer import Producer
-from reference_impl.sim.actor import Actor
-from reference_impl.sim.client import SimClient
-from reference_impl.sim.world import World
+from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.flow import ClientError, Flow
+from touchstone.reference_impl.client.metadata import refresh
+from touchstone.reference_impl.client.offsets import READ_UNCOMMITTED
+from touchstone.reference_impl.client.producer import Producer
+from touchstone.reference_impl.sim.actor import Actor
+from touchstone.reference_impl.sim.client import SimClient
+from touchstone.reference_impl.sim.world import World
 
 # metadata.max.age.ms: a leader that is cut off says NOT_ENOUGH_REPLICAS, which is no reason for a
 # client to look for another one; only age is.

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reference_impl.client.offsets import READ_COMMITTED
-from reference_impl.sim.actor import Actor, Lives
-from reference_impl.sim.copying import AUDIT, COPIES, Copier, CopyHistory, judged
-from reference_impl.sim.groups import GroupHistory, GroupMember
-from reference_impl.sim.workload import History, Reader, Writer
-from reference_impl.wire.apis import by_name
+from touchstone.reference_impl.client.offsets import READ_COMMITTED
+from touchstone.reference_impl.sim.actor import Actor, Lives
+from touchstone.reference_impl.sim.copying import AUDIT, COPIES, Copier, CopyHistory, judged
+from touchstone.reference_impl.sim.groups import GroupHistory, GroupMember
+from touchstone.reference_impl.sim.workload import History, Reader, Writer
+from touchstone.reference_impl.wire.apis import by_name
 
 if TYPE_CHECKING:
-    from reference_impl.sim.cluster import Simulation
-    from reference_impl.sim.invariants import Invariants
+    from touchstone.reference_impl.sim.cluster import Simulation
+    from touchstone.reference_impl.sim.invariants import Invariants
 
 ORDERS = "orders"
 TARGETS = {COPIES: 2, AUDIT: 1}

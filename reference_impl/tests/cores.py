@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping, Sequence
 
-from reference_impl.broker.assembly import Assembly
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.config_view import spread_defaults
-from reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.broker.assembly import Assembly
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.config_view import spread_defaults
+from touchstone.reference_impl.cluster.topology import Cluster, Node
 
 
 def cores(

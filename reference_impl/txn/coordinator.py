@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reference_impl.group.members import Ticket
-from reference_impl.txn.states import TABLE, Cell, Do, Input, State
-from reference_impl.txn.transaction import (
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.txn.states import TABLE, Cell, Do, Input, State
+from touchstone.reference_impl.txn.transaction import (
     LAST_EPOCH,
     NO_EPOCH,
     NO_PRODUCER_ID,
@@ -30,7 +30,7 @@ from reference_impl.txn.transaction import (
     Transaction,
     exhausted,
 )
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 TIMEOUTS, EXPIRY = "timeouts", "expiry"
 _ENDS = {

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from reference_impl.txn.states import NUMBER_OF, NUMBERS, State
-from reference_impl.txn.transaction import Transaction
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.transaction_state import RECORDS
-from reference_impl.wire.records import batch, convert, entries
+from touchstone.reference_impl.txn.states import NUMBER_OF, NUMBERS, State
+from touchstone.reference_impl.txn.transaction import Transaction
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.transaction_state import RECORDS
+from touchstone.reference_impl.wire.records import batch, convert, entries
 
 _KIND = 0
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from enum import Enum, StrEnum
 from typing import NamedTuple
 
-from reference_impl.tables import Table
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.tables import Table
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 class State(StrEnum):

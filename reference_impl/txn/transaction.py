@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from reference_impl.txn.states import State
+from touchstone.reference_impl.txn.states import State
 
 NO_PRODUCER_ID = NO_EPOCH = NO_TIME = -1
 LAST_EPOCH = 2**15 - 1

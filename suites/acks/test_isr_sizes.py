@@ -9,12 +9,12 @@ checkEnoughReplicasReachOffset (1.0.2 to 4.3.1), KIP-966 (high watermark below t
 clauses APPEND-04, APPEND-05, APPEND-21 to APPEND-23, REPL-08, REPL-09.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, by_release, records
-from harness.scenario import Await, Quiet
-from harness.steps import pause_broker, resume_broker, start_broker
-from suites.sending import produce_many
-from suites.trio import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, by_release, records
+from touchstone.harness.scenario import Await, Quiet
+from touchstone.harness.steps import pause_broker, resume_broker, start_broker
+from touchstone.suites.sending import produce_many
+from touchstone.suites.trio import (
     DEATH,
     LAG,
     LONG_MS,

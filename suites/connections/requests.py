@@ -5,8 +5,8 @@ Nothing here judges.
 
 from typing import Any
 
-from harness.scenario import Ask, Raw, Send
-from suites.scene import part, question
+from touchstone.harness.scenario import Ask, Raw, Send
+from touchstone.suites.scene import part, question
 
 AGES_MS = 600_000
 NOTHING = {"topics": [], "allow_auto_topic_creation": False}

@@ -10,12 +10,12 @@ clauses WIRE-10, WIRE-17, WIRE-22.
 
 import struct
 
-from harness.claim import claim
-from harness.expect import all_of, answer, answered, by_release, connection, records
-from harness.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
-from harness.steps import a_topic, fetch, list_offsets, metadata, produce
-from suites.connections.requests import sent_later, the_end, waiting
-from suites.scene import ONE, TWO, batch
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, answered, by_release, connection, records
+from touchstone.harness.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
+from touchstone.harness.steps import a_topic, fetch, list_offsets, metadata, produce
+from touchstone.suites.connections.requests import sent_later, the_end, waiting
+from touchstone.suites.scene import ONE, TWO, batch
 
 IDLE = {"connections.max.idle.ms": 4000}  # longer than a busy broker makes a topic
 END = "topics[0].partitions[0].offset"

@@ -9,12 +9,12 @@ before the second. So each case gives back what it took, asks twice, and only th
 Sources: ConnectionQuotas and Acceptor at 1.0.2, 2.8.2 and 3.9; KIP-402; clauses WIRE-06, WIRE-07.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, answered, connection
-from harness.scenario import Await, Close, Open, Quiet
-from harness.steps import a_topic, list_offsets, metadata, produce
-from suites.connections.requests import sent_later, the_end
-from suites.scene import ONE, batch
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, answered, connection
+from touchstone.harness.scenario import Await, Close, Open, Quiet
+from touchstone.harness.steps import a_topic, list_offsets, metadata, produce
+from touchstone.suites.connections.requests import sent_later, the_end
+from touchstone.suites.scene import ONE, batch
 
 MOST = 10
 ONE_THREAD = {"num.network.threads": 1}

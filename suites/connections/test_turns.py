@@ -12,12 +12,12 @@ WIRE-17.
 
 import struct
 
-from harness.claim import claim
-from harness.expect import all_of, answer, answered, connection, records
-from harness.scenario import Await, Quiet, Raw, Send
-from harness.steps import a_topic, fetch, list_offsets, metadata, produce
-from suites.connections.requests import NOTHING, sent_later, waiting
-from suites.scene import ONE, THREE, TWO, batch
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, answered, connection, records
+from touchstone.harness.scenario import Await, Quiet, Raw, Send
+from touchstone.harness.steps import a_topic, fetch, list_offsets, metadata, produce
+from touchstone.suites.connections.requests import NOTHING, sent_later, waiting
+from touchstone.suites.scene import ONE, THREE, TWO, batch
 
 STORED = "responses[0].partition_responses[0].base_offset"
 END = "topics[0].partitions[0].offset"

@@ -10,9 +10,9 @@ AlterPartition, AlterPartitionReassignments, ListPartitionReassignments, Describ
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.placeholders import TopicId
-from harness.scenario import Ask
-from suites.trio import FIRST
+from touchstone.harness.placeholders import TopicId
+from touchstone.harness.scenario import Ask
+from touchstone.suites.trio import FIRST
 
 PREFERRED, UNCLEAN = 0, 1
 TIMEOUT_MS = 10_000

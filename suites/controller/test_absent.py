@@ -5,10 +5,10 @@ ReplicationControlManager.createTopic, createPartitions and deleteTopic (3.9.2, 
 CTL-12, CTL-18, CTL-21, TOPIC-10, TOPIC-13, TOPIC-35.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, by_release
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     create_partitions,
     create_topic,
     delete_topic,
@@ -16,7 +16,7 @@ from harness.steps import (
     start_broker,
     stop_broker,
 )
-from suites.trio import (
+from touchstone.suites.trio import (
     DEATH,
     ISR,
     LEADER,

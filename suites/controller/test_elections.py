@@ -5,13 +5,13 @@ ReplicationControlManager.electLeaders (3.9.2, 4.3.1), KIP-183, KIP-460, KIP-966
 CTL-18, CTL-23.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.scenario import Until
-from harness.steps import kill_broker, start_broker, stop_broker
-from suites.controller.asks import UNCLEAN, describe, elect
-from suites.scene import among
-from suites.trio import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import kill_broker, start_broker, stop_broker
+from touchstone.suites.controller.asks import UNCLEAN, describe, elect
+from touchstone.suites.scene import among
+from touchstone.suites.trio import (
     CALM,
     DEATH,
     ISR,

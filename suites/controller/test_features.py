@@ -7,9 +7,9 @@ Sources: KafkaController.processFeatureUpdates (2.8.2), FeatureControlManager (3
 KIP-584, KIP-778, KIP-1022.
 """
 
-from harness.claim import claim, only, range_
-from harness.expect import all_of, answer, by_release
-from harness.scenario import Ask
+from touchstone.harness.claim import claim, only, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.scenario import Ask
 
 API = "UpdateFeatures"
 NONE, INVALID_REQUEST, INVALID_UPDATE = 0, 42, 95

@@ -9,10 +9,10 @@ handleRemoveVoterRequest (3.9.2, 4.3.1), KIP-595, KIP-836, KIP-853.
 
 from dataclasses import replace
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer
-from harness.scenario import Ask
-from suites.trio import CALM, on
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Ask
+from touchstone.suites.trio import CALM, on
 
 NONE, UNKNOWN, TOO_OLD, INVALID, OTHER_CLUSTER = 0, 3, 35, 42, 104
 METADATA = "__cluster_metadata"

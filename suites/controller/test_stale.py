@@ -8,18 +8,18 @@ handleControlledShutdownRequest, handleAlterIsrRequest (1.0.2 to 2.8.2), KIP-380
 clauses CTL-10, CTL-24, REPL-20.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer, by_release, outcome
-from harness.scenario import Until
-from harness.steps import at_another_broker, at_controller, kill_broker
-from suites.controller.asks import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer, by_release, outcome
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import at_another_broker, at_controller, kill_broker
+from touchstone.suites.controller.asks import (
     alter_partition,
     controlled_shutdown,
     leader_and_isr,
     stop_replica,
     update_metadata,
 )
-from suites.trio import (
+from touchstone.suites.trio import (
     CALM,
     DEATH,
     EPOCH,

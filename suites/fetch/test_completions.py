@@ -5,11 +5,11 @@ Sources: DelayedFetch.tryComplete, ReplicaManager.stopReplicas at 1.0.2, 2.2.1,
 2.8.2 and 3.9; clauses FETCH-08, FETCH-09, FETCH-11, FETCH-12.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer, records
-from harness.scenario import Await, Quiet, Send
-from harness.steps import a_topic, delete_topic, produce
-from suites.scene import ONE, SIZE, TWO, among, batch, part, question
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Await, Quiet, Send
+from touchstone.harness.steps import a_topic, delete_topic, produce
+from touchstone.suites.scene import ONE, SIZE, TWO, among, batch, part, question
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
 AGES_MS = 600_000

@@ -3,10 +3,10 @@
 Sources: KIP-107, ReplicaManager.deleteRecordsOnLocalLog at 1.0.2, 2.2.1 and 3.9; clause FETCH-23.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.steps import EARLIEST, a_topic, delete_records, list_offsets
-from suites.scene import ONE, THREE, TWO, a_log, batch
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.steps import EARLIEST, a_topic, delete_records, list_offsets
+from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
 
 NONE, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION = 0, 1, 3, 44
 ROW = "topics[0].partitions[0]"

@@ -4,11 +4,11 @@ Sources: KafkaApis.handleFetchRequest and Partition.checkCurrentLeaderEpoch at 2
 (leader epochs), KIP-516 (topic ids), KIP-595 (diverging epochs); clause FETCH-21.
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer, by_release, refused
-from harness.scenario import Ask, Frame, Raw
-from harness.steps import a_topic, fetch, metadata
-from suites.scene import ONE, TWO, a_log, among, batch, part, question
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer, by_release, refused
+from touchstone.harness.scenario import Ask, Frame, Raw
+from touchstone.harness.steps import a_topic, fetch, metadata
+from touchstone.suites.scene import ONE, TWO, a_log, among, batch, part, question
 
 NONE, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 0, 3, 6
 FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNKNOWN_TOPIC_ID = 74, 75, 100

@@ -7,11 +7,11 @@ suites/transactions makes them of every release.
 Sources: KIP-98, Log.fetchUpperBound at 2.2.1; clauses FETCH-03, META-01.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.placeholders import Ref
-from harness.steps import fetch, init_producer_id, produce
-from suites.scene import ONE, THREE, TWO, a_log, among, batch
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import fetch, init_producer_id, produce
+from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, batch
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 PARTITION = "responses[0].partitions[0]"

@@ -4,11 +4,22 @@ Sources: KIP-74 (whole first batch, order), ReplicaManager.readFromLocalLog at 2
 clauses FETCH-12, FETCH-14; observed on all five releases.
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer, records
-from harness.scenario import Ask
-from harness.steps import a_topic, fetch
-from suites.scene import ONE, SIZE, THREE, TWO, a_log, among, appended, batch, part, question
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Ask
+from touchstone.harness.steps import a_topic, fetch
+from touchstone.suites.scene import (
+    ONE,
+    SIZE,
+    THREE,
+    TWO,
+    a_log,
+    among,
+    appended,
+    batch,
+    part,
+    question,
+)
 
 NONE = 0
 PARTS = "responses[0].partitions"

@@ -4,10 +4,10 @@ Sources: Log.read and ReplicaManager.readFromLog at 2.2.1, KafkaApis.handleFetch
 clauses FETCH-01, FETCH-13, FETCH-15, FETCH-23; observed on all five releases.
 """
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer, records
-from harness.steps import a_topic, delete_records, fetch
-from suites.scene import ONE, THREE, TWO, a_log, among, appended, batch
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.steps import a_topic, delete_records, fetch
+from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch
 
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 PARTITION = "responses[0].partitions[0]"

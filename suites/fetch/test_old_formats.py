@@ -4,10 +4,10 @@ Sources: KIP-283, KafkaApis.convertRecords and RecordsUtil.downConvert at 2.2.1;
 Kafka 4.x has no version that needs it.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, batches, by_release, records
-from harness.steps import a_topic, fetch
-from suites.scene import ONE, THREE, TWO, a_log, batch
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, batches, by_release, records
+from touchstone.harness.steps import a_topic, fetch
+from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
 
 NONE, UNSUPPORTED_VERSION, UNSUPPORTED_COMPRESSION_TYPE = 0, 35, 76
 MAGIC = {0: 0, 1: 0, 2: 1, 3: 1}

@@ -8,11 +8,11 @@ Sources: FetchSessionCache.maybeCreateSession and tryEvict at 2.2.1, 2.8.2 and 3
 FETCH-19, FETCH-20.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.scenario import Ask, Ref
-from harness.steps import a_topic
-from suites.scene import ONE, a_log, among, batch, part, question
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Ask, Ref
+from touchstone.harness.steps import a_topic
+from touchstone.suites.scene import ONE, a_log, among, batch, part, question
 
 NONE, FETCH_SESSION_ID_NOT_FOUND = 0, 70
 SLOTS = "max.incremental.fetch.session.cache.slots"

@@ -5,11 +5,17 @@ KIP-516 (topic ids in sessions); clauses FETCH-19, FETCH-20; observed on the fou
 version 7.
 """
 
-from harness.claim import claim, only, range_
-from harness.expect import all_of, answer, records
-from harness.scenario import Ask, Await, Quiet, Ref, Send
-from harness.steps import a_topic, create_partitions, delete_records, produce, topic_ready
-from suites.scene import ONE, SIZE, TWO, among, appended, batch, part, question
+from touchstone.harness.claim import claim, only, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Ask, Await, Quiet, Ref, Send
+from touchstone.harness.steps import (
+    a_topic,
+    create_partitions,
+    delete_records,
+    produce,
+    topic_ready,
+)
+from touchstone.suites.scene import ONE, SIZE, TWO, among, appended, batch, part, question
 
 NONE, UNKNOWN_TOPIC_OR_PARTITION, FETCH_SESSION_ID_NOT_FOUND = 0, 3, 70
 INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR = 71, 106

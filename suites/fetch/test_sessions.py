@@ -4,11 +4,11 @@ Sources: KIP-227; FetchManager and FetchSession at 2.2.1 and 3.9; clauses FETCH-
 observed on the four releases that have version 7.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.scenario import Ask, Ref
-from harness.steps import a_topic, fetch
-from suites.scene import ONE, TWO, among, appended, batch, part, question
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Ask, Ref
+from touchstone.harness.steps import a_topic, fetch
+from touchstone.suites.scene import ONE, TWO, among, appended, batch, part, question
 
 NONE, FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH = 0, 70, 71
 SESSION = Ref("full", "session_id")

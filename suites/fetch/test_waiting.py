@@ -8,11 +8,11 @@ step is looked at, so that only the append can complete it.
 Sources: ReplicaManager.fetchMessages and DelayedFetch at 2.2.1; clauses FETCH-04 to FETCH-09.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer, answered, records
-from harness.scenario import Await, Frame, Quiet, Raw, Send
-from harness.steps import a_topic, fetch, produce
-from suites.scene import ONE, SIZE, TWO, a_log, among, batch, part, question
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer, answered, records
+from touchstone.harness.scenario import Await, Frame, Quiet, Raw, Send
+from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.suites.scene import ONE, SIZE, TWO, a_log, among, batch, part, question
 
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 PARTITION = "responses[0].partitions[0]"

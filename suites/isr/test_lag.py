@@ -4,11 +4,11 @@ Sources: Partition.maybeShrinkIsr and getOutOfSyncReplicas, Replica.updateFetchS
 4.3.1), KIP-16 (lag is a time), KAFKA-13091; clauses REPL-07 to REPL-14, REPL-16 to REPL-18, CTL-19.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, by_release, records
-from harness.scenario import Until
-from harness.steps import pause_broker, resume_broker
-from suites.trio import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, by_release, records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import pause_broker, resume_broker
+from touchstone.suites.trio import (
     DEATH,
     ISR,
     LAG,

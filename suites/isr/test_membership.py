@@ -7,11 +7,12 @@ Sources: ReplicaStateMachine and PartitionStateMachine (1.0.2 to 2.8.2), Replica
 and PartitionChangeBuilder (3.9.2, 4.3.1), KIP-966; clauses CTL-16 to CTL-18, CTL-24, REPL-16.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, by_release, records
-from harness.steps import kill_broker, start_broker, stop_broker
-from suites.trio import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, by_release, records
+from touchstone.harness.steps import kill_broker, start_broker, stop_broker
+from touchstone.suites.trio import (
     DEATH,
+    DEATH_OF_TWO,
     ISR,
     LEADER,
     MARK,
@@ -135,7 +136,7 @@ def test_two_followers_leave_and_return(case):
     assert verdict.conforms, verdict
 
 
-@claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **DEATH)
+@claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
 def test_its_last_member_stays_in_it(case):
     """When the last member dies there is no leader; it leads on its return with everything it had.
     The ISR keeps it (1.0 and 2.2 hide it while it is away); in 4.3 it is an eligible replica.

@@ -5,11 +5,11 @@ BrokerLifecycleManager and ReplicationControlManager (3.9.2, 4.3.1), KIP-631; cl
 BRK-26, BRK-30, BRK-32, CTL-16, CTL-18, CTL-24, CTL-25.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, outcome, records
-from harness.placeholders import Ref
-from harness.scenario import Await, Quiet, Until
-from harness.steps import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, outcome, records
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Await, Quiet, Until
+from touchstone.harness.steps import (
     api_versions,
     ask,
     init_producer_id,
@@ -20,9 +20,10 @@ from harness.steps import (
     start_broker,
     stop_broker,
 )
-from suites.trio import (
+from touchstone.suites.trio import (
     CALM,
     DEATH,
+    DEATH_OF_TWO,
     LEADER,
     LONG_MS,
     NOBODY,
@@ -245,7 +246,7 @@ def test_a_broker_returns_to_its_place(case):
     assert verdict.conforms, verdict
 
 
-@claim("lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **DEATH)
+@claim("lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
 def test_two_brokers_leave_together(case):
     """With two of three gone the third leads what it has, alone, and everything is whole again
     when they are back.

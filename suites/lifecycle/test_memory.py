@@ -7,10 +7,10 @@ Sources: LogManager.loadLogs, LogLoader, ProducerStateManager, LeaderEpochFileCa
 4.3.1); clauses LOG-09, LOG-10, APPEND-17, APPEND-18.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, batches
-from harness.placeholders import Ref
-from harness.steps import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, batches
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import (
     EARLIEST,
     delete_records,
     init_producer_id,
@@ -19,8 +19,8 @@ from harness.steps import (
     start_broker,
     stop_broker,
 )
-from suites.replication.test_epochs import epoch_end
-from suites.trio import (
+from touchstone.suites.replication.test_epochs import epoch_end
+from touchstone.suites.trio import (
     DEATH,
     OFFSET,
     ONE,

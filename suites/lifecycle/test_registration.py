@@ -5,10 +5,10 @@ ClusterControlManager.unregisterBroker (3.9.2, 4.3.1), KIP-631; clauses BRK-11, 
 BRK-29, BRK-31, WIRE-15.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, answered
-from harness.scenario import Ask, Await, Until
-from harness.steps import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, answered
+from touchstone.harness.scenario import Ask, Await, Until
+from touchstone.harness.steps import (
     api_versions,
     metadata,
     pause_broker,
@@ -16,7 +16,7 @@ from harness.steps import (
     start_broker,
     stop_broker,
 )
-from suites.trio import (
+from touchstone.suites.trio import (
     DEATH,
     ONE,
     TWO,
@@ -159,7 +159,9 @@ def test_a_host_without_a_name_has_one(case):
     assert verdict.conforms, verdict
 
 
-GENERATED = {"releases": "1.0-2.8", "config": {"broker.id": "-1"}}
+GENERATED = {
+    "releases": "1.0-2.8", "config": {"broker.id": "-1"}, "capabilities": ("ids-as-they-are",),
+}  # fmt: skip
 
 
 @claim("lifecycle.the-first-id-that-is-given-is-1001", evidence=("BRK-18", "BRK-20"), **GENERATED)
@@ -174,7 +176,7 @@ def test_the_first_id_that_is_given_is_1001(case):
 
 
 @claim("lifecycle.ids-above-what-is-reserved", evidence=("BRK-18", "BRK-20"),
-       releases="1.0-2.8",
+       releases="1.0-2.8", capabilities=("ids-as-they-are",),
        config={"broker.id": "-1", "reserved.broker.max.id": "41"})  # fmt: skip
 def test_ids_above_what_is_reserved(case):
     """With another reserve the first id that is given is the next above it."""

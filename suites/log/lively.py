@@ -12,12 +12,12 @@ before that is told `unmet`, and its recording is not kept.
 
 from typing import Any
 
-from harness.claim import only
-from harness.expect import answer
-from harness.placeholders import Now, Records
-from harness.scenario import Ask, Until
-from harness.steps import EARLIEST, a_topic, alter_configs, fetch, list_offsets, produce
-from suites.scene import THREE, appended, batch
+from touchstone.harness.claim import only
+from touchstone.harness.expect import answer
+from touchstone.harness.placeholders import Now, Records
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import EARLIEST, a_topic, alter_configs, fetch, list_offsets, produce
+from touchstone.suites.scene import THREE, appended, batch
 
 LIVELY = {
     "log.retention.check.interval.ms": 200,

@@ -4,17 +4,17 @@ Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-354 (max.c
 LogCleanerManager at 1.0.2, 2.2.1, 2.8.2, 3.9.2; clauses LOG-23 to LOG-25.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, batches, records
-from harness.placeholders import Now, Records
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, batches, records
+from touchstone.harness.placeholders import Now, Records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     a_topic,
     alter_configs,
     fetch,
     produce,
 )
-from suites.log.lively import (
+from touchstone.suites.log.lively import (
     COMPACT,
     END,
     FIRST,
@@ -37,8 +37,8 @@ from suites.log.lively import (
     segmented,
     shrunk,
 )
-from suites.scene import ONE, THREE, TWO, appended
-from suites.sending import CODE
+from touchstone.suites.scene import ONE, THREE, TWO, appended
+from touchstone.suites.sending import CODE
 
 NONE = 0
 

@@ -9,10 +9,10 @@ Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-98 (produc
 2.8.2, 3.9.2; 4.3.1 observed; clauses LOG-23 to LOG-25.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, batches, by_release, records
-from harness.placeholders import Now, Records, Ref
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, batches, by_release, records
+from touchstone.harness.placeholders import Now, Records, Ref
+from touchstone.harness.steps import (
     alter_configs,
     fetch,
     init_producer_id,
@@ -20,7 +20,7 @@ from harness.steps import (
     produce,
     producer_ready,
 )
-from suites.log.lively import (
+from touchstone.suites.log.lively import (
     BATCH,
     COMPACT,
     END,
@@ -48,8 +48,8 @@ from suites.log.lively import (
     segmented,
     shrunk,
 )
-from suites.scene import ONE, THREE, TWO, appended
-from suites.sending import ends_at, from_producer, log_end, stored_at
+from touchstone.suites.scene import ONE, THREE, TWO, appended
+from touchstone.suites.sending import ends_at, from_producer, log_end, stored_at
 
 ROW = "topics[0].partitions[0]"
 NONE = 0

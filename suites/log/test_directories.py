@@ -4,11 +4,11 @@ Sources: KIP-113 (both), KIP-827 (size of the disk); ReplicaManager.describeLogD
 alterReplicaLogDirs at 1.0.2, 2.8.2 and 3.9.2; clauses LOG-01, LOG-02.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Ask, Until
-from harness.steps import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import (
     a_topic,
     create_topic,
     delete_records,
@@ -16,8 +16,8 @@ from harness.steps import (
     topic_gone,
     topic_ready,
 )
-from suites.log.sizes import SIZES, describe_log_dirs, size_is
-from suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
+from touchstone.suites.log.sizes import SIZES, describe_log_dirs, size_is
+from touchstone.suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
 
 NONE, UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, LOG_DIR_NOT_FOUND = 0, 3, 9, 57
 PARTS = "results[*].topics[*].partitions[*]"

@@ -7,11 +7,11 @@ Sources: KIP-226 (dynamic broker configs), KIP-339 (increments); DynamicBrokerCo
 DynamicLogConfig at 2.2.1, 2.8.2, 3.9.2; clauses DYN-10, DYN-14, LOG-30.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, batches, by_release
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, batches, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     BROKER,
     DELETE,
     SET,
@@ -24,9 +24,9 @@ from harness.steps import (
     produce,
     producer_ready,
 )
-from suites.log.lively import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
-from suites.scene import ONE, TWO, batch
-from suites.sending import from_producer, stored_at
+from touchstone.suites.log.lively import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
+from touchstone.suites.scene import ONE, TWO, batch
+from touchstone.suites.sending import from_producer, stored_at
 
 INTERVAL = "log.index.interval.bytes"
 NONE, MESSAGE_TOO_LARGE, INVALID_CONFIG, INVALID_REQUEST = 0, 10, 40, 42

@@ -3,11 +3,11 @@
 Sources: TopicConfigHandler.processConfigChanges at 1.0.2, 2.2.1 and 2.8.2; clause DYN-11.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, batches
-from harness.scenario import Until
-from harness.steps import a_topic, alter_configs, fetch, produce
-from suites.scene import batch
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, batches
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, alter_configs, fetch, produce
+from touchstone.suites.scene import batch
 
 CODE = "responses[0].partition_responses[0].error_code"
 OLD = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}

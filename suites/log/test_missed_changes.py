@@ -6,11 +6,11 @@ DynamicBrokerConfig.updatedConfigs at 2.2.1 (what was taken away is no change) a
 DYN-08, DYN-14.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, by_release
-from harness.scenario import Until
-from harness.steps import BROKER, alter_configs, at_controller, start_broker
-from suites.trio import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import BROKER, alter_configs, at_controller, start_broker
+from touchstone.suites.trio import (
     CALM,
     DEATH,
     ONE,

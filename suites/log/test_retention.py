@@ -7,17 +7,17 @@ Sources: Log.deleteOldSegments and its three rules at 1.0.2, 2.2.1, 2.8.2, Unifi
 4.3.1, LogManager.cleanupLogs; clauses LOG-16 to LOG-20, LOG-27.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, records
-from harness.placeholders import Now
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.placeholders import Now
+from touchstone.harness.steps import (
     delete_records,
     fetch,
     list_offsets,
     offset_for_leader_epoch,
     produce,
 )
-from suites.log.lively import (
+from touchstone.suites.log.lively import (
     FOREVER,
     LIVELY,
     LOOK,
@@ -32,9 +32,9 @@ from suites.log.lively import (
     starts_at,
     stays_at,
 )
-from suites.log.sizes import SIZES, describe_log_dirs, size_is
-from suites.scene import ONE, SIZE, THREE, TWO, batch, stamped
-from suites.sending import ends_at, log_end, stored_at
+from touchstone.suites.log.sizes import SIZES, describe_log_dirs, size_is
+from touchstone.suites.scene import ONE, SIZE, THREE, TWO, batch, stamped
+from touchstone.suites.sending import ends_at, log_end, stored_at
 
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"

@@ -4,18 +4,18 @@ Sources: LogManager.topicConfigUpdated, ProducerStateManager at 1.0.2, 2.2.1, 2.
 KIP-854; clauses LOG-17, LOG-30, LOG-31, DYN-10.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Now, Ref
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Now, Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     alter_configs,
     delete_records,
     init_producer_id,
     produce,
     producer_ready,
 )
-from suites.log.lively import (
+from touchstone.suites.log.lively import (
     FOREVER,
     HOUR,
     LIVELY,
@@ -29,8 +29,8 @@ from suites.log.lively import (
     starts_at,
     stays_at,
 )
-from suites.scene import ONE, THREE, TWO, batch
-from suites.sending import ends_at, from_producer, log_end, stored_at
+from touchstone.suites.scene import ONE, THREE, TWO, batch
+from touchstone.suites.sending import ends_at, from_producer, log_end, stored_at
 
 NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"

@@ -4,10 +4,10 @@ Sources: Log.maybeRoll and LogSegment.shouldRoll at 1.0.2, 2.2.1, 2.8.2 and 3.9.
 clauses LOG-10, LOG-12, LOG-29.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, batches, records
-from harness.placeholders import Now, Records, Ref
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, batches, records
+from touchstone.harness.placeholders import Now, Records, Ref
+from touchstone.harness.steps import (
     delete_records,
     fetch,
     init_producer_id,
@@ -16,9 +16,9 @@ from harness.steps import (
     produce,
     producer_ready,
 )
-from suites.log.lively import MINUTE, SEGMENT_MS, segmented
-from suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
-from suites.sending import from_producer, log_end, stored_at
+from touchstone.suites.log.lively import MINUTE, SEGMENT_MS, segmented
+from touchstone.suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
+from touchstone.suites.sending import from_producer, log_end, stored_at
 
 ALL = "[*].value"
 ROW = "topics[0].partitions[0]"

@@ -7,13 +7,13 @@ Sources: CleanedTransactionMetadata and Cleaner.shouldDiscardBatch at 1.0.2, 2.8
 KIP-534; clauses LOG-25, LOG-28.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, batches, records
-from harness.scenario import Until
-from harness.steps import alter_configs, fetch, produce
-from suites.log.lively import BYTES, COMPACT, LIVELY, MINUTE, cleaned, keyed
-from suites.scene import ONE, THREE, TWO, a_log
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, batches, records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import alter_configs, fetch, produce
+from touchstone.suites.log.lively import BYTES, COMPACT, LIVELY, MINUTE, cleaned, keyed
+from touchstone.suites.scene import ONE, THREE, TWO, a_log
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     COMMIT,

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.placeholders import Joined, Name, Ref, TopicId
-from harness.scenario import Ask, Until
-from harness.steps import a_topic, ask, coordinator_ready
-from suites.transactions.acts import CLUSTER
+from touchstone.harness.placeholders import Joined, Name, Ref, TopicId
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.suites.transactions.acts import CLUSTER
 
 __all__ = ["CLUSTER"]
 

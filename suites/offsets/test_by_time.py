@@ -4,11 +4,11 @@ Sources: KIP-33 (time index), KIP-79 (ListOffsets v1), Log.fetchOffsetByTimestam
 2.8.2; clauses META-02, META-03.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Now
-from harness.steps import delete_records, list_offsets
-from suites.scene import a_log, among, stamped
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Now
+from touchstone.harness.steps import delete_records, list_offsets
+from touchstone.suites.scene import a_log, among, stamped
 
 NONE = 0
 ROW = "topics[0].partitions[0]"

@@ -4,11 +4,11 @@ Sources: KafkaApis.handleOffsetCommitRequest and GroupMetadataManager.storeOffse
 2.8.2; OffsetMetadataManager at 4.3; KIP-320 (leader epochs), KIP-848 (v9), KIP-1108 (v10).
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.scenario import Await, Send
-from harness.steps import a_topic
-from suites.offsets.commits import (
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.scenario import Await, Send
+from touchstone.harness.steps import a_topic
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     FIRST_BY_ID,
     FIRST_WITH_MEMBER,

@@ -11,13 +11,13 @@ onResignation); GroupCoordinatorService at 4.3; clauses OFFS-04, OFFS-25, GROUP-
 
 from typing import Any
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Coordinator, Ref
-from harness.scenario import Inflict, Until
-from harness.steps import at_controller, create_topic, find_coordinator
-from suites import trio
-from suites.offsets.commits import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Coordinator, Ref
+from touchstone.harness.scenario import Inflict, Until
+from touchstone.harness.steps import at_controller, create_topic, find_coordinator
+from touchstone.suites import trio
+from touchstone.suites.offsets.commits import (
     CODE,
     MEMBER,
     NONE,

@@ -4,11 +4,11 @@ Sources: GroupCoordinator.handleDeleteOffsets, handleDeleteGroups and KafkaApis 
 GroupMetadataManager.cleanupGroupMetadata; OffsetMetadataManager at 4.3; KIP-229, KIP-496.
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer
-from harness.scenario import Until
-from harness.steps import a_topic, create_topic, delete_topic, topic_gone, topic_ready
-from suites.offsets.commits import (
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, create_topic, delete_topic, topic_gone, topic_ready
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     INVALID_GROUP_ID,

@@ -5,10 +5,17 @@ timestamp, v7), KIP-405 (local log start, v8), KIP-1005 (v9), KIP-1023 (v11); cl
 META-04, FETCH-23.
 """
 
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answer, by_release
-from harness.steps import EARLIEST, LATEST, MAX_TIMESTAMP, a_topic, delete_records, list_offsets
-from suites.scene import ONE, THREE, TWO, a_log, among, appended, batch, stamped
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.steps import (
+    EARLIEST,
+    LATEST,
+    MAX_TIMESTAMP,
+    a_topic,
+    delete_records,
+    list_offsets,
+)
+from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch, stamped
 
 NONE, UNSUPPORTED_VERSION = 0, 35
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6

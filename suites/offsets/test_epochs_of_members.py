@@ -3,11 +3,11 @@
 Sources: ConsumerGroup.validateOffsetCommit, validateOffsetFetch at 4.3; KIP-848, KIP-1251.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.scenario import Until
-from harness.steps import ask
-from suites.offsets.commits import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import ask
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     FIRST_WITH_MEMBER,

@@ -9,13 +9,13 @@ Sources: GroupMetadata.removeExpiredOffsets at 1.0.2, 2.2.1, 2.8.2; OffsetExpira
 4.3; KIP-211.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Now, Ref
-from harness.scenario import Until
-from harness.steps import alter_configs, list_offsets
-from harness.steps import fetch as read_log
-from suites.offsets.commits import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Now, Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import alter_configs, list_offsets
+from touchstone.harness.steps import fetch as read_log
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     MEMBER,
@@ -34,7 +34,7 @@ from suites.offsets.commits import (
     serving,
     subscription,
 )
-from suites.transactions.acts import a_producer, add_offsets, commit_offset, ended
+from touchstone.suites.transactions.acts import a_producer, add_offsets, commit_offset, ended
 
 SWEPT = CLUSTER | {
     "offsets.retention.minutes": 1,

@@ -5,11 +5,11 @@ KIP-88 (all partitions), KIP-320 (leader epochs), KIP-447 (only stable ones), KI
 groups), KIP-848 (members), KIP-1108 (topic ids).
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.steps import a_topic
-from suites.offsets.commits import (
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import a_topic
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     FIRST_BY_ID,
@@ -32,8 +32,8 @@ from suites.offsets.commits import (
     part,
     rows,
 )
-from suites.offsets.commits import COMMIT as COMMITS
-from suites.transactions.acts import (
+from touchstone.suites.offsets.commits import COMMIT as COMMITS
+from touchstone.suites.transactions.acts import (
     COMMIT,
     a_producer,
     add_offsets,

@@ -3,9 +3,18 @@
 Sources: schema OffsetFetch; KIP-320 (leader epochs), KIP-709 (several groups).
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from suites.offsets.commits import CLUSTER, CODE, NONE, OFFSET, a_group, commit, fetch, fetched
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.suites.offsets.commits import (
+    CLUSTER,
+    CODE,
+    NONE,
+    OFFSET,
+    a_group,
+    commit,
+    fetch,
+    fetched,
+)
 
 
 @claim(

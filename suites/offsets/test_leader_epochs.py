@@ -5,10 +5,10 @@ A consumer asks with replica id -1. On a single broker every record is of epoch 
 Sources: KIP-101, KIP-279, KIP-320; Partition.lastOffsetForLeaderEpoch at 2.2.1.
 """
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer
-from harness.steps import a_topic, offset_for_leader_epoch
-from suites.scene import ONE, TWO, a_log, batch
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.steps import a_topic, offset_for_leader_epoch
+from touchstone.suites.scene import ONE, TWO, a_log, batch
 
 NONE, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_LEADER_EPOCH = 0, 3, 75
 ROW = "topics[0].partitions[0]"

@@ -8,12 +8,12 @@ Sources: GroupCoordinator.doCommitOffsets at 1.0.2, 2.2.1, 2.8.2; ClassicGroup.v
 at 4.3; KIP-345 (instance ids).
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.scenario import Await, Send, Until
-from harness.steps import ask
-from suites.offsets.commits import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Await, Send, Until
+from touchstone.harness.steps import ask
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     ILLEGAL_GENERATION,

@@ -3,11 +3,11 @@
 Sources: KafkaApis.handleListOffsetRequest at 1.0.2, 2.2.1 and 3.9; KIP-320; clause META-05.
 """
 
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answer, refused
-from harness.scenario import Ask, Frame, Raw
-from harness.steps import LATEST, a_topic, list_offsets, metadata
-from suites.scene import ONE, a_log, among, batch
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answer, refused
+from touchstone.harness.scenario import Ask, Frame, Raw
+from touchstone.harness.steps import LATEST, a_topic, list_offsets, metadata
+from touchstone.suites.scene import ONE, a_log, among, batch
 
 NONE, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST = 0, 3, 42
 UNKNOWN_LEADER_EPOCH = 75

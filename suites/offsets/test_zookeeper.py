@@ -7,9 +7,9 @@ Sources: KafkaApis.handleOffsetCommitRequest and handleOffsetFetchRequest at 1.0
 ZkUtils/KafkaZkClient (the paths); clauses OFFS-01, OFFS-02, OFFS-27.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, by_release
-from suites.offsets.commits import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     NONE,

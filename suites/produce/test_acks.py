@@ -4,13 +4,13 @@ Sources: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords and Partit
 2.8.2 and 3.9; clauses APPEND-03, 04, 21, 22; the five releases were asked.
 """
 
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answered, by_release, connection, no_answer, outcome
-from harness.placeholders import Records
-from harness.steps import a_topic, fetch, metadata, produce
-from suites.connections.requests import the_end
-from suites.scene import among
-from suites.sending import batch, ends_at, log_end, refused_with, sent, stored_at
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answered, by_release, connection, no_answer, outcome
+from touchstone.harness.placeholders import Records
+from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.suites.connections.requests import the_end
+from touchstone.suites.scene import among
+from touchstone.suites.sending import batch, ends_at, log_end, refused_with, sent, stored_at
 
 UNKNOWN_TOPIC_OR_PARTITION, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 3, 19, 21
 

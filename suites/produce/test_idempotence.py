@@ -4,12 +4,12 @@ Sources: ProducerStateManager at 1.0.2 and 2.2.1, ProducerAppendInfo and Produce
 and 3.9; KIP-98, KIP-360; clauses APPEND-11, 17, 18, 19; the five releases were asked.
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Records, Ref
-from harness.steps import a_topic, fetch, produce, producer_ready
-from suites.scene import among
-from suites.sending import (
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Records, Ref
+from touchstone.harness.steps import a_topic, fetch, produce, producer_ready
+from touchstone.suites.scene import among
+from touchstone.suites.sending import (
     CODE,
     batch,
     ends_at,

@@ -4,12 +4,12 @@ Sources: ReplicaManager.appendRecords, Log.append and ProduceRequest at 1.0.2, 2
 3.9; clauses APPEND-01, 02, 07, 08; the five releases were asked.
 """
 
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answer, by_release, refused
-from harness.placeholders import Joined, Now, Records
-from harness.steps import a_topic, fetch, metadata, produce
-from suites.scene import among
-from suites.sending import (
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answer, by_release, refused
+from touchstone.harness.placeholders import Joined, Now, Records
+from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.suites.scene import among
+from touchstone.suites.sending import (
     CODE,
     batch,
     ends_at,

@@ -4,11 +4,11 @@ Sources: TransactionCoordinator.handleInitProducerId at 1.0.2 and 2.8.2, KafkaAp
 KIP-98, KIP-360; the five releases were asked.
 """
 
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.steps import init_producer_id, producer_ready
-from suites.scene import among
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import init_producer_id, producer_ready
+from touchstone.suites.scene import among
 
 INVALID_REQUEST = 42
 

@@ -5,11 +5,11 @@ APPEND-13, 14. A batch of one record without a key has 61 bytes of header and, f
 63 bytes, 7 bytes around the value.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of
-from harness.steps import a_topic, produce
-from suites.scene import among
-from suites.sending import batch, ends_at, log_end, refused_with, stored_at
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of
+from touchstone.harness.steps import a_topic, produce
+from touchstone.suites.scene import among
+from touchstone.suites.sending import batch, ends_at, log_end, refused_with, stored_at
 
 MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE = 10, 18
 AROUND = 61 + 7

@@ -10,12 +10,12 @@ read), KIP-546; clauses DYN-16, FETCH-22.
 
 from dataclasses import replace
 
-from harness.claim import claim
-from harness.expect import all_of, answer, answered, by_release, outcome, records
-from harness.scenario import Await, Quiet, Send
-from harness.steps import a_topic, fetch, metadata, produce
-from suites.quotas.asks import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
-from suites.scene import ONE, batch
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, answered, by_release, outcome, records
+from touchstone.harness.scenario import Await, Quiet, Send
+from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.suites.quotas.asks import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
+from touchstone.suites.scene import ONE, batch
 
 WRITTEN = "responses[0].partition_responses[0].error_code"
 WAIT = "throttle_time_ms"

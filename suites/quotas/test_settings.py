@@ -4,10 +4,10 @@ Sources: ZkAdminManager.alterClientQuotas (2.8.2), ClientQuotaControlManager (3.
 KIP-546, KIP-612; clause DYN-16.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer
-from harness.scenario import Until
-from suites.quotas.asks import CONSUMER, PRODUCER, alter, describe, of_client
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Until
+from touchstone.suites.quotas.asks import CONSUMER, PRODUCER, alter, describe, of_client
 
 NONE, INVALID = 0, 42
 CODE = "entries[0].error_code"

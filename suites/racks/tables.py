@@ -6,7 +6,7 @@ whole entry in Metadata 4 and not by its place.
 
 from collections.abc import Mapping, Sequence
 
-from harness.expect import Expectation, all_of, answer
+from touchstone.harness.expect import Expectation, all_of, answer
 
 
 def entry(partition: int, row: Sequence[int]) -> dict[str, object]:

@@ -8,9 +8,9 @@ Sources: AdminUtils.getBrokerMetadatas with RackAwareMode.Enforced and Safe (1.0
 StripedReplicaPlacer (3.9.2, 4.3.1); clauses TOPIC-03, TOPIC-15, TOPIC-18 to TOPIC-20, TOPIC-31.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, any_of, by_release
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, any_of, by_release
+from touchstone.harness.steps import (
     a_topic,
     at_controller,
     create_partitions,
@@ -18,7 +18,7 @@ from harness.steps import (
     metadata,
     topic_ready,
 )
-from suites.racks.tables import placed
+from touchstone.suites.racks.tables import placed
 
 NONE, UNKNOWN_TOPIC, UNKNOWN_SERVER_ERROR = 0, 3, -1
 MIXED = {

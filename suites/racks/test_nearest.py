@@ -7,12 +7,12 @@ Sources: ReplicaManager.findPreferredReadReplica, RackAwareReplicaSelector (2.8.
 KIP-392; clauses FETCH-14, META-08.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.scenario import Until
-from harness.steps import pause_broker, resume_broker, stop_broker
-from suites.scene import among
-from suites.trio import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import pause_broker, resume_broker, stop_broker
+from touchstone.suites.scene import among
+from touchstone.suites.trio import (
     LAG,
     MARK,
     ONE,

@@ -11,9 +11,9 @@ TOPIC-30, TOPIC-31, TOPIC-33.
 
 from itertools import permutations
 
-from harness.claim import claim, every, only
-from harness.expect import all_of, answer, by_release
-from harness.steps import (
+from touchstone.harness.claim import claim, every, only
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.steps import (
     a_topic,
     at_another_broker,
     at_controller,
@@ -24,7 +24,7 @@ from harness.steps import (
     together,
     topic_ready,
 )
-from suites.racks.tables import placed
+from touchstone.suites.racks.tables import placed
 
 NONE, UNKNOWN_TOPIC, INVALID_REPLICATION_FACTOR, NOT_CONTROLLER = 0, 3, 38, 41
 CODES = "topics[*].error_code"

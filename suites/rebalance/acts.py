@@ -13,11 +13,11 @@ Sources: schemas of APIs 8, 11 to 16, 42 and 47; GroupCoordinator.scala@1.0.2, 2
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.placeholders import Ref, TopicId
-from harness.scenario import Ask, Await, Send, Until
-from harness.steps import ask, coordinator_ready
-from reference_impl.wire.embedded.consumer_protocol import encode_subscription
-from reference_impl.wire.errors import ErrorCode
+from touchstone.harness.placeholders import Ref, TopicId
+from touchstone.harness.scenario import Ask, Await, Send, Until
+from touchstone.harness.steps import ask, coordinator_ready
+from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 # The shape of all claims that need no other: joins are not delayed, sessions may be short.
 CLUSTER = {

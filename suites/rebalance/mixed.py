@@ -7,13 +7,16 @@ Nothing here judges.
 Sources: KIP-848; ConsumerProtocolSubscription and -Assignment of Kafka's message definitions.
 """
 
-from harness.scenario import Until
-from harness.steps import create_topic, topic_ready
-from reference_impl.wire.embedded.consumer_protocol import encode_assignment, encode_subscription
-from suites.rebalance import acts
-from suites.rebalance.acts import comes, coordinated, id_of, sync
-from suites.rebalance.beats import heard
-from suites.rebalance.beats import join as joins
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import create_topic, topic_ready
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
+    encode_assignment,
+    encode_subscription,
+)
+from touchstone.suites.rebalance import acts
+from touchstone.suites.rebalance.acts import comes, coordinated, id_of, sync
+from touchstone.suites.rebalance.beats import heard
+from touchstone.suites.rebalance.beats import join as joins
 
 SHARED, EXISTS = "shared-by-classic-members", 36
 

@@ -8,8 +8,8 @@ third, c, has come and waits for them. Where a group has no members, a was one a
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.scenario import Await
-from suites.rebalance.acts import (
+from touchstone.harness.scenario import Await
+from touchstone.suites.rebalance.acts import (
     JOIN,
     PREPARING,
     again,

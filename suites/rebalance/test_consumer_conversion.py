@@ -4,12 +4,12 @@ Sources: KIP-848; GroupMetadataManager.convertToConsumerGroup, classicGroupJoinT
 convertToClassicGroup@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.scenario import Await
-from suites.rebalance import acts
-from suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
-from suites.rebalance.beats import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Await
+from touchstone.suites.rebalance import acts
+from touchstone.suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
+from touchstone.suites.rebalance.beats import (
     AWAY,
     BEATS,
     CLUSTER,
@@ -24,8 +24,8 @@ from suites.rebalance.beats import (
     until,
     written,
 )
-from suites.rebalance.beats import join as joins
-from suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
+from touchstone.suites.rebalance.beats import join as joins
+from touchstone.suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
 
 NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
 

@@ -4,18 +4,18 @@ Sources: KIP-848, KIP-1101; GroupMetadataManager, UniformAssignor, RangeAssignor
 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Ask, Until
-from harness.steps import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, own_batches
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import (
     a_topic,
     create_partitions,
     delete_topic,
     topic_ready,
 )
-from suites.rebalance import acts
-from suites.rebalance.beats import (
+from touchstone.suites.rebalance import acts
+from touchstone.suites.rebalance.beats import (
     AWAY,
     BEATS,
     CODE,
@@ -38,6 +38,9 @@ from suites.rebalance.beats import (
     until,
     written,
 )
+
+# Kinds of records in the log of groups, as their keys begin.
+GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT = 3, 5, 6, 7, 8
 
 
 @claim("rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **BEATS)
@@ -333,13 +336,19 @@ def test_static_consumers_come_back_to_what_they_had(case):
 def test_joins_are_records(case):
     """A join writes its member, the epoch, targets and what it got, as one batch."""
     group, topic = case.group(), case.topic()
+    # of a batch by the ids of members, records without one last
+    first = [MEMBER, TARGET, CURRENT, GROUP, TARGET_EPOCH]
+    second = [TARGET, *first]  # m1 is to give up what m2 gets
     verdict = case.judge(
         started(group, topic),
         written(
             join(group, "m1", topic, version=case.version, name="m1"),
             join(group, "m2", topic, version=case.version, name="m2", instance_id="i2"),
         ),
-        expect=answer("m2", EPOCH).is_(3),
+        expect=all_of(
+            answer("m2", EPOCH).is_(3),
+            own_batches("log", "[*].records[*].kind").is_([first, second]),
+        ),
     )
     assert verdict.conforms, verdict
 

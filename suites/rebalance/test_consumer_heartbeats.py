@@ -3,11 +3,11 @@
 Sources: KIP-848; observed on 3.9.2 and 4.3.1.
 """
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer
-from harness.steps import Ask
-from suites.rebalance.acts import CLUSTER
-from suites.rebalance.beats import describe
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.steps import Ask
+from touchstone.suites.rebalance.acts import CLUSTER
+from touchstone.suites.rebalance.beats import describe
 
 INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, UNSUPPORTED_VERSION = 42, 112, 35
 FROM_CLIENTS = range_("ConsumerGroupHeartbeat", 1)

@@ -3,10 +3,19 @@
 Sources: KIP-848; `consumer_histories.py`; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
-from harness.expect import answer
-from suites.rebalance.beats import AWAY, CLUSTER, LEAVE, STATE, beat, describe, join, started
-from suites.rebalance.consumer_histories import HISTORIES
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import answer
+from touchstone.suites.rebalance.beats import (
+    AWAY,
+    CLUSTER,
+    LEAVE,
+    STATE,
+    beat,
+    describe,
+    join,
+    started,
+)
+from touchstone.suites.rebalance.consumer_histories import HISTORIES
 
 NUMBERED = {f"{number:02}": script for number, script in enumerate(HISTORIES, 1)}
 SIX = 6

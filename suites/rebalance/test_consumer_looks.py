@@ -3,16 +3,16 @@
 Sources: KIP-848, KIP-1043; re2j's syntax; GroupConfig@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     a_topic,
     describe_configs,
 )
-from suites.rebalance import acts
-from suites.rebalance.acts import coordinated, list_groups
-from suites.rebalance.beats import (
+from touchstone.suites.rebalance import acts
+from touchstone.suites.rebalance.acts import coordinated, list_groups
+from touchstone.suites.rebalance.beats import (
     BY_EXPRESSION,
     CODE,
     DESCRIBES,

@@ -11,11 +11,11 @@ Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer
-from harness.scenario import Ask
-from suites.rebalance import acts
-from suites.rebalance.beats import (
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Ask
+from touchstone.suites.rebalance import acts
+from touchstone.suites.rebalance.beats import (
     AWAY,
     CLUSTER,
     CODE,
@@ -29,7 +29,7 @@ from suites.rebalance.beats import (
     join,
     scene,
 )
-from suites.rebalance.consumer_words import WORDS
+from touchstone.suites.rebalance.consumer_words import WORDS
 
 MOVING = (
     "unknown", "left", "stable", "behind", "unrevoked", "revoked", "unreleased", "released",

@@ -11,13 +11,13 @@ CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.claim import claim
-from harness.expect import all_of, answer
-from harness.scenario import Ask, Until
-from harness.steps import a_topic
-from suites.rebalance import acts
-from suites.rebalance.acts import id_of
-from suites.rebalance.beats import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import a_topic
+from touchstone.suites.rebalance import acts
+from touchstone.suites.rebalance.acts import id_of
+from touchstone.suites.rebalance.beats import (
     AWAY,
     BEATS,
     CODE,
@@ -37,7 +37,7 @@ from suites.rebalance.beats import (
     started,
     until,
 )
-from suites.rebalance.mixed import SHARED, begun, mixed, rejoins, wants
+from touchstone.suites.rebalance.mixed import SHARED, begun, mixed, rejoins, wants
 
 CLASSIC_STATIC = {"instance": "i1", "version": 5}
 SLOW = {"consumer.assignment.interval.ms": "15000", INTERVAL: "777"}  # longer than a case

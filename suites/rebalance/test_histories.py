@@ -6,12 +6,12 @@ the planner knew where it would lead is shown by its end: nobody is left waiting
 Sources: GROUP-01 to 25, 32; `histories.py`; all five releases were asked.
 """
 
-from harness.claim import claim
-from harness.expect import answer
-from harness.steps import a_topic
-from suites.rebalance.acts import CLUSTER, STATE, coordinated
-from suites.rebalance.histories import HISTORIES, STATIC_HISTORIES
-from suites.rebalance.scripts import played
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import answer
+from touchstone.harness.steps import a_topic
+from touchstone.suites.rebalance.acts import CLUSTER, STATE, coordinated
+from touchstone.suites.rebalance.histories import HISTORIES, STATIC_HISTORIES
+from touchstone.suites.rebalance.scripts import played
 
 NUMBERED = {f"{number:03}": script for number, script in enumerate(HISTORIES, 1)}
 CRASH = "x"

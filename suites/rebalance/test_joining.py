@@ -3,11 +3,11 @@
 Sources: GROUP-04, 11 to 16; KIP-62, KIP-389 (group.max.size), KIP-394; all five were asked.
 """
 
-from harness.claim import claim, every, only, range_
-from harness.expect import all_of, answer, fits
-from harness.placeholders import Ref
-from harness.scenario import Await, Quiet
-from suites.rebalance.acts import (
+from touchstone.harness.claim import claim, every, only, range_
+from touchstone.harness.expect import all_of, answer, fits
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Await, Quiet
+from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
     EMPTY,
@@ -29,7 +29,7 @@ from suites.rebalance.acts import (
     sync,
     until,
 )
-from suites.rebalance.states import scene
+from touchstone.suites.rebalance.states import scene
 
 OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"
 FULL = 8  # group.max.size of the cluster

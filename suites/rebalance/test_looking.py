@@ -3,11 +3,11 @@
 Sources: GROUP-31; KIP-229, KIP-430, KIP-496, KIP-518, KIP-848, KIP-1043; all five were asked.
 """
 
-from harness.claim import claim, every, only, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Joined, Name
-from harness.steps import a_topic
-from suites.rebalance.acts import (
+from touchstone.harness.claim import claim, every, only, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Joined, Name
+from touchstone.harness.steps import a_topic
+from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
     MEMBERS,
@@ -24,7 +24,7 @@ from suites.rebalance.acts import (
     list_groups,
     sync,
 )
-from suites.rebalance.states import scene
+from touchstone.suites.rebalance.states import scene
 
 OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"
 

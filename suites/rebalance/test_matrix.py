@@ -13,12 +13,12 @@ KIP-345, KIP-394, KIP-496, KIP-559; all five releases were asked.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, fits
-from harness.placeholders import Ref
-from harness.scenario import Ask, Await
-from harness.steps import a_topic
-from suites.rebalance.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, fits
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Ask, Await
+from touchstone.harness.steps import a_topic
+from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
     ID_FIRST,
@@ -46,7 +46,7 @@ from suites.rebalance.acts import (
     sync,
     until,
 )
-from suites.rebalance.states import PLAN, STATES, State, returned, scene
+from touchstone.suites.rebalance.states import PLAN, STATES, State, returned, scene
 
 Word = str | Mapping[str, str]
 

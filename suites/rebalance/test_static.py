@@ -3,12 +3,12 @@
 Sources: GROUP-32; KIP-345, KIP-814; GroupCoordinator.scala@2.8.2; three releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.scenario import Await
-from harness.steps import a_topic
-from suites.rebalance.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Await
+from touchstone.harness.steps import a_topic
+from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
     OFFSET_CODE,
@@ -29,7 +29,7 @@ from suites.rebalance.acts import (
     sync,
     until,
 )
-from suites.rebalance.states import PLAN
+from touchstone.suites.rebalance.states import PLAN
 
 OBSERVED = "observed on 2.8.2, 3.9.2 and 4.3.1"
 A, B = "instance-a", "instance-b"

@@ -5,9 +5,9 @@ What is asked is not looked at: no group is found or missing, no id is checked.
 Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1 (facts); observed there.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.steps import Ask
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.steps import Ask
 
 UNSUPPORTED_VERSION = 35
 OFF = {

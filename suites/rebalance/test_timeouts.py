@@ -6,11 +6,11 @@ group would have become otherwise, after a session that was short is over.
 Sources: GROUP-13, 21 to 23; KIP-62; DelayedSync@2.8.2; all five releases were asked.
 """
 
-from harness.claim import claim, every, only
-from harness.expect import all_of, answer
-from harness.scenario import Await
-from harness.steps import a_topic
-from suites.rebalance.acts import (
+from touchstone.harness.claim import claim, every, only
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Await
+from touchstone.harness.steps import a_topic
+from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
     EMPTY,
@@ -32,7 +32,7 @@ from suites.rebalance.acts import (
     two,
     until,
 )
-from suites.rebalance.states import PLAN, scene
+from touchstone.suites.rebalance.states import PLAN, scene
 
 SHORT_MS = 1500  # over soon, and not before two members have met on a busy machine
 

@@ -6,14 +6,14 @@ Sources: LogValidator at 1.0.2, 2.2.1, 2.8.2 and 3.9, DefaultRecordBatch.setMaxT
 KIP-82, KIP-98, KIP-110; clause APPEND-12; the five releases were asked.
 """
 
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answer, batches, records
-from harness.placeholders import Now
-from harness.steps import a_topic, fetch, produce
-from reference_impl.wire.records import batch as format_2
-from reference_impl.wire.records.batch import Record
-from suites.scene import among
-from suites.sending import CODECS, batch, damaged, ends_at, log_end, messages, stored_at
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answer, batches, records
+from touchstone.harness.placeholders import Now
+from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.reference_impl.wire.records import batch as format_2
+from touchstone.reference_impl.wire.records.batch import Record
+from touchstone.suites.scene import among
+from touchstone.suites.sending import CODECS, batch, damaged, ends_at, log_end, messages, stored_at
 
 EVERY_CODEC = tuple(CODECS)
 WITHOUT_ZSTD = EVERY_CODEC[:4]

@@ -4,12 +4,20 @@ Sources: LogValidator.validateTimestamp and validateRecord at 1.0.2, 2.8.2 and 3
 clause APPEND-09; the five releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import Expectation, all_of, answer, batches, by_release, records
-from harness.placeholders import Now
-from harness.steps import a_topic, fetch, list_offsets, produce
-from suites.scene import among
-from suites.sending import batch, damaged, ends_at, log_end, messages, refused_with, stored_at
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import Expectation, all_of, answer, batches, by_release, records
+from touchstone.harness.placeholders import Now
+from touchstone.harness.steps import a_topic, fetch, list_offsets, produce
+from touchstone.suites.scene import among
+from touchstone.suites.sending import (
+    batch,
+    damaged,
+    ends_at,
+    log_end,
+    messages,
+    refused_with,
+    stored_at,
+)
 
 CORRUPT_MESSAGE, INVALID_TIMESTAMP, INVALID_RECORD = 2, 32, 87
 APPEND_TIME = "responses[0].partition_responses[0].log_append_time_ms"

@@ -6,10 +6,10 @@ Sources: LeaderEpochFileCache, Partition.lastOffsetForLeaderEpoch and checkCurre
 to 4.3.1), KIP-101, KIP-279, KIP-320; clauses APPEND-16, REPL-21, REPL-22.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, batches
-from harness.steps import offset_for_leader_epoch, start_broker, stop_broker
-from suites.trio import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, batches
+from touchstone.harness.steps import offset_for_leader_epoch, start_broker, stop_broker
+from touchstone.suites.trio import (
     CALM,
     DEATH,
     MARK,

@@ -8,11 +8,11 @@ Sources: ReplicaManager.fetchMessages, Partition.updateFollowerFetchState, Delay
 
 from dataclasses import replace
 
-from harness.claim import claim
-from harness.expect import all_of, answer, outcome, records
-from harness.scenario import Await, Quiet
-from harness.steps import pause_broker, resume_broker
-from suites.trio import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, outcome, records
+from touchstone.harness.scenario import Await, Quiet
+from touchstone.harness.steps import pause_broker, resume_broker
+from touchstone.suites.trio import (
     DEATH,
     LONG_MS,
     MARK,

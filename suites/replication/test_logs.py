@@ -5,10 +5,10 @@ ProducerStateManager (1.0.2 to 4.3.1), KIP-101, KIP-107; clauses REPL-05, REPL-2
 APPEND-17, APPEND-18.
 """
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, records
-from harness.scenario import Ref, Until
-from harness.steps import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Ref, Until
+from touchstone.harness.steps import (
     EARLIEST,
     delete_records,
     init_producer_id,
@@ -19,7 +19,7 @@ from harness.steps import (
     start_broker,
     stop_broker,
 )
-from suites.trio import (
+from touchstone.suites.trio import (
     DEATH,
     OFFSET,
     ONE,

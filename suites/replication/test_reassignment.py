@@ -10,12 +10,18 @@ CTL-22.
 
 from dataclasses import replace
 
-from harness.claim import claim, only
-from harness.expect import all_of, answer, by_release, records
-from harness.scenario import Until
-from harness.steps import delete_topic, pause_broker, resume_broker, stop_broker, topic_gone
-from suites.controller.asks import reassign, reassignments
-from suites.trio import (
+from touchstone.harness.claim import claim, only
+from touchstone.harness.expect import all_of, answer, by_release, records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
+    delete_topic,
+    pause_broker,
+    resume_broker,
+    stop_broker,
+    topic_gone,
+)
+from touchstone.suites.controller.asks import reassign, reassignments
+from touchstone.suites.trio import (
     CALM,
     DEATH,
     ISR,

@@ -7,11 +7,11 @@ Sources: ReplicaManager.shouldLeaderThrottle and ReplicationQuotaManager (2.8.2 
 KIP-226; clauses DYN-13 to DYN-15, FETCH-22.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer, records
-from harness.scenario import Until
-from harness.steps import BROKER, alter_configs, at_controller, describe_configs
-from suites.trio import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import BROKER, alter_configs, at_controller, describe_configs
+from touchstone.suites.trio import (
     DEATH,
     MARK,
     ONE,

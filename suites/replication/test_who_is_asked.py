@@ -6,12 +6,12 @@ Sources: ReplicaManager.appendToLocalLog, fetchMessages, getPartitionOrError (1.
 KIP-392 (consumers may read from followers); clauses APPEND-02, APPEND-21, REPL-06, REPL-20.
 """
 
-from harness.claim import claim, every, only, range_
-from harness.expect import all_of, answer, by_release, outcome, records
-from harness.steps import delete_records, pause_broker, resume_broker
-from suites.replication.test_epochs import epoch_end
-from suites.scene import among
-from suites.trio import (
+from touchstone.harness.claim import claim, every, only, range_
+from touchstone.harness.expect import all_of, answer, by_release, outcome, records
+from touchstone.harness.steps import delete_records, pause_broker, resume_broker
+from touchstone.suites.replication.test_epochs import epoch_end
+from touchstone.suites.scene import among
+from touchstone.suites.trio import (
     CALM,
     DEATH,
     MARK,

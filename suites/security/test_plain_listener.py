@@ -10,10 +10,10 @@ KIP-43, KIP-48, KIP-140, KIP-152; clauses SEC-04, SEC-05.
 
 from typing import Any
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.scenario import Ask
-from harness.steps import metadata
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Ask
+from touchstone.harness.steps import metadata
 
 ILLEGAL_SASL_STATE, SECURITY_DISABLED, TOKEN_REQUEST_NOT_ALLOWED = 34, 54, 64
 ANY, TOPIC, LITERAL = 1, 2, 3

@@ -9,10 +9,10 @@ KIP-554; clause SEC-02.
 
 from typing import Any
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer, by_release
-from harness.scenario import Ask, Until
-from harness.steps import metadata
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import metadata
 
 SHA_256, SHA_512 = 1, 2
 FEWEST, MOST = 4096, 16_384

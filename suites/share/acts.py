@@ -17,12 +17,12 @@ APIs 76 to 79, 83 to 87, 90 to 92.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.claim import every
-from harness.expect import Expectation, answer
-from harness.placeholders import Ref, TopicId
-from harness.scenario import Ask, Until
-from harness.steps import a_topic, ask, coordinator_ready, incremental_alter_configs
-from suites.scene import appended
+from touchstone.harness.claim import every
+from touchstone.harness.expect import Expectation, answer
+from touchstone.harness.placeholders import Ref, TopicId
+from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.steps import a_topic, ask, coordinator_ready, incremental_alter_configs
+from touchstone.suites.scene import appended
 
 RELEASE = "4.3"
 CLUSTER = {

@@ -4,11 +4,11 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 @4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of
-from harness.steps import a_topic
-from suites.scene import batch
-from suites.share.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of
+from touchstone.harness.steps import a_topic
+from touchstone.suites.scene import batch
+from touchstone.suites.share.acts import (
     ACCEPT,
     ACK_CODE,
     BERT,

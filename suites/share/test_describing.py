@@ -3,13 +3,13 @@
 Sources: KIP-932; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import ask, coordinator_ready
-from suites.rebalance import beats
-from suites.share.acts import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import ask, coordinator_ready
+from touchstone.suites.rebalance import beats
+from touchstone.suites.share.acts import (
     ANNE,
     BERT,
     GROUP_ID_NOT_FOUND,

@@ -3,12 +3,12 @@
 Sources: KIP-932, KIP-1206; SharePartition.acquire, DelayedShareFetch@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.scenario import Await, Send, Until
-from harness.steps import a_topic, delete_records, produce
-from suites.scene import appended, batch
-from suites.share.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Await, Send, Until
+from touchstone.harness.steps import a_topic, delete_records, produce
+from touchstone.suites.scene import appended, batch
+from touchstone.suites.share.acts import (
     ACCEPT,
     ACQUIRED,
     ANNE,
@@ -33,7 +33,15 @@ from suites.share.acts import (
     opened,
     run,
 )
-from suites.transactions.acts import ABORT, COMMIT, a_producer, add_partitions, ended, record, send
+from touchstone.suites.transactions.acts import (
+    ABORT,
+    COMMIT,
+    a_producer,
+    add_partitions,
+    ended,
+    record,
+    send,
+)
 
 API = "ShareFetch"
 MODES = range_(API, 2)

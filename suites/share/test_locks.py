@@ -3,11 +3,11 @@
 Sources: KIP-932, KIP-1222; SharePartition@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of
-from harness.steps import produce
-from suites.scene import batch
-from suites.share.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of
+from touchstone.harness.steps import produce
+from touchstone.suites.scene import batch
+from touchstone.suites.share.acts import (
     ACCEPT,
     ACK_CODE,
     BERT,

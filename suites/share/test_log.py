@@ -11,13 +11,13 @@ Sources: KIP-932; ShareCoordinatorService, ShareCoordinatorShard, ShareCoordinat
 ShareCoordinatorRecordHelpers@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
-from harness.steps import fetch as read_log
-from suites.share.acts import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
+from touchstone.harness.steps import fetch as read_log
+from touchstone.suites.share.acts import (
     ANNE,
     CLUSTER,
     RELEASE,
@@ -26,7 +26,7 @@ from suites.share.acts import (
     beat,
     is_,
 )
-from suites.share.test_states import (
+from touchstone.suites.share.test_states import (
     ACKNOWLEDGED,
     AVAILABLE,
     CODE,
@@ -39,7 +39,7 @@ from suites.share.test_states import (
     summary,
     write,
 )
-from suites.share.test_states import ROW as STATE
+from touchstone.suites.share.test_states import ROW as STATE
 
 LOG = "__share_group_state"
 OFFSET = "topics[0].partitions[0].offset"

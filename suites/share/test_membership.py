@@ -3,12 +3,12 @@
 Sources: KIP-932; GroupMetadataManager.shareGroupHeartbeat@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import a_topic, coordinator_ready, create_partitions, topic_ready
-from suites.share.acts import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, coordinator_ready, create_partitions, topic_ready
+from touchstone.suites.share.acts import (
     ANNE,
     BERT,
     CODE,

@@ -12,11 +12,11 @@ observed on 4.3.1.
 
 from typing import Any
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.placeholders import Coordinator, Ref
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Coordinator, Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     ask,
     at_controller,
     create_topic,
@@ -25,9 +25,9 @@ from harness.steps import (
     list_offsets,
     metadata,
 )
-from suites import trio
-from suites.controller.asks import elect, reassign
-from suites.share.acts import (
+from touchstone.suites import trio
+from touchstone.suites.controller.asks import elect, reassign
+from touchstone.suites.share.acts import (
     ACCEPT,
     ACQUIRED,
     ANNE,
@@ -54,7 +54,7 @@ from suites.share.acts import (
     run,
     wrong,
 )
-from suites.share.test_states import asked, batch, summary
+from touchstone.suites.share.test_states import asked, batch, summary
 
 GROUPS, STATES, EXISTS = "__consumer_offsets", "__share_group_state", 36
 NOT_LEADER, NOT_COORDINATOR, NOT_NEEDED = 6, 16, 84

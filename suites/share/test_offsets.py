@@ -3,12 +3,12 @@
 Sources: KIP-932, KIP-1226; GroupCoordinatorService@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer
-from harness.scenario import Until
-from harness.steps import a_topic, ask, coordinator_ready
-from suites.scene import batch
-from suites.share.acts import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.suites.scene import batch
+from touchstone.suites.share.acts import (
     ACCEPT,
     ANNE,
     CODE,

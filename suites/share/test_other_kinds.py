@@ -4,13 +4,13 @@ Sources: KIP-932; GroupMetadataManager.getOrMaybeCreateClassicGroup and its kin,
 observed on 4.3.1.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer
-from suites.offsets import commits
-from suites.rebalance import acts as classic
-from suites.rebalance import beats
-from suites.share.acts import ANNE, GROUP_ID_NOT_FOUND, a_group, card, described, is_
-from suites.transactions import acts as transactions
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer
+from touchstone.suites.offsets import commits
+from touchstone.suites.rebalance import acts as classic
+from touchstone.suites.rebalance import beats
+from touchstone.suites.share.acts import ANNE, GROUP_ID_NOT_FOUND, a_group, card, described, is_
+from touchstone.suites.transactions import acts as transactions
 
 INCONSISTENT = 23
 MEMBERS = "groups[0].members"

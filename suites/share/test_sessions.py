@@ -3,12 +3,12 @@
 Sources: KIP-932; SharePartitionManager.newContext, ShareSessionCache@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim, every
-from harness.expect import all_of, answer
-from harness.scenario import Close
-from harness.steps import produce
-from suites.scene import batch
-from suites.share.acts import (
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Close
+from touchstone.harness.steps import produce
+from touchstone.suites.scene import batch
+from touchstone.suites.share.acts import (
     ACCEPT,
     BAD_EPOCH,
     BERT,

@@ -6,12 +6,12 @@ need not be there: the coordinator of states knows share partitions only.
 Sources: KIP-932, KIP-1226; ShareCoordinatorService, ShareCoordinatorShard@4.3.1; observed on 4.3.1.
 """
 
-from harness.claim import claim
-from harness.expect import all_of, answer
-from harness.placeholders import TopicId
-from harness.scenario import Until
-from harness.steps import a_topic, ask
-from suites.share.acts import (
+from touchstone.harness.claim import claim
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import TopicId
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, ask
+from touchstone.suites.share.acts import (
     FENCED_LEADER,
     FENCED_STATE,
     INVALID_REQUEST,

@@ -5,9 +5,9 @@ KafkaApis.getTopicMetadata (1.0.2 to 2.8.2), DefaultAutoTopicCreationManager (3.
 clauses TOPIC-01, TOPIC-02, META-10.
 """
 
-from harness.claim import claim, only, range_
-from harness.expect import all_of, answer, by_release
-from harness.steps import a_topic, metadata, topic_ready
+from touchstone.harness.claim import claim, only, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.steps import a_topic, metadata, topic_ready
 
 NONE, UNKNOWN_TOPIC, LEADER_NOT_AVAILABLE, INVALID_TOPIC = 0, 3, 5, 17
 CODE = "topics[0].error_code"

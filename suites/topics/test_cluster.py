@@ -4,10 +4,10 @@ Sources: KIP-700 (DescribeCluster), KIP-919 (endpoint types), KIP-1073 (fenced b
 (coordinators of transactions), KIP-699 (many keys at once); clause META-12.
 """
 
-from harness.claim import claim, every, only, range_
-from harness.expect import all_of, answer
-from harness.scenario import Ask
-from harness.steps import coordinator_ready, find_coordinator
+from touchstone.harness.claim import claim, every, only, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.scenario import Ask
+from touchstone.harness.steps import coordinator_ready, find_coordinator
 
 NONE, INVALID_REQUEST = 0, 42
 GROUP, TRANSACTION = 0, 1

@@ -6,11 +6,11 @@ topic's size and configs in the answer); clauses TOPIC-07, TOPIC-09, TOPIC-34.
 
 from dataclasses import replace
 
-from harness.claim import claim, every, only, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import (
+from touchstone.harness.claim import claim, every, only, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import (
     a_topic,
     create_partitions,
     create_topic,

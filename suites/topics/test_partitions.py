@@ -4,9 +4,9 @@ Sources: KIP-195; AdminManager (1.0.2, 2.2.1), ZkAdminManager (2.8.2), Replicati
 (3.9.2, 4.3.1); clause TOPIC-33.
 """
 
-from harness.claim import claim, every, only
-from harness.expect import all_of, answer, by_release
-from harness.steps import a_topic, create_partitions, metadata, together, topic_ready
+from touchstone.harness.claim import claim, every, only
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.steps import a_topic, create_partitions, metadata, together, topic_ready
 
 NONE, UNKNOWN_TOPIC, REQUEST_TIMED_OUT = 0, 3, 7
 INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT, INVALID_REQUEST = 37, 39, 42

@@ -7,10 +7,10 @@ Sources: Topic.validate and AdminUtils (1.0.2), AdminManager (2.2.1), ZkAdminMan
 ReplicationControlManager (3.9.2, 4.3.1); clauses TOPIC-07 and TOPIC-10 to TOPIC-14, TOPIC-34.
 """
 
-from harness.claim import claim, every, only
-from harness.expect import all_of, answer, by_release
-from harness.scenario import Ask
-from harness.steps import a_topic, create_topic, metadata, together, topic_ready
+from touchstone.harness.claim import claim, every, only
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.scenario import Ask
+from touchstone.harness.steps import a_topic, create_topic, metadata, together, topic_ready
 
 NONE, UNKNOWN_TOPIC, INVALID_TOPIC, TOPIC_ALREADY_EXISTS = 0, 3, 17, 36
 INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT = 37, 38, 39

@@ -16,9 +16,9 @@ Sources: TransactionMarkerChannelManager at 1.0.2, 2.8.2, 4.3; KIP-98.
 
 from typing import Any
 
-from harness.placeholders import Coordinator, Ref
-from harness.scenario import Inflict, Until
-from harness.steps import (
+from touchstone.harness.placeholders import Coordinator, Ref
+from touchstone.harness.scenario import Inflict, Until
+from touchstone.harness.steps import (
     alter_configs,
     at_controller,
     create_topic,
@@ -29,9 +29,9 @@ from harness.steps import (
     metadata,
     stop_broker,
 )
-from suites import trio
-from suites.controller.asks import elect, reassign
-from suites.transactions.acts import (
+from touchstone.suites import trio
+from touchstone.suites.controller.asks import elect, reassign
+from touchstone.suites.transactions.acts import (
     CODE,
     READ_COMMITTED,
     TRANSACTION,

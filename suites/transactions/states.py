@@ -9,10 +9,10 @@ coordinator gave a transaction up that took too long (`timed-out`).
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import a_topic, coordinator_ready, list_offsets
-from suites.transactions.acts import (
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, coordinator_ready, list_offsets
+from touchstone.suites.transactions.acts import (
     ABORT,
     COMMIT,
     READ_COMMITTED,

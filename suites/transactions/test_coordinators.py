@@ -5,13 +5,13 @@ ProducerAppendInfo.checkCoordinatorEpoch at 1.0.2, 2.8.2, 4.3; KIP-98, KIP-460, 
 all five releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import init_producer_id, resume_broker, start_broker
-from suites import trio
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import init_producer_id, resume_broker, start_broker
+from touchstone.suites import trio
+from touchstone.suites.transactions.acts import (
     ABORT,
     ADDED,
     CODE,
@@ -27,7 +27,7 @@ from suites.transactions.acts import (
     send,
     settled,
 )
-from suites.transactions.four_brokers import (
+from touchstone.suites.transactions.four_brokers import (
     END,
     FORMER,
     HARMED,

@@ -4,14 +4,14 @@ Sources: KIP-664, KIP-994 (duration), KIP-1152 (pattern); TransactionStateManage
 States on trunk of 2024-10; observed on 2.8.2, 3.9.2 and 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.steps import a_topic, ask, produce, producer_ready
-from suites import trio
-from suites.scene import ONE, batch
-from suites.sending import from_producer
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import a_topic, ask, produce, producer_ready
+from touchstone.suites import trio
+from touchstone.suites.scene import ONE, batch
+from touchstone.suites.sending import from_producer
+from touchstone.suites.transactions.acts import (
     CLUSTER,
     COMMIT,
     PRODUCER,

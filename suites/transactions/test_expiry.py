@@ -4,12 +4,12 @@ Sources: TransactionStateManager.removeExpiredTransactionalIds at 1.0.2, 2.8.2; 
 releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import a_topic
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic
+from touchstone.suites.transactions.acts import (
     ABORT,
     ADDED,
     CLUSTER,

@@ -7,13 +7,13 @@ Sources: KafkaApis.handleWriteTxnMarkersRequest, ProducerAppendInfo at 1.0.2, 2.
 EndTransactionMarker; KIP-98; all five releases were asked.
 """
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer, batches, by_release, records
-from harness.placeholders import Ref
-from harness.steps import a_topic, fetch, list_offsets, produce, producer_ready
-from suites.scene import ONE, TWO
-from suites.sending import from_producer
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer, batches, by_release, records
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import a_topic, fetch, list_offsets, produce, producer_ready
+from touchstone.suites.scene import ONE, TWO
+from touchstone.suites.sending import from_producer
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     COMMIT,

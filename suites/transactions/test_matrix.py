@@ -12,10 +12,10 @@ KIP-447, KIP-588, KIP-890; all five releases were asked.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from harness.claim import claim, range_
-from harness.expect import answer, fits
-from harness.steps import coordinator_ready, init_producer_id
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import answer, fits
+from touchstone.harness.steps import coordinator_ready, init_producer_id
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     CODE,
@@ -35,7 +35,7 @@ from suites.transactions.acts import (
     record,
     send,
 )
-from suites.transactions.states import STATES, State, scene
+from touchstone.suites.transactions.states import STATES, State, scene
 
 OLD_EPOCH, INVALID_TXN_STATE, INVALID_MAPPING, BUSY, FENCED, ABORTABLE = 47, 48, 49, 51, 90, 120
 TOO_FEW, NO_SUCH_ID = 19, 105

@@ -5,12 +5,12 @@ Sources: TransactionCoordinator.endTransaction at 1.0.2, 2.2.1; GroupCoordinator
 harness/tests/groups/test_random_transactions.py, observed on the releases that are named.
 """
 
-from harness.claim import claim, every, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import a_topic, ask, coordinator_ready
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, every, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     CODE,

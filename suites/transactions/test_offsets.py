@@ -4,12 +4,12 @@ Sources: GroupCoordinator.handleTxnCommitOffsets and GroupMetadata at 1.0.2, 2.8
 KIP-890; all five releases were asked.
 """
 
-from harness.claim import OBSERVED, claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.scenario import Await, Send, Until
-from harness.steps import a_topic, ask, coordinator_ready
-from suites.transactions.acts import (
+from touchstone.harness.claim import OBSERVED, claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Await, Send, Until
+from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     COMMIT,

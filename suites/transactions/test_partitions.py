@@ -4,11 +4,11 @@ Sources: KafkaApis.handleAddPartitionsToTxnRequest at 1.0.2, 2.8.2 and trunk of 
 KIP-890; all five releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, by_release
-from harness.placeholders import Ref
-from harness.steps import a_topic, ask
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import a_topic, ask
+from touchstone.suites.transactions.acts import (
     CLUSTER,
     COMMIT,
     a_producer,

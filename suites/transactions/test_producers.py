@@ -4,11 +4,18 @@ Sources: TransactionCoordinator.handleInitProducerId and TransactionMetadata at 
 KIP-98, KIP-360, KIP-588; all five releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer
-from harness.placeholders import Ref
-from harness.steps import coordinator_ready, init_producer_id
-from suites.transactions.acts import CLUSTER, EPOCH, PRODUCER, TRANSACTION, a_producer, initialised
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.steps import coordinator_ready, init_producer_id
+from touchstone.suites.transactions.acts import (
+    CLUSTER,
+    EPOCH,
+    PRODUCER,
+    TRANSACTION,
+    a_producer,
+    initialised,
+)
 
 CODE = "error_code"
 INVALID_TIMEOUT, INVALID_EPOCH, FENCED = 50, 47, 90

@@ -5,13 +5,13 @@ Sources: KIP-98; Log.fetch and TransactionIndex at 1.0.2, 2.8.2; clauses LOG-28,
 all five releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.placeholders import Ref
-from harness.scenario import Await, Send, Until
-from harness.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
-from suites.scene import ONE, THREE, TWO, among, batch
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Await, Send, Until
+from touchstone.harness.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
+from touchstone.suites.scene import ONE, THREE, TWO, among, batch
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     COMMIT,

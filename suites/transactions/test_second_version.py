@@ -3,12 +3,12 @@
 Sources: KIP-890; TransactionCoordinator on trunk of 2024-10; observed on 4.3.1.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, batches
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import a_topic, coordinator_ready, fetch, init_producer_id
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, batches
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, coordinator_ready, fetch, init_producer_id
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     COMMIT,

@@ -4,12 +4,12 @@ Sources: TransactionCoordinator.abortTimedOutTransactions at 1.0.2, 2.8.2; KIP-9
 releases were asked.
 """
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, records
-from harness.placeholders import Ref
-from harness.scenario import Until
-from harness.steps import a_topic, fetch, list_offsets
-from suites.transactions.acts import (
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.placeholders import Ref
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import a_topic, fetch, list_offsets
+from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     READ_COMMITTED,

@@ -6,12 +6,12 @@ ApiVersionsRequest.getErrorResponse and SaslServerAuthenticator at 2.8.2; clause
 
 import struct
 
-from harness import advertised
-from harness.claim import OBSERVED, claim, every, range_
-from harness.expect import all_of, answer, answered, by_release, connection, refused
-from harness.scenario import Ask, Frame, Raw
-from harness.steps import api_versions, metadata
-from reference_impl.wire.apis import by_name
+from touchstone.harness import advertised
+from touchstone.harness.claim import OBSERVED, claim, every, range_
+from touchstone.harness.expect import all_of, answer, answered, by_release, connection, refused
+from touchstone.harness.scenario import Ask, Frame, Raw
+from touchstone.harness.steps import api_versions, metadata
+from touchstone.reference_impl.wire.apis import by_name
 
 NONE, UNSUPPORTED_VERSION, INVALID_REQUEST = 0, 35, 42
 API_VERSIONS = 18

@@ -6,11 +6,11 @@ KIP-482 (tagged fields), RequestHeader; clauses WIRE-10, WIRE-17.
 
 import struct
 
-from harness.claim import claim, range_
-from harness.expect import all_of, answer, answered, connection
-from harness.scenario import Ask, Await, Frame, Raw, Send
-from harness.steps import a_topic, list_offsets, metadata, produce
-from suites.scene import ONE, batch, part, question
+from touchstone.harness.claim import claim, range_
+from touchstone.harness.expect import all_of, answer, answered, connection
+from touchstone.harness.scenario import Ask, Await, Frame, Raw, Send
+from touchstone.harness.steps import a_topic, list_offsets, metadata, produce
+from touchstone.suites.scene import ONE, batch, part, question
 
 NONE = 0
 API_VERSIONS, METADATA = 18, 3

@@ -6,12 +6,12 @@ RequestHeader.parse, RequestContext.parseRequest; clauses WIRE-18, WIRE-19.
 
 import struct
 
-from harness import advertised
-from harness.claim import OBSERVED, claim
-from harness.expect import all_of, answered, connection, refused
-from harness.scenario import Frame, Raw
-from harness.steps import metadata
-from reference_impl.wire.apis import by_name
+from touchstone.harness import advertised
+from touchstone.harness.claim import OBSERVED, claim
+from touchstone.harness.expect import all_of, answered, connection, refused
+from touchstone.harness.scenario import Frame, Raw
+from touchstone.harness.steps import metadata
+from touchstone.reference_impl.wire.apis import by_name
 
 APIS = ("Produce", "Fetch", "ListOffsets", "Metadata", "CreateTopics", "DeleteTopics")
 EMPTY = {

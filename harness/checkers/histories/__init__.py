@@ -25,9 +25,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from harness.checkers.histories.anomaly import Anomaly
-from harness.checkers.histories.seen import Seen
-from harness.history import History
+from touchstone.harness.checkers.histories.anomaly import Anomaly
+from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.history import History
 
 Check = Callable[[Seen], Iterator[Anomaly]]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checkers.histories.anomaly import Anomaly
-from harness.checkers.histories.seen import Seen, Transaction
-from harness.history import Operation
+from touchstone.harness.checkers.histories.anomaly import Anomaly
+from touchstone.harness.checkers.histories.seen import Seen, Transaction
+from touchstone.harness.history import Operation
 
 
 def check(seen: Seen) -> Iterator[Anomaly]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checkers.histories.anomaly import Anomaly
-from harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.anomaly import Anomaly
+from touchstone.harness.checkers.histories.seen import Seen
 
 OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from harness.checkers.histories.anomaly import Anomaly
-from harness.checkers.histories.seen import READ_COMMITTED, Seen
-from harness.history import Operation, place
+from touchstone.harness.checkers.histories.anomaly import Anomaly
+from touchstone.harness.checkers.histories.seen import READ_COMMITTED, Seen
+from touchstone.harness.history import Operation, place
 
 
 def check(seen: Seen) -> Iterator[Anomaly]:

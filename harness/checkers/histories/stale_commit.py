@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from harness.checkers.histories.anomaly import Anomaly
-from harness.checkers.histories.seen import Seen
-from harness.history import Operation
+from touchstone.harness.checkers.histories.anomaly import Anomaly
+from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.history import Operation
 
 NONE = -1
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checkers.histories.anomaly import Anomaly
-from harness.checkers.histories.seen import Drain, Seen
-from harness.history import Operation, place
+from touchstone.harness.checkers.histories.anomaly import Anomaly
+from touchstone.harness.checkers.histories.seen import Drain, Seen
+from touchstone.harness.history import Operation, place
 
 
 def check(seen: Seen) -> Iterator[Anomaly]:

@@ -9,6 +9,6 @@ else harms the brokers. Nobody here judges: what clients asked and were told goe
 clients, `throng` starts and ends them.
 """
 
-from harness.driver.crowd.throng import Broken, Crowd, NotReady, Plan
+from touchstone.harness.driver.crowd.throng import Broken, Crowd, NotReady, Plan
 
 __all__ = ["Broken", "Crowd", "NotReady", "Plan"]

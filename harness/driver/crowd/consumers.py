@@ -11,15 +11,15 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 
-from harness.checkers.histories.position_lost import OUT_OF_RANGE
-from harness.driver.crowd.member import Member
-from harness.driver.crowd.recorder import Recorder
-from harness.history import place
-from reference_impl.client.consumer import NoPosition
-from reference_impl.client.flow import ANY, Ask, ClientError, Failed, Pause
-from reference_impl.client.metadata import refresh
-from reference_impl.client.offsets import EARLIEST, LATEST, READ_COMMITTED, offsets_for
-from reference_impl.io.client import Client
+from touchstone.harness.checkers.histories.position_lost import OUT_OF_RANGE
+from touchstone.harness.driver.crowd.member import Member
+from touchstone.harness.driver.crowd.recorder import Recorder
+from touchstone.harness.history import place
+from touchstone.reference_impl.client.consumer import NoPosition
+from touchstone.reference_impl.client.flow import ANY, Ask, ClientError, Failed, Pause
+from touchstone.reference_impl.client.metadata import refresh
+from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, READ_COMMITTED, offsets_for
+from touchstone.reference_impl.io.client import Client
 
 ISOLATIONS = ("read_uncommitted", "read_committed")
 GRACE_S = 10.0  # for an end that a new leader has yet to learn (KIP-207)

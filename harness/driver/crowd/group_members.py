@@ -8,15 +8,15 @@ slow client does that without wanting to, and it would hardly happen by itself i
 
 from __future__ import annotations
 
-from harness.driver.crowd.consumers import recall
-from harness.driver.crowd.member import Member
-from harness.history import place
-from reference_impl.client.assignors import Taker, assigned, assignment, by_range
-from reference_impl.client.coordinator import Coordinator
-from reference_impl.client.flow import ClientError, Failed, Flow
-from reference_impl.client.member import Member as Membership
-from reference_impl.io.client import Client
-from reference_impl.wire.errors import ErrorCode
+from touchstone.harness.driver.crowd.consumers import recall
+from touchstone.harness.driver.crowd.member import Member
+from touchstone.harness.history import place
+from touchstone.reference_impl.client.assignors import Taker, assigned, assignment, by_range
+from touchstone.reference_impl.client.coordinator import Coordinator
+from touchstone.reference_impl.client.flow import ClientError, Failed, Flow
+from touchstone.reference_impl.client.member import Member as Membership
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 SESSION_MS, HEARTBEAT_MS = 6_000, 200  # the least that every release takes
 LEAVES, FALLS_BEHIND = 0.1, 0.2  # of a member's turns inside

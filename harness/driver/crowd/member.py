@@ -10,12 +10,12 @@ import threading
 from random import Random
 from typing import TYPE_CHECKING
 
-from harness.driver.crowd.recorder import Recorder
-from reference_impl.client.flow import ClientError
-from reference_impl.io.client import Client
+from touchstone.harness.driver.crowd.recorder import Recorder
+from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.io.client import Client
 
 if TYPE_CHECKING:
-    from harness.driver.crowd.throng import Plan
+    from touchstone.harness.driver.crowd.throng import Plan
 
 CONNECT_S = 2.0
 

@@ -8,10 +8,10 @@ which errors are found before the append (ReplicaManager.appendToLocalLog and Lo
 
 from __future__ import annotations
 
-from harness.driver.crowd.member import Member
-from reference_impl.client.flow import KafkaError
-from reference_impl.io.client import Client
-from reference_impl.wire.errors import ErrorCode
+from touchstone.harness.driver.crowd.member import Member
+from touchstone.reference_impl.client.flow import KafkaError
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 CERTAINLY_NOT = frozenset(
     {

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from harness.history import FORMAT, beginning, ending, line, place
+from touchstone.harness.history import FORMAT, beginning, ending, line, place
 
 
 class Recorder:

@@ -15,15 +15,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.driver.crowd.consumers import ISOLATIONS, Follower, drain, recall
-from harness.driver.crowd.group_members import GroupMember
-from harness.driver.crowd.member import CONNECT_S, Member
-from harness.driver.crowd.producers import Producer
-from harness.driver.crowd.recorder import Recorder
-from harness.driver.crowd.transactions import TransactionalProducer, producer_of
-from reference_impl.client.flow import ClientError
-from reference_impl.client.metadata import know, refresh
-from reference_impl.io.client import Client
+from touchstone.harness.driver.crowd.consumers import ISOLATIONS, Follower, drain, recall
+from touchstone.harness.driver.crowd.group_members import GroupMember
+from touchstone.harness.driver.crowd.member import CONNECT_S, Member
+from touchstone.harness.driver.crowd.producers import Producer
+from touchstone.harness.driver.crowd.recorder import Recorder
+from touchstone.harness.driver.crowd.transactions import TransactionalProducer, producer_of
+from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.client.metadata import know, refresh
+from touchstone.reference_impl.io.client import Client
 
 COORDINATORS_MS = 30_000  # a first one makes its topic of fifty partitions
 CREATE_S, AGAIN_S = 30.0, 0.5

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from harness.driver.crowd.member import Member
-from reference_impl.client.accumulator import Delivery
-from reference_impl.client.flow import ClientError
-from reference_impl.client.metadata import View
-from reference_impl.client.transactions import TransactionalProducer as Producer
-from reference_impl.io.client import Client
+from touchstone.harness.driver.crowd.member import Member
+from touchstone.reference_impl.client.accumulator import Delivery
+from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.client.transactions import TransactionalProducer as Producer
+from touchstone.reference_impl.io.client import Client
 
 
 def producer_of(view: View, name: str, patience_ms: int, *, die=lambda sides: 0) -> Producer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from harness.spark.jobs.codes import counts
+from touchstone.harness.spark.jobs.codes import counts
 
 
 def trend(verdicts: DataFrame) -> DataFrame:

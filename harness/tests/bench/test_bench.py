@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from harness.bench import __main__ as command
-from harness.bench import java_tools
-from harness.bench.contest import Figure, Options, available_peers, best
+from touchstone.harness.bench import __main__ as command
+from touchstone.harness.bench import java_tools
+from touchstone.harness.bench.contest import Figure, Options, available_peers, best
 
 
 def bench_of(run, line="A made-up bench."):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.bench import groups
-from reference_impl.io.server import serve
+from touchstone.harness.bench import groups
+from touchstone.reference_impl.io.server import serve
 
 
 @pytest.fixture

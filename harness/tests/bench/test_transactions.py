@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.bench.transactions import transactions
-from reference_impl.broker.fault_plan import Rule
-from reference_impl.io.server import serve
+from touchstone.harness.bench.transactions import transactions
+from touchstone.reference_impl.broker.fault_plan import Rule
+from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow
 CONFIG = {"transaction.state.log.num.partitions": "1"}

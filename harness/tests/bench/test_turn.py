@@ -6,9 +6,9 @@ import contextlib
 
 import pytest
 
-from harness.bench import turn
-from harness.bench.contest import Options
-from harness.bench.turn import Meter, Turn, contest, processor_seconds
+from touchstone.harness.bench import turn
+from touchstone.harness.bench.contest import Options
+from touchstone.harness.bench.turn import Meter, Turn, contest, processor_seconds
 
 
 @pytest.fixture

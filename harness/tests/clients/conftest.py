@@ -14,12 +14,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.bench.contest import Options, our_broker
-from harness.target import Shape, Unavailable
-from harness.targets import parse
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
-from harness.tests.clients.programs import VERSION
+from touchstone.harness.bench.contest import Options, our_broker
+from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.targets import parse
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import kafka_home
+from touchstone.harness.tests.clients.programs import VERSION
 
 KAFKA = "kafka@4.3"
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness.bench.contest import served
-from reference_impl.io.client import Client
+from touchstone.harness.bench.contest import served
+from touchstone.reference_impl.io.client import Client
 
 FIRST_PORT = 15_000
 HANDED_OUT = Path("/proc/sys/net/ipv4/ip_local_port_range")  # Linux; 49152 is the lowest elsewhere
@@ -30,7 +30,7 @@ class Brokers:
     def __init__(
         self, stack: ExitStack, data: Path, brokers: int, settings: Mapping[str, object], *more: str
     ) -> None:
-        self._argv = [sys.executable, "-m", "harness", "broker", "--brokers", str(brokers)]
+        self._argv = [sys.executable, "-m", "touchstone", "broker", "--brokers", str(brokers)]
         self._argv += ["--port", str(in_a_row(brokers)), "--data", str(data), *more]
         for name, value in settings.items():
             self._argv += ["--config", f"{name}={value}"]

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.targets import jvm, matrix
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
+from touchstone.harness.targets import jvm, matrix
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import kafka_home
 
 VERSION = "4.3.1"
 PATIENCE_S = 150.0

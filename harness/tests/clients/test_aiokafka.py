@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import ProducerFenced
 
-from harness.tests.clients.programs import PATIENCE_S
+from touchstone.harness.tests.clients.programs import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 4

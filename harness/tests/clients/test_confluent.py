@@ -21,7 +21,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from harness.tests.clients.programs import PATIENCE_S
+from touchstone.harness.tests.clients.programs import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 6

@@ -11,8 +11,8 @@ import re
 import pytest
 from confluent_kafka import Producer as ConfluentProducer
 
-from harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
-from reference_impl.io.client import Client
+from touchstone.harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
+from touchstone.reference_impl.io.client import Client
 
 pytestmark = [
     pytest.mark.slow, pytest.mark.java, pytest.mark.maven, pytest.mark.timeout(8 * PATIENCE_S),

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
-from harness.tests.clients.test_java import plain, producing
-from reference_impl.io.client import Client
+from touchstone.harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
+from touchstone.harness.tests.clients.test_java import plain, producing
+from touchstone.reference_impl.io.client import Client
 
 pytestmark = [
     pytest.mark.slow, pytest.mark.java, pytest.mark.maven, pytest.mark.timeout(8 * PATIENCE_S),

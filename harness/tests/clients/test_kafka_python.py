@@ -18,7 +18,7 @@ with warnings.catch_warnings():  # it reads its schemas in a way that Python 3.1
     from kafka.admin import NewTopic
     from kafka.structs import OffsetAndMetadata
 
-from harness.tests.clients.programs import PATIENCE_S
+from touchstone.harness.tests.clients.programs import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 4

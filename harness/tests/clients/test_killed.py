@@ -16,9 +16,9 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
-from harness.tests.clients.conftest import HASTE
-from harness.tests.clients.mortal import Brokers
-from harness.tests.clients.programs import PATIENCE_S
+from touchstone.harness.tests.clients.conftest import HASTE
+from touchstone.harness.tests.clients.mortal import Brokers
+from touchstone.harness.tests.clients.programs import PATIENCE_S
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS = 4

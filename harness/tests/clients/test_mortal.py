@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from harness.tests.clients import mortal
+from touchstone.harness.tests.clients import mortal
 
 
 def test_ports_are_neighbours_that_the_kernel_gives_to_nobody():

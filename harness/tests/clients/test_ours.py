@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harness.tests.clients.programs import PATIENCE_S
-from reference_impl.client.offsets import READ_COMMITTED
-from reference_impl.io.client import Client
+from touchstone.harness.tests.clients.programs import PATIENCE_S
+from touchstone.reference_impl.client.offsets import READ_COMMITTED
+from touchstone.reference_impl.io.client import Client
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 PARTITIONS, RECORDS = 4, 40

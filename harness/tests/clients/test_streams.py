@@ -18,14 +18,14 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from harness.target import Shape, Unavailable
-from harness.targets import parse
-from harness.targets.maven import kafka_home
-from harness.tests.clients.conftest import HASTE, KAFKA
-from harness.tests.clients.mortal import Brokers
-from harness.tests.clients.programs import PATIENCE_S, VERSION, Program
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
+from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.targets import parse
+from touchstone.harness.targets.maven import kafka_home
+from touchstone.harness.tests.clients.conftest import HASTE, KAFKA
+from touchstone.harness.tests.clients.mortal import Brokers
+from touchstone.harness.tests.clients.programs import PATIENCE_S, VERSION, Program
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
 
 pytestmark = [
     pytest.mark.slow, pytest.mark.java, pytest.mark.maven, pytest.mark.timeout(4 * PATIENCE_S),

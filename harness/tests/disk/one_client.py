@@ -7,9 +7,9 @@ import struct
 import time
 from collections.abc import Callable
 
-from harness.nemesis.evidence import until
-from reference_impl.wire.headers import decode_response, encode_request
-from reference_impl.wire.records import NONE, build, read
+from touchstone.harness.nemesis.evidence import until
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.wire.records import NONE, build, read
 
 _UNSETTLED = frozenset({3, 5, 6})  # unknown topic, no leader yet, not the leader yet
 SETTLES_S = 20.0

@@ -10,16 +10,24 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from harness.targets import jvm, matrix
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.io.log_dirs import Habits, LogDirs
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import COORDINATOR, Rules
-from reference_impl.wire.records import GZIP, LZ4, NONE, SNAPPY, Record, build, encode_batch
-from reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
+from touchstone.harness.targets import jvm, matrix
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import kafka_home
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.io.log_dirs import Habits, LogDirs
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import COORDINATOR, Rules
+from touchstone.reference_impl.wire.records import (
+    GZIP,
+    LZ4,
+    NONE,
+    SNAPPY,
+    Record,
+    build,
+    encode_batch,
+)
+from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
 
 NOW = 1_700_000_000_000
 TOPIC_ID = bytes(range(1, 17))

@@ -10,10 +10,10 @@ import re
 
 import pytest
 
-from harness.targets.java import find_java
-from harness.targets.maven import Unavailable, kafka_home
-from harness.tests.disk.our_folder import COMPLAINTS, dump, fill, opened
-from reference_impl.log.files import names
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import Unavailable, kafka_home
+from touchstone.harness.tests.disk.our_folder import COMPLAINTS, dump, fill, opened
+from touchstone.reference_impl.log.files import names
 
 pytestmark = [pytest.mark.java, pytest.mark.maven, pytest.mark.slow, pytest.mark.timeout(300)]
 VERSIONS = {"1.0": "1.0.2", "4.3": "4.3.1"}

@@ -11,13 +11,13 @@ import shutil
 
 import pytest
 
-from harness.target import Shape
-from harness.targets import parse
-from harness.tests.disk.one_client import Client
-from reference_impl.io.server import build
-from reference_impl.log.files import meta_properties, names
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import read
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import parse
+from touchstone.harness.tests.disk.one_client import Client
+from touchstone.reference_impl.io.server import build
+from touchstone.reference_impl.log.files import meta_properties, names
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import read
 
 pytestmark = [
     pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.target import Endpoint
-from harness.targets.liars import LyingServer
-from harness.targets.lies import HangUp
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.target import Endpoint
+from touchstone.harness.targets.liars import LyingServer
+from touchstone.harness.targets.lies import HangUp
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 EVERYTHING = dict.fromkeys(range(100), (0, 20))
 

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
+from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 
 
 def dies(key, version, answer):

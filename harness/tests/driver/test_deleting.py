@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.driver import deleting
-from harness.driver.deleting import Deleter
-from harness.tests.driver.clusters import EVERYTHING, Cluster
-from harness.transcript import Event, Header, Transcript
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from touchstone.harness.driver import deleting
+from touchstone.harness.driver.deleting import Deleter
+from touchstone.harness.tests.driver.clusters import EVERYTHING, Cluster
+from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
 
 @pytest.fixture(autouse=True)

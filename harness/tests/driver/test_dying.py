@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness import ending
-from harness.ahead import Ahead
-from harness.court import Court
-from harness.oracles import Nobody
-from harness.steps import create_topic
-from harness.targets import parse
-from harness.tests.test_court import a_work
-from harness.verdict import CONFORMS
+from touchstone.harness import ending
+from touchstone.harness.ahead import Ahead
+from touchstone.harness.court import Court
+from touchstone.harness.oracles import Nobody
+from touchstone.harness.steps import create_topic
+from touchstone.harness.targets import parse
+from touchstone.harness.tests.test_court import a_work
+from touchstone.harness.verdict import CONFORMS
 
 FILE = """
 name = "dying"
@@ -20,7 +20,7 @@ version = "1"
 release = "4.3"
 
 [start]
-command = ["{python}", "-m", "harness.tests.driver.dying"]
+command = ["{python}", "-m", "touchstone.harness.tests.driver.dying"]
 per = "cluster"
 
 [ready]

@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from harness.driver import run
-from harness.driver.halt import Halt, Halted
-from harness.scenario import Ask, Scenario
-from harness.targets.liars import LIARS, LyingServer
-from harness.tests.test_driver import ASK, HONEST, PATIENT, directions
+from touchstone.harness.driver import run
+from touchstone.harness.driver.halt import Halt, Halted
+from touchstone.harness.scenario import Ask, Scenario
+from touchstone.harness.targets.liars import LIARS, LyingServer
+from touchstone.harness.tests.test_driver import ASK, HONEST, PATIENT, directions
 
 
 def test_a_case_that_waits_ends_at_once():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness import altered
-from harness.altered import BROKER, LOGGER, SECRET
-from harness.driver.keeping import Keeper
-from harness.scenario import Ask, Scenario, Until
-from harness.tests.driver.clusters import EVERYTHING, Cluster
+from touchstone.harness import altered
+from touchstone.harness.altered import BROKER, LOGGER, SECRET
+from touchstone.harness.driver.keeping import Keeper
+from touchstone.harness.scenario import Ask, Scenario, Until
+from touchstone.harness.tests.driver.clusters import EVERYTHING, Cluster
 
 ALL, ONE, LOG = (BROKER, ""), (BROKER, "3"), (LOGGER, "3")
 

@@ -1,28 +1,109 @@
-"""Waits that only prepare a case: in vain on a target that never does it, not on a slow one."""
+"""How long a target is waited for: briefly for what never comes, and on for what was only late."""
 
 from __future__ import annotations
 
-from harness.driver.preparation import BRIEF_S, ENOUGH, Preparation
-from harness.scenario import Until
-from harness.steps import metadata
+from touchstone.harness.driver.preparation import BRIEF_S, ENOUGH, OFTEN, TIMES, Preparation, Waits
+from touchstone.harness.scenario import Until
+from touchstone.harness.steps import metadata
+
+LABEL = "known topic"
 
 
-def wait(name: str) -> Until:
-    return Until(metadata(name, name=f"known {name}"), "topics[0].error_code", "==", 0)
+def wait(name: str, path: str = "topics[0].error_code", value: object = 0) -> Until:
+    return Until(metadata(name, name=f"known {name}"), path, "==", value)
+
+
+def waits(*labels: str) -> Waits:
+    return Waits(frozenset(labels), Preparation())
+
+
+def ended(asked: Waits, step: Until, *, done: bool, seconds: float = 20.0) -> bool:
+    return asked.ended(step, LABEL, done, seconds)
 
 
 def test_what_never_comes_is_waited_for_briefly_and_the_case_goes_on():
-    remembered = Preparation()
+    asked = waits(LABEL)
     for number in range(ENOUGH):
-        assert remembered.patience(wait(f"topic-{number}"), 20.0) == 20.0
-        assert remembered.ended(wait(f"topic-{number}"), done=False), "the case goes on"
-    assert remembered.patience(wait("another"), 20.0) == BRIEF_S
+        assert asked.patience(wait(f"topic-{number}"), 20.0) == 20.0
+        assert ended(asked, wait(f"topic-{number}"), done=False), "the case goes on"
+    assert asked.patience(wait("another"), 20.0) == BRIEF_S
 
 
 def test_what_comes_in_other_cases_was_only_late():
-    remembered = Preparation()
+    asked = waits(LABEL)
     for _ in range(ENOUGH):
-        remembered.ended(wait("early"), done=False)
-    assert remembered.ended(wait("topic"), done=True)
-    assert remembered.patience(wait("late"), 20.0) == 20.0
-    assert not remembered.ended(wait("late"), done=False), "the next step would be too early"
+        ended(asked, wait("early"), done=False)
+    assert ended(asked, wait("topic"), done=True, seconds=0.5)
+    assert asked.patience(wait("late"), 20.0) == 20.0
+    assert not ended(asked, wait("late"), done=False), "the next step would be too early"
+
+
+def test_what_another_question_gets_tells_nothing():
+    """Metadata of every topic may never be answered where that of one topic is."""
+    asked = waits(LABEL)
+    every = Until(metadata(every=True, name="every"), "topics[0].error_code", "==", 0)
+    older = Until(metadata("topic", version=1, name="older"), "topics[0].error_code", "==", 0)
+    assert ended(asked, wait("topic"), done=True)
+    assert ended(asked, every, done=False) and ended(asked, older, done=False)
+
+
+def test_what_seldom_comes_is_waited_for_a_few_times_as_long_as_it_ever_took():
+    asked = waits()
+    ended(asked, wait("topic"), done=True, seconds=1.5)
+    for _ in range(OFTEN):
+        assert asked.patience(wait("topic"), 20.0) == 20.0
+        ended(asked, wait("topic"), done=False)
+    assert asked.patience(wait("topic"), 20.0) == TIMES * 1.5
+    ended(asked, wait("topic"), done=True, seconds=11.0)
+    assert asked.patience(wait("topic"), 20.0) == 20.0, "never longer than the deadline"
+
+
+def test_a_wait_that_a_claim_is_about_ends_its_case_and_counts():
+    asked = waits()
+    for _ in range(ENOUGH):
+        assert not ended(asked, wait("topic"), done=False)
+    assert asked.patience(wait("topic"), 20.0) == BRIEF_S
+
+
+def test_numbers_are_alike_and_error_codes_are_not():
+    asked = waits()
+    for number in range(ENOUGH):
+        ended(asked, wait("topic", "topics[0].partitions[0].leader_id", number), done=False)
+        ended(asked, wait("topic", value=number), done=False)
+    assert asked.patience(wait("topic", "topics[0].partitions[0].leader_id", 9), 20.0) == BRIEF_S
+    assert asked.patience(wait("topic", value=9), 20.0) == 20.0
+
+
+def test_an_api_that_never_answers_is_waited_for_briefly():
+    asked = waits()
+    for _ in range(ENOUGH):
+        assert asked.for_answer("JoinGroup", 10.0) == 10.0
+        asked.answered(11, False, 10.0)
+    assert asked.for_answer("JoinGroup", 10.0) == BRIEF_S
+    assert asked.for_answer("SyncGroup", 10.0) == 10.0
+
+
+def test_a_connection_that_is_never_closed_is_waited_for_briefly():
+    asked = waits()
+    for _ in range(ENOUGH):
+        assert asked.for_answer(None, 10.0) == 10.0
+        asked.answered(None, False, 10.0)
+    assert asked.for_answer(None, 10.0) == BRIEF_S
+
+
+def test_what_was_cut_short_is_told():
+    asked = waits()
+    assert asked.memory.told() == []
+    for _ in range(ENOUGH + 3):
+        asked.for_answer("JoinGroup", 10.0)
+        asked.answered(11, False, 10.0)
+    assert asked.memory.told() == [
+        "waited for only briefly, for it had been in vain before: JoinGroup (3)"
+    ]
+
+
+def test_our_own_targets_are_waited_for_to_the_end():
+    asked = Waits()
+    for _ in range(OFTEN + 1):
+        assert not ended(asked, wait("topic"), done=False)
+    assert asked.patience(wait("topic"), 20.0) == 20.0

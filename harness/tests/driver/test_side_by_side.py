@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from harness.driver import side_by_side
-from harness.driver.side_by_side import Pool, Sharing
+from touchstone.harness.driver import side_by_side
+from touchstone.harness.driver.side_by_side import Pool, Sharing
 
 LONG_S = 60.0  # for what happens at once, on any machine
 
@@ -138,13 +138,13 @@ def test_what_a_piece_raises_is_raised_to_who_asks():
         pool.result("wrong")
 
 
-def test_second_pieces_run_one_by_one_when_all_first_ones_are_done():
+def test_few_pieces_are_done_again_one_by_one_when_all_others_are_done():
     events, gate = [], threading.Event()
 
     def twice(key):
         def first():
             events.append(key)
-            return lambda late: events.append(f"{key} again")
+            return lambda again: events.append(f"{key} again")
 
         return first
 
@@ -162,7 +162,7 @@ def test_second_pieces_run_one_by_one_when_all_first_ones_are_done():
     assert events[2] == "late" and sorted(events[3:]) == ["a again", "b again"]
 
 
-def test_second_pieces_are_told_when_they_take_longer_than_the_first(monkeypatch):
+def test_what_is_done_again_is_told_when_the_run_takes_too_long(monkeypatch):
     class Clock:
         now = 0.0
 
@@ -171,10 +171,11 @@ def test_second_pieces_are_told_when_they_take_longer_than_the_first(monkeypatch
 
     clock, late = Clock(), []
     monkeypatch.setattr(side_by_side, "time", clock)
-    monkeypatch.setattr(side_by_side, "SECOND_S", 5.0)
+    monkeypatch.setattr(side_by_side, "RUN_S", 25.0)
+    monkeypatch.setattr(side_by_side, "AGAIN_S", 5.0)
 
     def second(told):
-        late.append(told)
+        late.append(told.late)
         clock.now += 6.0
 
     def first():
@@ -184,10 +185,29 @@ def test_second_pieces_are_told_when_they_take_longer_than_the_first(monkeypatch
     pool = Pool([(key, first) for key in "abc"], jobs=1)
     for key in "abc":
         pool.result(key)
-    assert late == [False, False, False]  # 12 s for the first ones, and not more for these
+    assert late == [False, False, False], "12 s for the first ones leave 13 s"
+    monkeypatch.setattr(side_by_side, "RUN_S", 0.0)
     pool = Pool([("a", lambda: second), ("b", lambda: second)], jobs=1)
     pool.result("b")
     assert late[-2:] == [False, True], "at least 5 s"
+
+
+def test_much_is_done_again_side_by_side_and_what_is_left_of_it_alone(monkeypatch):
+    monkeypatch.setattr(side_by_side, "FEW", 2)
+    meet, told = threading.Barrier(3, timeout=LONG_S), []
+
+    def alone(again):
+        told.append(again)
+
+    def beside(again):
+        assert not again.alone
+        meet.wait()
+        return alone
+
+    pool = Pool([(key, lambda: beside) for key in range(3)], jobs=3)
+    for key in range(3):
+        pool.result(key)
+    assert told == [side_by_side.Again(alone=True, late=False)] * 3
 
 
 def test_who_waits_is_told_now_and_then():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.driver import standing
-from harness.driver.standing import ENDED, SILENT, Standing
-from harness.target import Endpoint, Shape, StartFailed, Unavailable
-from harness.targets import probe
+from touchstone.harness.driver import standing
+from touchstone.harness.driver.standing import ENDED, SILENT, Standing
+from touchstone.harness.target import Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.targets import probe
 
 SHAPE = Shape()
 
@@ -68,6 +68,14 @@ def test_who_answers_is_alive(target):
         target.up = False
         assert one.death(watch, look=False) is None, "nobody looked"
     assert one.gone is None
+
+
+def test_who_dies_a_moment_later_is_seen(target, monkeypatch):
+    monkeypatch.setattr(standing.time, "sleep", lambda _: setattr(target, "up", False))
+    one = Standing(target)
+    with one.asked("a", target.endpoint, SHAPE) as watch:
+        assert one.death(watch, look=True) is None
+        assert one.death(watch, look=True, late=True).cases == ("a",)
 
 
 def test_the_end_of_a_strangers_target_is_the_end_of_the_run(target):

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from harness.bench.line import Line
-from harness.target import Shape
-from harness.targets import parse, probe
-from harness.tests.groups.sides import Side
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.errors import ErrorCode
+from touchstone.harness.bench.line import Line
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import parse, probe
+from touchstone.harness.tests.groups.sides import Side
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 EXAMPLES = int(os.environ.get("TOUCHSTONE_EXAMPLES", "30"))
 STEPS = 25

@@ -11,9 +11,9 @@ from __future__ import annotations
 import selectors
 from typing import Any
 
-from harness.bench.line import Line, frame
-from reference_impl.wire import headers
-from reference_impl.wire.apis import by_name
+from touchstone.harness.bench.line import Line, frame
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
 _IDS = ("member_id", "leader", "topic_id")
 _PRODUCER = "producer_id"

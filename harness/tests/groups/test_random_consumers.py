@@ -17,9 +17,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from harness.targets import parse
-from harness.tests.groups.lockstep import Lockstep, address, against, compare
-from harness.tests.groups.sides import Side
+from touchstone.harness.targets import parse
+from touchstone.harness.tests.groups.lockstep import Lockstep, address, against, compare
+from touchstone.harness.tests.groups.sides import Side
 
 RELEASE, SLOTS = "4.3", 4
 TOPICS = {"random-consumers": 4, "random-consumers-too": 2}

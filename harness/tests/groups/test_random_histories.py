@@ -17,9 +17,9 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from harness.targets import matrix
-from harness.tests.groups.lockstep import QUIET_S, Lockstep, apart, compare, patient
-from harness.tests.groups.sides import Side
+from touchstone.harness.targets import matrix
+from touchstone.harness.tests.groups.lockstep import QUIET_S, Lockstep, apart, compare, patient
+from touchstone.harness.tests.groups.sides import Side
 
 pytestmark = [
     pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow,

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from harness.targets import matrix, parse
-from harness.tests.groups.lockstep import (
+from touchstone.harness.targets import matrix, parse
+from touchstone.harness.tests.groups.lockstep import (
     Lockstep,
     address,
     against,
@@ -28,8 +28,8 @@ from harness.tests.groups.lockstep import (
     create,
     patient,
 )
-from harness.tests.groups.sides import Side
-from reference_impl.wire.records import build
+from touchstone.harness.tests.groups.sides import Side
+from touchstone.reference_impl.wire.records import build
 
 RELEASES = [release.name for release in matrix.releases()]
 SLOTS, PARTITIONS = 2, 2

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from random import Random
 
-from harness.history import FORMAT, History, Operation, place
-from harness.tests.histories.made import COMMITTED, UNCOMMITTED
+from touchstone.harness.history import FORMAT, History, Operation, place
+from touchstone.harness.tests.histories.made import COMMITTED, UNCOMMITTED
 
 
 def polls(history: History, isolation: str | None = None) -> list[Operation]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checkers.histories import judge
-from harness.history import BadHistory, dump, read
-from harness.tests.histories.made import history
+from touchstone.harness.checkers.histories import judge
+from touchstone.harness.history import BadHistory, dump, read
+from touchstone.harness.tests.histories.made import history
 
 HEAD = '{"history": 1}\n'
 SEND = '{"op": 1, "process": "p", "do": "send", "topic": "t", "partition": 0, "value": "a"}\n'

@@ -7,10 +7,16 @@ from random import Random
 
 import pytest
 
-from harness import history as histories
-from harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE, judge, properties
-from harness.tests.histories.lies import LIES, empty
-from harness.tests.histories.made import history
+from touchstone.harness import history as histories
+from touchstone.harness.checkers.histories import (
+    CONFORMS,
+    DIVERGES,
+    INCONCLUSIVE,
+    judge,
+    properties,
+)
+from touchstone.harness.tests.histories.lies import LIES, empty
+from touchstone.harness.tests.histories.made import history
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "histories").glob("*.jsonl"))
 NAMES = sorted(properties())

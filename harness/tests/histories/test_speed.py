@@ -1,4 +1,6 @@
-"""A long history is judged in seconds; `python -m harness.tests.histories.test_speed` prints them.
+"""A long history is judged in seconds.
+
+`python -m touchstone.harness.tests.histories.test_speed` prints them.
 
 The bound of issue 4 is 100,000 operations within a minute. A test that looks at a clock fails on a
 busy machine and proves nothing on an idle one, so what is tested is the cost that cannot be argued
@@ -12,8 +14,8 @@ import timeit
 
 import pytest
 
-from harness.checkers.histories import CONFORMS, judge
-from harness.tests.histories.made import history
+from touchstone.harness.checkers.histories import CONFORMS, judge
+from touchstone.harness.tests.histories.made import history
 
 OPERATIONS = 100_000
 

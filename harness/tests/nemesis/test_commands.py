@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.__main__ import main
-from harness.driver.crowd.producers import Producer
-from harness.history import dump
-from harness.tests.histories.made import history
-from reference_impl.io.server import serve
+from touchstone.harness.__main__ import main
+from touchstone.harness.driver.crowd.producers import Producer
+from touchstone.harness.history import dump
+from touchstone.harness.tests.histories.made import history
+from touchstone.reference_impl.io.server import serve
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "histories"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from harness import history as histories
-from harness.driver.crowd import Plan
-from harness.driver.crowd.member import Member
-from harness.driver.crowd.recorder import Recorder
-from reference_impl.client.flow import ClientError
+from touchstone.harness import history as histories
+from touchstone.harness.driver.crowd import Plan
+from touchstone.harness.driver.crowd.member import Member
+from touchstone.harness.driver.crowd.recorder import Recorder
+from touchstone.reference_impl.client.flow import ClientError
 
 NOWHERE = Plan(("127.0.0.1:1",), ("t",), pause_s=0.0)
 

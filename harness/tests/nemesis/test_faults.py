@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from harness import nemesis
-from harness.nemesis import campaign, evidence, faults
-from harness.nemesis.patient import Patient
-from harness.target import Endpoint, Shape
-from harness.targets import parse, probe
-from harness.targets.ground import GROUNDS, Disks, Grounds
-from reference_impl.io.client import Client
+from touchstone.harness import nemesis
+from touchstone.harness.nemesis import campaign, evidence, faults
+from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.target import Endpoint, Shape
+from touchstone.harness.targets import parse, probe
+from touchstone.harness.targets.ground import GROUNDS, Disks, Grounds
+from touchstone.reference_impl.io.client import Client
 
 ON_REFERENCE = ["clock-jump", "kill", "one-way", "partition", "pause", "slow-link", "stop"]
 ELSEWHERE = ["disk-error", "disk-full"]  # they need a disk of one's own under each broker

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checkers.histories import CONFORMS
-from harness.cli.nemesis import bootstrap_of, shape_of
-from harness.driver.crowd import Plan
-from harness.nemesis import campaign, faults
-from harness.nemesis.patient import Patient
-from harness.targets.ground import GROUNDS, Grounds
-from harness.targets.process import KafkaProcess
+from touchstone.harness.checkers.histories import CONFORMS
+from touchstone.harness.cli.nemesis import bootstrap_of, shape_of
+from touchstone.harness.driver.crowd import Plan
+from touchstone.harness.nemesis import campaign, faults
+from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.targets.ground import GROUNDS, Grounds
+from touchstone.harness.targets.process import KafkaProcess
 
 pytestmark = [pytest.mark.slow, pytest.mark.java, pytest.mark.live]
 GRANTED = {name: part().unsupported() for name, part in GROUNDS.items()}

@@ -19,15 +19,15 @@ from pathlib import Path
 
 import pytest
 
-from harness import history as histories
-from harness.checkers.histories import CONFORMS, Report, judge
-from harness.driver.crowd import Crowd, Plan, consumers
-from harness.driver.crowd.consumers import ISOLATIONS, poll, seek
-from reference_impl.broker.fault_plan import Rule
-from reference_impl.client.metadata import refresh
-from reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for
-from reference_impl.io.client import Client
-from reference_impl.io.server import RunningCluster, serve
+from touchstone.harness import history as histories
+from touchstone.harness.checkers.histories import CONFORMS, Report, judge
+from touchstone.harness.driver.crowd import Crowd, Plan, consumers
+from touchstone.harness.driver.crowd.consumers import ISOLATIONS, poll, seek
+from touchstone.reference_impl.broker.fault_plan import Rule
+from touchstone.reference_impl.client.metadata import refresh
+from touchstone.reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import RunningCluster, serve
 
 pytestmark = pytest.mark.slow
 LEADER, FIRST, SECOND = 0, 1, 2

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import history as histories
-from harness.checkers.histories import CONFORMS, Report, judge
-from harness.driver.crowd import Crowd, Plan
-from reference_impl.io.server import serve
+from touchstone.harness import history as histories
+from touchstone.harness.checkers.histories import CONFORMS, Report, judge
+from touchstone.harness.driver.crowd import Crowd, Plan
+from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow
 CONFIG = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}

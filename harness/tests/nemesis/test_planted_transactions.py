@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import history as histories
-from harness.checkers.histories import CONFORMS, Report, judge
-from harness.driver.crowd import Crowd, Plan
-from harness.driver.crowd.consumers import ISOLATIONS, poll, seek
-from harness.driver.crowd.transactions import producer_of
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
+from touchstone.harness import history as histories
+from touchstone.harness.checkers.histories import CONFORMS, Report, judge
+from touchstone.harness.driver.crowd import Crowd, Plan
+from touchstone.harness.driver.crowd.consumers import ISOLATIONS, poll, seek
+from touchstone.harness.driver.crowd.transactions import producer_of
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow
 CONFIG = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}

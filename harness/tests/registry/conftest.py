@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from harness.target import Unavailable
-from harness.targets import jvm, matrix, settings
-from harness.targets.child import Child
-from harness.targets.java import find_java
-from harness.targets.maven import kafka_home
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets import jvm, matrix, settings
+from touchstone.harness.targets.child import Child
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import kafka_home
 
 SECONDS = 60
 

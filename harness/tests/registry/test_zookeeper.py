@@ -11,12 +11,12 @@ import time
 import pytest
 from kazoo.client import KazooClient
 
-from reference_impl.cluster.znodes import RegistryError
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
-from reference_impl.tests.registry.real_trees import RELEASES, plain, real
-from reference_impl.tests.registry.test_znodes import FEW, MANY
-from reference_impl.wire.records import build
+from touchstone.reference_impl.cluster.znodes import RegistryError
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.registry.real_trees import RELEASES, plain, real
+from touchstone.reference_impl.tests.registry.test_znodes import FEW, MANY
+from touchstone.reference_impl.wire.records import build
 
 pytestmark = [pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow]
 SECONDS = 30

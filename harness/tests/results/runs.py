@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.tests.spark.made import NOTE, case_row, header
+from touchstone.harness.tests.spark.made import NOTE, case_row, header
 
 TARGET = "kfake@0.1"
 

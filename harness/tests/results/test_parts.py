@@ -9,12 +9,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from harness import tally
-from harness.cli import join
-from harness.known import Pin
-from harness.results import jsonl, parts, rows
-from harness.spark import inputs, plain
-from harness.tests.spark.made import case_row
+from touchstone.harness import tally
+from touchstone.harness.cli import join
+from touchstone.harness.known import Pin
+from touchstone.harness.results import jsonl, parts, rows
+from touchstone.harness.spark import inputs, plain
+from touchstone.harness.tests.spark.made import case_row
 
 TARGET, COUNT = "reference@4.3", 3
 CASES = [f"topics.claim-{number}[v1]" for number in range(7)]
@@ -47,7 +47,8 @@ def test_parts_are_joined_into_what_one_process_writes(tmp_path):
     write(tmp_path)
     assert join.main(tmp_path) == tally.CONFORMED
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "index.html", *(f"{TARGET}.{end}" for end in ("jsonl", "junit.xml", "manifest.json")),
+        "SHA256SUMS", "badge.json", "badge.svg", "index.html",
+        *(f"{TARGET}.{end}" for end in ("jsonl", "junit.xml", "manifest.json")),
         "summary.md",
     ]  # fmt: skip
     found = jsonl.read(tmp_path / f"{TARGET}.jsonl")

@@ -6,10 +6,10 @@ import html.parser
 
 import pytest
 
-from harness.known import FIXED, Surprise
-from harness.results import jsonl, page, run_folder, side_by_side, summary
-from harness.results.summary import Report
-from harness.tests.results.runs import TARGET, difference, failing, head, rows
+from touchstone.harness.known import FIXED, Surprise
+from touchstone.harness.results import jsonl, page, run_folder, side_by_side, summary
+from touchstone.harness.results.summary import Report
+from touchstone.harness.tests.results.runs import TARGET, difference, failing, head, rows
 
 REPORT = Report(head(), rows(), [Surprise(FIXED, "k-1", "it conforms")])
 
@@ -50,6 +50,30 @@ def test_a_run_without_a_difference_says_so_and_its_scope():
     lines = summary.lines(Report(head(planned=1), rows()[:1]))
     assert lines[1] == "kfake@0.1 against recorded@4.3: no new difference"
     assert lines[-1].startswith("scope of Kafka 0.1: 1 of 1 cases judged")
+
+
+def test_a_run_that_judged_nothing_does_not_call_that_no_difference():
+    assert summary.headline(Report(head(), rows()[-1:])).endswith("no case could be judged")
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ({"profiles": ["quick", "limits"], "configured": False}, "profile quick and limits"),
+        ({"profiles": [], "configured": True}, "each claim got those that it wants"),
+        ({"profiles": [], "configured": False}, "no profile was named"),
+    ],
+)
+def test_every_report_says_with_which_settings_the_target_was_judged(told, line):
+    report = Report(head(**told), rows())
+    shown = ["\n".join(summary.lines(report)), summary.markdown([report]),
+             page.render([report], lambda row: None)]  # fmt: skip
+    assert [line in text for text in shown] == [True, True, True], line
+
+
+def test_rows_of_older_runs_do_not_say_with_which_settings():
+    older = {k: v for k, v in head().items() if k not in ("profiles", "configured")}
+    assert not any(line.startswith("settings:") for line in summary.lines(Report(older, rows())))
 
 
 def test_markdown_shows_what_stands_in_answers_as_it_is():

@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 
-from harness.target import Unavailable
-from harness.targets.java import find_java
-from harness.targets.maven import class_path, kafka_home
-from reference_impl.wire.apis import API
-from reference_impl.wire.embedded import (
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import class_path, kafka_home
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.embedded import (
     consumer_group_records,
     consumer_offsets,
     control_records,
@@ -23,9 +23,9 @@ from reference_impl.wire.embedded import (
     streams_group_records,
     transaction_state,
 )
-from reference_impl.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
-from reference_impl.wire.headers import RESPONSE_HEADER
-from reference_impl.wire.schema import Message, tagged, untagged
+from touchstone.reference_impl.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
+from touchstone.reference_impl.wire.headers import RESPONSE_HEADER
+from touchstone.reference_impl.wire.schema import Message, tagged, untagged
 
 from .jar_facts import facts, messages, our_name, printed, versions_of, within
 

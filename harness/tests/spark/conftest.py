@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.report import NAMES
-from harness.spark import session
-from harness.tests.spark.golden import golden, written
+from touchstone.harness.cli.report import NAMES
+from touchstone.harness.spark import session
+from touchstone.harness.tests.spark.golden import golden, written
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.spark import inputs, report
-from harness.tests.spark import made
+from touchstone.harness.spark import inputs, report
+from touchstone.harness.tests.spark import made
 
 PRODUCTS = ("index.html", "summary.json", "summary.md")
 ODD = "a b[1]{x}*%20é:1"

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from harness.results import rows
+from touchstone.harness.results import rows
 
 VERDICT = {
     "C": "CONFORMS",

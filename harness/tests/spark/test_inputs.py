@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.spark import inputs
-from harness.tests.spark import made
+from touchstone.harness.spark import inputs
+from touchstone.harness.tests.spark import made
 
 CASES = {"topics.refused[v0]": "C", "topics.refused[v1]": "D"}
 

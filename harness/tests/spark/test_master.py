@@ -16,8 +16,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from harness.cli import report
-from harness.tests.spark.golden import PRODUCTS, golden
+from touchstone.harness.cli import report
+from touchstone.harness.tests.spark.golden import PRODUCTS, golden
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark_here")]
 
@@ -78,7 +78,8 @@ def test_a_cluster_writes_the_bytes_that_this_machine_writes(
 ) -> None:
     golden(tmp_path / "results")
     done = subprocess.run(
-        [sys.executable, "-m", "harness", "report", "results", "--out", "out", "--master", master],
+        [sys.executable, "-m", "touchstone", "report", "results", "--out", "out",
+         "--master", master],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.spark import inputs, plain
-from harness.tests.spark import made
+from touchstone.harness.spark import inputs, plain
+from touchstone.harness.tests.spark import made
 
 COUNTS = dict.fromkeys(plain.COLUMNS, 0)
 

@@ -10,11 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import report as cli
-from harness.spark import report
-from harness.spark.page import DETAIL_BYTES
-from harness.tests.spark import made
-from harness.tests.spark.golden import EVIL, HISTORY, ODD, PRODUCTS, WAVERED, golden, written
+from touchstone.harness.cli import report as cli
+from touchstone.harness.spark import report
+from touchstone.harness.spark.page import DETAIL_BYTES
+from touchstone.harness.tests.spark import made
+from touchstone.harness.tests.spark.golden import (
+    EVIL,
+    HISTORY,
+    ODD,
+    PRODUCTS,
+    WAVERED,
+    golden,
+    written,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark_here")]
 
@@ -241,7 +249,7 @@ def test_a_second_report_has_the_same_bytes_and_leaves_nothing_else(
     work = tmp_path / "work"
     work.mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "harness", "report", "../copy/results", "--out", "../copy/out"],
+        [sys.executable, "-m", "touchstone", "report", "../copy/results", "--out", "../copy/out"],
         cwd=work,
         capture_output=True,
         text=True,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli import report
-from harness.tests.spark import made
+from touchstone.harness.cli import report
+from touchstone.harness.tests.spark import made
 
 CASES = {"topics.refused[v0]": "C", "topics.refused[v1]": "D"}
 
@@ -90,7 +90,7 @@ def test_a_long_list_of_refusals_is_cut_and_counted(tmp_path: Path) -> None:
 def test_without_pyspark_the_command_still_imports_and_judges(tmp_path: Path) -> None:
     made.results(tmp_path / "r", "n-01", "reference@4.3", CASES)
     program = "import sys; sys.modules.update(pyspark=None, jinja2=None, py4j=None)\n"
-    program += "from harness.cli.report import command; command()"
+    program += "from touchstone.harness.cli.report import command; command()"
     done = subprocess.run(
         [sys.executable, "-c", program, "r", "--out", "out"],
         cwd=tmp_path,

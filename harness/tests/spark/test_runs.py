@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.spark import inputs, runs
-from harness.tests.spark import made
+from touchstone.harness.spark import inputs, runs
+from touchstone.harness.tests.spark import made
 
 CASES = {"topics.refused[v0]": "C"}
 

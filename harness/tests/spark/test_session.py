@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.spark import session
+from touchstone.harness.spark import session
 
 SAYS = "#!/bin/sh\necho 'openjdk version \"{version}\" 2026-01-01' >&2\n"
 LACKS = "#!/bin/sh\necho 'Error: module jdk.incubator.vector not found' >&2\nexit 1\n"

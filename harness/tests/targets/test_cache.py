@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from harness.targets.cache import cache_dir, kept
+from touchstone.harness.targets.cache import cache_dir, kept
 
 pytestmark = pytest.mark.timeout(60)
 

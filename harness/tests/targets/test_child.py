@@ -12,7 +12,7 @@ import textwrap
 
 import pytest
 
-from harness.targets.child import Child, Watchdog, remove
+from touchstone.harness.targets.child import Child, Watchdog, remove
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -126,7 +126,7 @@ def test_a_killed_parent_leaves_no_child_and_no_folder(tmp_path):
     program = f"""
         import sys
         from pathlib import Path
-        from harness.targets.child import Child, Watchdog
+        from touchstone.harness.targets.child import Child, Watchdog
         argv = ["/bin/sh", "-c", {STAYS.format(trap="")!r}, "child", {str(tmp_path / "fifo")!r}]
         here = Path({str(folder)!r})
         Child(argv, log=here / "log", cwd=here, watchdog=Watchdog(here)).start()

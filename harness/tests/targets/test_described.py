@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.target import Shape, StartFailed, Target, Unavailable
-from harness.targets import parse, probe, tools
-from harness.targets.process import free_ports
+from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.targets import parse, probe, tools
+from touchstone.harness.targets.process import free_ports
 
 BROKER = Path(__file__).with_name("small_broker.py")
 NAMES = """
@@ -274,8 +274,8 @@ def test_a_killed_run_leaves_no_process(tmp_path, described):
     described(text)
     program = f"""
         import sys
-        from harness.target import Shape
-        from harness.targets import parse
+        from touchstone.harness.target import Shape
+        from touchstone.harness.targets import parse
         parse({str(tmp_path / "small.toml")!r}).start(Shape())
         print("started", flush=True)
         sys.stdin.read()
@@ -289,7 +289,7 @@ def test_a_killed_run_leaves_no_process(tmp_path, described):
 
 
 def test_only_so_many_processes_live_at_a_time(described, monkeypatch):
-    monkeypatch.setattr("harness.targets.described.MOST_PROCESSES", 2)
+    monkeypatch.setattr("touchstone.harness.targets.described.MOST_PROCESSES", 2)
     target = described(ARGUMENTS + "[start.settings]\nas = 'arguments'\neach = '{key}={value}'")
     shapes = [Shape(config={"num.partitions": count}) for count in (1, 2, 3)]
     alive = [children(target.start(shape))[0] for shape in shapes]

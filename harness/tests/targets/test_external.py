@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from harness.target import Shape, Target, Unavailable
-from harness.targets.external import ExternalTarget
-from harness.targets.liars import LIARS, LyingServer
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.target import Shape, Target, Unavailable
+from touchstone.harness.targets import facts, parse, probe
+from touchstone.harness.targets.external import ExternalTarget
+from touchstone.harness.targets.liars import LIARS, LyingServer
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 RANGES = [{"api_key": 18, "min_version": 0, "max_version": 3}]
 
@@ -73,6 +77,7 @@ def test_brokers_are_told_by_their_ids_and_racks():
     [
         (1, "", Shape()),
         (3, "", Shape(3)),
+        (3, "xxx", Shape(3)),
         (3, "", Shape()),
         (1, "r", Shape()),
         (4, "", Shape(1)),
@@ -99,6 +104,7 @@ def test_a_shape_that_it_has_is_given_whatever_it_is_called(brokers, racks, shap
         (3, "xxy", Shape(3, ("a", "b", "c")), "racks like a, b, c are wanted, .* has x, x, y"),
         (3, "xyz", Shape(3, ("a", "a", "b")), "racks like a, a, b are wanted, .* has x, y, z"),
         (3, "xyz", Shape(3), "brokers without racks are wanted"),
+        (3, "xxy", Shape(3), "brokers without racks are wanted"),
     ],
 )
 def test_a_shape_that_it_does_not_have_is_unavailable(brokers, racks, shape, reason):
@@ -132,3 +138,44 @@ def test_who_does_not_speak_kafka_is_a_target_all_the_same(name):
         assert target.release is None
         with pytest.raises(Unavailable, match="does not tell its brokers"):
             target.start(Shape(3))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lost"),
+    [(3, 3, False), (3, 0, False), (3, -1, True), (-1, -1, False), (-1, 2, False)],
+)
+def test_a_broker_that_led_coordinators_may_lead_none_after_faults(
+    monkeypatch, before, after, lost
+):
+    """Then its cluster is started anew: claims are promised that it coordinates."""
+    told = iter([before, after])
+    monkeypatch.setattr(
+        facts, "internal_topics", lambda *asked: {"__consumer_offsets": (50, next(told))}
+    )
+    with serve(brokers=3) as cluster:
+        target = parse(",".join(cluster.bootstrap))
+        shape = Shape(3)
+        assert target.start(shape).internal == {"__consumer_offsets": (50, max(before, 0))}
+        assert target.coordinates_no_more() is lost
+        assert target.start(shape).internal == {"__consumer_offsets": (50, max(after, 0))}
+
+
+@pytest.mark.parametrize(
+    ("release", "racks", "shape", "first"),
+    [
+        ("1.0", "", Shape(3), 2),
+        ("1.0", "a,b,c", Shape(3, ("x", "y", "z")), 2),
+        ("1.0", "a,a,b", Shape(3, ("x", "x", "y")), 0),  # where racks let it be
+        ("4.3", "", Shape(3), 0),
+    ],
+)
+def test_before_kraft_the_first_of_several_brokers_is_the_controller(
+    monkeypatch, release, racks, shape, first
+):
+    """Others refuse what only it can do. Under KRaft any broker hands it on."""
+    look = probe.metadata
+    monkeypatch.setattr(probe, "metadata", lambda *asked: replace(look(*asked), controller=2))
+    named = racks.split(",") if racks else ()
+    with serve(brokers=3, release=release, racks=named) as cluster:
+        endpoint = parse(",".join(cluster.bootstrap)).start(shape)
+    assert endpoint.ids[0] == first and sorted(endpoint.ids) == [0, 1, 2]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.target import Setting
-from harness.targets import facts
-from harness.targets.liars import LyingServer
-from harness.targets.lies import HangUp
-from reference_impl.wire import headers
-from reference_impl.wire.apis import API
+from touchstone.harness.target import Setting
+from touchstone.harness.targets import facts
+from touchstone.harness.targets.liars import LyingServer
+from touchstone.harness.targets.lies import HangUp
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import API
 
 OFFERED = dict.fromkeys(range(100), (0, 12))
 SECONDS = 60.0
@@ -84,10 +84,10 @@ def test_the_home_is_the_first_partition_that_the_broker_leads_in_both():
     assert found == {"__consumer_offsets": (4, 2), "__transaction_state": (3, 2)}
 
 
-def test_without_a_common_one_it_is_partition_0():
+def test_without_a_common_one_there_is_none():
     told = topics(consumer_offsets=[1, 2], transaction_state=[2, 1])
     found = internal(FindCoordinator=COORDINATED, Metadata=told)
-    assert found == {"__consumer_offsets": (2, 0), "__transaction_state": (2, 0)}
+    assert found == {"__consumer_offsets": (2, -1), "__transaction_state": (2, -1)}
 
 
 def test_topics_that_are_being_made_are_waited_for():

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness.targets.ground import GROUNDS, Clocks, Disks, Grounds, Namespaces
+from touchstone.harness.targets.ground import GROUNDS, Clocks, Disks, Grounds, Namespaces
 
 CLOCKS = "import time; print(time.time(), time.monotonic())"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.target import Shape, Unavailable
-from harness.targets import image, parse, probe
+from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.targets import image, parse, probe
 
 HERE = Path(__file__).parent
 FILE = """

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.target import Shape
-from harness.targets import matrix, parse, probe, shipped
-from harness.targets.launch import properties
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import matrix, parse, probe, shipped
+from touchstone.harness.targets.launch import properties
 
 RELEASES = [release.name for release in matrix.releases()]
 # How many APIs each release advertises to clients, seen on the brokers themselves.

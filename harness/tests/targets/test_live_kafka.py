@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.target import Shape, StartFailed
-from harness.targets import matrix, parse, probe
-from harness.targets.process import KafkaProcess
+from touchstone.harness.target import Shape, StartFailed
+from touchstone.harness.targets import matrix, parse, probe
+from touchstone.harness.targets.process import KafkaProcess
 
 pytestmark = [pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow]
 RELEASES = [release.name for release in matrix.releases()]
@@ -96,7 +96,7 @@ def test_a_broker_that_cannot_start_says_why(target):
 
 
 def test_only_so_many_processes_live_at_a_time(monkeypatch):
-    monkeypatch.setattr("harness.targets.process.MOST_PROCESSES", 2)
+    monkeypatch.setattr("touchstone.harness.targets.process.MOST_PROCESSES", 2)
     target = KafkaProcess("4.3")
     reason = target.available()
     if reason:

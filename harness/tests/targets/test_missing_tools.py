@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from harness.target import Shape, Unavailable
-from harness.targets import java, maven, parse
+from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.targets import java, maven, parse
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_no_docker_engine(bare, tmp_path, monkeypatch):
 
 
 def test_no_docker_package(monkeypatch):
-    monkeypatch.delitem(sys.modules, "harness.targets.container", raising=False)
+    monkeypatch.delitem(sys.modules, "touchstone.harness.targets.container", raising=False)
     monkeypatch.setitem(sys.modules, "docker", None)
     target = parse("docker@4.3")
     assert target.available() == "no Python package 'docker'"
@@ -133,7 +133,7 @@ def test_no_docker_package(monkeypatch):
 
 
 def test_a_missing_file_of_our_own_is_not_a_missing_tool(monkeypatch):
-    monkeypatch.setitem(sys.modules, "harness.targets.process", None)
+    monkeypatch.setitem(sys.modules, "touchstone.harness.targets.process", None)
     with pytest.raises(ModuleNotFoundError):
         parse("kafka@4.3")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.target import KINDS, Target
-from harness.targets import UnknownTarget, addresses, matrix, parse
+from touchstone.harness.target import KINDS, Target
+from touchstone.harness.targets import UnknownTarget, addresses, matrix, parse
 
 
 @pytest.mark.parametrize(

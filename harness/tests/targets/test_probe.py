@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness.targets import probe
+from touchstone.harness.targets import probe
 
 ID = probe._CORRELATION
 ROWS = struct.pack(">hihhhhhh", 0, 2, 0, 3, 13, 18, 0, 4)

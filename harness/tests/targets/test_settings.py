@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.target import Shape
-from harness.targets import matrix, settings
+from touchstone.harness.target import Shape
+from touchstone.harness.targets import matrix, settings
 
 RELEASES = [release.name for release in matrix.releases()]
 KRAFT = [release.name for release in matrix.releases() if release.kraft]

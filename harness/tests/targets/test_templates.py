@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.targets import templates
+from touchstone.harness.targets import templates
 
 VALUES = {"port": "9092", "rack": "", "host": "localhost", "port.controller": "9093"}
 

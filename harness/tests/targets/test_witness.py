@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checkers import check_all
-from harness.compare import compare
-from harness.driver import run, runner
-from harness.target import Shape, Target
-from harness.targets import parse
-from harness.tests.witness import RELEASES, golden, witness
+from touchstone.harness.checkers import check_all
+from touchstone.harness.compare import compare
+from touchstone.harness.driver import run, runner
+from touchstone.harness.target import Shape, Target
+from touchstone.harness.targets import parse
+from touchstone.harness.tests.witness import RELEASES, golden, witness
 
 
 def differs(target, release):

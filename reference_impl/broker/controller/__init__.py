@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference_impl.broker.controller import kraft, zookeeper
-from reference_impl.broker.controller.outcome import NewTopic, Outcome
+from touchstone.reference_impl.broker.controller import kraft, zookeeper
+from touchstone.reference_impl.broker.controller.outcome import NewTopic, Outcome
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 __all__ = ["NewTopic", "Outcome", "of"]
 

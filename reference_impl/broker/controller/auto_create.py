@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import topic_names
-from reference_impl.broker.controller import kraft, zookeeper
-from reference_impl.broker.controller.outcome import (
+from touchstone.reference_impl.broker import topic_names
+from touchstone.reference_impl.broker.controller import kraft, zookeeper
+from touchstone.reference_impl.broker.controller.outcome import (
     default_partitions,
     default_replication,
     seats,
 )
-from reference_impl.cluster import racks
-from reference_impl.cluster.racks import PlacementError, StripedPlacer
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster import racks
+from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 OFFSETS, TRANSACTIONS, SHARES = (
     "__consumer_offsets",

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import config_values, config_view
-from reference_impl.broker.config_values import ValueRefused
+from touchstone.reference_impl.broker import config_values, config_view
+from touchstone.reference_impl.broker.config_values import ValueRefused
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 ALL = ""  # the name of all brokers together
 _FIXED = "Cannot update these configs dynamically"

@@ -25,16 +25,16 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import registry
-from reference_impl.broker.controller import controller_frames
-from reference_impl.broker.effects import Connection, Request
-from reference_impl.broker.forwarding import QUORUM
-from reference_impl.cluster.replica import NO_LEADER, LeaderState
-from reference_impl.cluster.topology import Change, Controlled, Everything, Gone, Node
-from reference_impl.wire.headers import RequestHeader
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.controller import controller_frames
+from touchstone.reference_impl.broker.effects import Connection, Request
+from touchstone.reference_impl.broker.forwarding import QUORUM
+from touchstone.reference_impl.cluster.replica import NO_LEADER, LeaderState
+from touchstone.reference_impl.cluster.topology import Change, Controlled, Everything, Gone, Node
+from touchstone.reference_impl.wire.headers import RequestHeader
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.controller")
 RETRY_MS = 100

@@ -14,16 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_view, group_settings, metrics_settings, topic_names
-from reference_impl.broker.config_values import ValueRefused
-from reference_impl.broker.control import controller_of
-from reference_impl.broker.controller import broker_settings, topic_settings
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import (
+    config_view,
+    group_settings,
+    metrics_settings,
+    topic_names,
+)
+from touchstone.reference_impl.broker.config_values import ValueRefused
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.broker.controller import broker_settings, topic_settings
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MIN_ISR = "min.insync.replicas"

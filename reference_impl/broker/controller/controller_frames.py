@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from reference_impl.broker.controller_requests import by_topic
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import Cluster, Gone, Node
-from reference_impl.cluster.view import NO_TOPIC_ID
+from touchstone.reference_impl.broker.controller_requests import by_topic
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import Cluster, Gone, Node
+from touchstone.reference_impl.cluster.view import NO_TOPIC_ID
 
 DELETED = -2
 FIRST_WITH_MOVES = FIRST_WITH_STOP_EPOCHS = 3

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import topic_names
-from reference_impl.broker.config_values import ValueRefused
-from reference_impl.broker.controller import topic_settings
-from reference_impl.broker.controller.outcome import (
+from touchstone.reference_impl.broker import topic_names
+from touchstone.reference_impl.broker.config_values import ValueRefused
+from touchstone.reference_impl.broker.controller import topic_settings
+from touchstone.reference_impl.broker.controller.outcome import (
     UNSET,
     NewTopic,
     Outcome,
@@ -26,13 +26,13 @@ from reference_impl.broker.controller.outcome import (
     grow,
     seats,
 )
-from reference_impl.cluster.racks import PlacementError, StripedPlacer
-from reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
+from touchstone.reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 MAX_RECORDS = 10_000  # of one operation on the metadata log
 

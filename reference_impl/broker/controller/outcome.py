@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.cluster.racks import Seat
-from reference_impl.cluster.topology import NO_TOPIC_ID, Cluster
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster.racks import Seat
+from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID, Cluster
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 Rows = list[list[int]]  # of replicas, one for each partition
 Growth = tuple[str, int, Rows | None]  # a topic, how many partitions, where new ones are to be

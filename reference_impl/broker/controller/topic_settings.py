@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_values
-from reference_impl.broker.config_values import ValueRefused
-from reference_impl.broker.personas import config_rows, topic_configs
-from reference_impl.broker.personas.config_rows import ConfigDefinition
+from touchstone.reference_impl.broker import config_values
+from touchstone.reference_impl.broker.config_values import ValueRefused
+from touchstone.reference_impl.broker.personas import config_rows, topic_configs
+from touchstone.reference_impl.broker.personas.config_rows import ConfigDefinition
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 FORMAT = "message.format.version"
 

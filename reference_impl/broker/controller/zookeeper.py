@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from reference_impl.broker import topic_names
-from reference_impl.broker.config_values import ValueRefused
-from reference_impl.broker.control import controller_of
-from reference_impl.broker.controller import topic_settings
-from reference_impl.broker.controller.outcome import (
+from touchstone.reference_impl.broker import topic_names
+from touchstone.reference_impl.broker.config_values import ValueRefused
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.broker.controller import topic_settings
+from touchstone.reference_impl.broker.controller.outcome import (
     UNSET,
     NewTopic,
     Outcome,
@@ -29,14 +29,14 @@ from reference_impl.broker.controller.outcome import (
     grow,
     seats,
 )
-from reference_impl.cluster import racks
-from reference_impl.cluster.racks import PlacementError
-from reference_impl.cluster.topology import NO_TOPIC_ID
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster import racks
+from touchstone.reference_impl.cluster.racks import PlacementError
+from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.broker import Broker
 
 PLACEMENT_CODES = {
     "partitions": ErrorCode.INVALID_PARTITIONS,

@@ -21,17 +21,17 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Hangup, NoReply, Request, Wait
-from reference_impl.broker.partitions import leader_of, locate, log_key, name_of
-from reference_impl.broker.produced_in_transaction import Refusal, Refusals, verify
-from reference_impl.broker.produced_in_transaction import transactional as in_transaction
-from reference_impl.cluster.replica import Replica
-from reference_impl.cluster.topology import INTERNAL_TOPICS
-from reference_impl.log.rules import LogError
-from reference_impl.log.validation import codec_of
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import ZSTD, RecordError, entries
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Hangup, NoReply, Request, Wait
+from touchstone.reference_impl.broker.partitions import leader_of, locate, log_key, name_of
+from touchstone.reference_impl.broker.produced_in_transaction import Refusal, Refusals, verify
+from touchstone.reference_impl.broker.produced_in_transaction import transactional as in_transaction
+from touchstone.reference_impl.cluster.replica import Replica
+from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.log.validation import codec_of
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import ZSTD, RecordError, entries
 
 ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal topics
 ACKS = (-1, 0, 1)

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Hangup, Request
-from reference_impl.broker.partitions import CONSUMER, DEBUGGING, locate
-from reference_impl.cluster.replica import Replica
-from reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Hangup, Request
+from touchstone.reference_impl.broker.partitions import CONSUMER, DEBUGGING, locate
+from touchstone.reference_impl.cluster.replica import Replica
+from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
-from reference_impl.broker.control import named_controller
-from reference_impl.broker.controller import auto_create
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
-from reference_impl.cluster.view import SeenTopic
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from touchstone.reference_impl.broker.control import named_controller
+from touchstone.reference_impl.broker.controller import auto_create
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
+from touchstone.reference_impl.cluster.view import SeenTopic
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 FIRST_BY_ID = 12
 FIRST_TO_NAME_LISTENERS = 6  # KIP-226

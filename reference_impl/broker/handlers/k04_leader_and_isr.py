@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.controller_requests import (
+from touchstone.reference_impl.broker.controller_requests import (
     by_topic,
     check_broker_epoch,
     check_controller_epoch,
 )
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import NO_TOPIC_ID
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 Row = tuple[str, dict[str, Any]]
 

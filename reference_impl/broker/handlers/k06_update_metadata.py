@@ -11,14 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.controller.controller_frames import told_brokers, told_partitions
-from reference_impl.broker.controller_requests import check_broker_epoch, check_controller_epoch
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.controller.controller_frames import (
+    told_brokers,
+    told_partitions,
+)
+from touchstone.reference_impl.broker.controller_requests import (
+    check_broker_epoch,
+    check_controller_epoch,
+)
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:

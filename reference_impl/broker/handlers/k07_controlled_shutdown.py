@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.control import controller_of, is_controller
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.control import controller_of, is_controller
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 UNSAID = -1
 

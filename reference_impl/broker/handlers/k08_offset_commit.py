@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from reference_impl.broker import committed, group_log
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinator_of, refusal, waiting
-from reference_impl.broker.share_groups import is_shared
-from reference_impl.cluster.topology import Topic
-from reference_impl.group.commits import may_commit
-from reference_impl.group.consumer_requests import commit_fault
-from reference_impl.group.members import Group, Ticket
-from reference_impl.group.modern import Place
-from reference_impl.group.offsets import Stored
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import committed, group_log
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.share_groups import is_shared
+from touchstone.reference_impl.cluster.topology import Topic
+from touchstone.reference_impl.group.commits import may_commit
+from touchstone.reference_impl.group.consumer_requests import commit_fault
+from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.modern import Place
+from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
 _NONE = int(ErrorCode.NONE)

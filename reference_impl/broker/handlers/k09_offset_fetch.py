@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import committed
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
-from reference_impl.broker.handlers.k08_offset_commit import zookeeper
-from reference_impl.group.consumer_requests import fetch_fault
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import committed
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
+from touchstone.reference_impl.broker.handlers.k08_offset_commit import zookeeper
+from touchstone.reference_impl.group.consumer_requests import fetch_fault
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_WITH_MEMBER, FIRST_BY_ID = 2, 8, 9, 10
 NO_OFFSET, NO_EPOCH = -1, -1

@@ -13,16 +13,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.controller import auto_create
-from reference_impl.broker.effects import Hangup
-from reference_impl.broker.handlers.k32_describe_configs import MALFORMED
-from reference_impl.cluster.topology import Node
-from reference_impl.group.placement import partition_for
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.controller import auto_create
+from touchstone.reference_impl.broker.effects import Hangup
+from touchstone.reference_impl.broker.handlers.k32_describe_configs import MALFORMED
+from touchstone.reference_impl.cluster.topology import Node
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 TOPICS = {

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import consumer_groups, group_log
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinator_of, refusal, waiting
-from reference_impl.broker.share_groups import is_shared
-from reference_impl.group import log_records
-from reference_impl.group.exchange import Join
-from reference_impl.group.members import Group
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import consumer_groups, group_log
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.share_groups import is_shared
+from touchstone.reference_impl.group import log_records
+from touchstone.reference_impl.group.exchange import Join
+from touchstone.reference_impl.group.members import Group
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7, 9
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.consumer_groups import classic_heartbeat
-from reference_impl.broker.effects import Request
-from reference_impl.broker.groups import coordinator_of, refusal
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.consumer_groups import classic_heartbeat
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import consumer_groups
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinator_of, refusal, waiting
-from reference_impl.group.members import Ticket
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import consumer_groups
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_BATCHED = 3
 

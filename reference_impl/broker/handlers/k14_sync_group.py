@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import consumer_groups
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinator_of, refusal, waiting
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import consumer_groups
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_NAMED = 5
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reference_impl.broker import group_log
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.groups import coordinator_of, state_name
-from reference_impl.broker.share_groups import SHARE, groups_of
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import group_log
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.groups import coordinator_of, state_name
+from touchstone.reference_impl.broker.share_groups import SHARE, groups_of
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 CLASSIC, CONSUMER = "classic", "consumer"
 

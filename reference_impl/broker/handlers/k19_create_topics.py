@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_view, controller
-from reference_impl.broker.controller.outcome import NewTopic, Outcome, has_leaders
-from reference_impl.broker.effects import Wait
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import config_view, controller
+from touchstone.reference_impl.broker.controller.outcome import NewTopic, Outcome, has_leaders
+from touchstone.reference_impl.broker.effects import Wait
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import controller
-from reference_impl.broker.controller.outcome import Outcome
-from reference_impl.broker.effects import Wait
-from reference_impl.cluster.topology import NO_TOPIC_ID
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import controller
+from touchstone.reference_impl.broker.controller.outcome import Outcome
+from touchstone.reference_impl.broker.effects import Wait
+from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 
 def _rows(request: Request) -> list[tuple[str | None, bytes]]:

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.partitions import locate, log_key
-from reference_impl.cluster.topology import INTERNAL_TOPICS
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.partitions import locate, log_key
+from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1

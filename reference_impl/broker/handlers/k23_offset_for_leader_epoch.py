@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.partitions import locate
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 UNDEFINED = -1
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import waiting
-from reference_impl.broker.transactions import coordinator_of
-from reference_impl.group.members import Ticket
-from reference_impl.txn.coordinator import Producer
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import waiting
+from touchstone.reference_impl.broker.transactions import coordinator_of
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_FENCED, FIRST_BATCHED = 2, 4
 OLD = "v3_and_below_"

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import number, waiting
-from reference_impl.broker.handlers.k22_init_producer_id import in_words_of
-from reference_impl.broker.transactions import coordinator_of
-from reference_impl.group.placement import partition_for
-from reference_impl.txn.coordinator import Producer
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import number, waiting
+from touchstone.reference_impl.broker.handlers.k22_init_producer_id import in_words_of
+from touchstone.reference_impl.broker.transactions import coordinator_of
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_FENCED = 2
 

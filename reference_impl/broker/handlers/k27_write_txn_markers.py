@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import waiting
-from reference_impl.broker.marker_writing import Mark, write
-from reference_impl.group.members import Ticket
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import waiting
+from touchstone.reference_impl.broker.marker_writing import Mark, write
+from touchstone.reference_impl.group.members import Ticket
 
 Codes = dict[tuple[int, str, int], int | None]
 

@@ -15,21 +15,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import committed, group_log, verification
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import coordinator_of, refusal, waiting
-from reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
-from reference_impl.broker.share_groups import is_shared
-from reference_impl.group.commits import may_commit_in_transaction
-from reference_impl.group.consumer_requests import commit_fault
-from reference_impl.group.coordinator import Coordinator
-from reference_impl.group.members import Group, Ticket
-from reference_impl.group.offsets import Stored
-from reference_impl.txn.coordinator import Producer
-from reference_impl.txn.transaction import NO_PRODUCER_ID
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import committed, group_log, verification
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
+from touchstone.reference_impl.broker.share_groups import is_shared
+from touchstone.reference_impl.group.commits import may_commit_in_transaction
+from touchstone.reference_impl.group.consumer_requests import commit_fault
+from touchstone.reference_impl.group.coordinator import Coordinator
+from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.txn.transaction import NO_PRODUCER_ID
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_ABORTABLE, FIRST_ADDING, FIRST_LOADING = 4, 5, 2
 Key = tuple[str, int]

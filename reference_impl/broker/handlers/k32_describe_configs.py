@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_view, topic_names
-from reference_impl.broker.config_view import Entry
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import config_view, topic_names
+from touchstone.reference_impl.broker.config_view import Entry
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MANUAL = "https://kafka.apache.org/documentation/"

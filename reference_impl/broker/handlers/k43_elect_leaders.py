@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.control import controller_of, is_controller
-from reference_impl.broker.effects import NEVER, Wait
-from reference_impl.cluster.controller import PREFERRED, UNCLEAN, Elected
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.control import controller_of, is_controller
+from touchstone.reference_impl.broker.effects import NEVER, Wait
+from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, Elected
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 NEEDLESS = "Leader election not needed for topic partition."
 Row = tuple[int, int, str | None]  # partition, code, message

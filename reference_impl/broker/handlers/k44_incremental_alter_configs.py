@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import config_view
-from reference_impl.broker.controller import config_changes
-from reference_impl.broker.controller.config_changes import BROKER, LOGGER, TOPIC
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import config_view
+from touchstone.reference_impl.broker.controller import config_changes
+from touchstone.reference_impl.broker.controller.config_changes import BROKER, LOGGER, TOPIC
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}

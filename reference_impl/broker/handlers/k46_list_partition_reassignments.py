@@ -12,14 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.control import is_controller
-from reference_impl.broker.handlers.k45_alter_partition_reassignments import NOT_CONTROLLER
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.control import is_controller
+from touchstone.reference_impl.broker.handlers.k45_alter_partition_reassignments import (
+    NOT_CONTROLLER,
+)
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
-    from reference_impl.cluster.topology import Partition
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
+    from touchstone.reference_impl.cluster.topology import Partition
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:

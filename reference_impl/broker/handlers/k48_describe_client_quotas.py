@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.cluster.client_settings import ENTITY_TYPES, Entity
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster.client_settings import ENTITY_TYPES, Entity
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 INVALID = ErrorCode.INVALID_REQUEST

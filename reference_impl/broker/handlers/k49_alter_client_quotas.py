@@ -15,14 +15,14 @@ import math
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from reference_impl.broker.control import is_controller
-from reference_impl.cluster.client_settings import Entity, entity
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.control import is_controller
+from touchstone.reference_impl.cluster.client_settings import Entity, entity
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 LONG, INT, DOUBLE = "LONG", "INT", "DOUBLE"
 LARGEST = {LONG: 2**63 - 1, INT: 2**31 - 1}

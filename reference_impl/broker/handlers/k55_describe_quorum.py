@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.cluster.membership import KEEPER
-from reference_impl.cluster.topology import METADATA_TOPIC
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.cluster.membership import KEEPER
+from touchstone.reference_impl.cluster.topology import METADATA_TOPIC
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 NO_DIRECTORY = bytes(16)
 EPOCH = 1

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker.authorized import CLUSTER_OPERATIONS
-from reference_impl.broker.control import named_controller
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.authorized import CLUSTER_OPERATIONS
+from touchstone.reference_impl.broker.control import named_controller
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 BROKERS, CONTROLLERS = 1, 2
 NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import topic_names
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.partitions import locate
-from reference_impl.log.producer_state import Producer
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import topic_names
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.log.producer_state import Producer
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 NOT_HOSTED = "This server does not host this topic-partition."
 

@@ -14,12 +14,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request
-from reference_impl.broker.transactions import coordinator_of
-from reference_impl.txn.states import NAMES
-from reference_impl.txn.transaction import Transaction
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.transactions import coordinator_of
+from touchstone.reference_impl.txn.states import NAMES
+from touchstone.reference_impl.txn.transaction import Transaction
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:

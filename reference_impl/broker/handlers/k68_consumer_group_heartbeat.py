@@ -10,19 +10,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.consumer_groups import (
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.consumer_groups import (
     ASSIGNORS,
     heartbeat,
     heartbeat_interval,
     new_id,
 )
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.group_answers import beaten, not_beaten
-from reference_impl.broker.groups import coordinates, waiting
-from reference_impl.group.heartbeat import Beat, Told, check
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.group_answers import beaten, not_beaten
+from touchstone.reference_impl.broker.groups import coordinates, waiting
+from touchstone.reference_impl.group.heartbeat import Beat, Told, check
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_CLIENT_IDS = 1
 

@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.consumer_groups import ASSIGNORS
-from reference_impl.broker.effects import Request
-from reference_impl.broker.group_answers import described, topic_rows
-from reference_impl.broker.groups import coordinator_of, refusal
-from reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
-from reference_impl.broker.share_groups import is_shared
-from reference_impl.group.java_maps import java_order, timeline_order
-from reference_impl.group.modern import ModernGroup, ModernMember, Place
-from reference_impl.group.placement import partition_for
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.consumer_groups import ASSIGNORS
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.group_answers import described, topic_rows
+from touchstone.reference_impl.broker.groups import coordinator_of, refusal
+from touchstone.reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
+from touchstone.reference_impl.broker.share_groups import is_shared
+from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.modern import ModernGroup, ModernMember, Place
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 _PARTITIONS = 50
 _SPEAKS_CLASSIC, _SPEAKS_CONSUMER = 0, 1

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference_impl.broker import topic_names
-from reference_impl.broker.authorized import TOPIC_OPERATIONS
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import NO_LEADER
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker import topic_names
+from touchstone.reference_impl.broker.authorized import TOPIC_OPERATIONS
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import NO_LEADER
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from reference_impl.broker.broker import Broker
-    from reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:

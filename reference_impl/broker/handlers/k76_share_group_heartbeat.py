@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.group_answers import beaten, not_beaten
-from reference_impl.broker.groups import refusal, waiting
-from reference_impl.broker.share_groups import are_on, heartbeat, heartbeat_interval
-from reference_impl.group.members import Ticket
-from reference_impl.refused import Refused
-from reference_impl.share.membership import Beat, Told, check
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.group_answers import beaten, not_beaten
+from touchstone.reference_impl.broker.groups import refusal, waiting
+from touchstone.reference_impl.broker.share_groups import are_on, heartbeat, heartbeat_interval
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share.membership import Beat, Told, check
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:

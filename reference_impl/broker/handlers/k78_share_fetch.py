@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import group_settings, share_partitions, share_sessions
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.handlers.k79_share_acknowledge import (
+from touchstone.reference_impl.broker import group_settings, share_partitions, share_sessions
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.handlers.k79_share_acknowledge import (
     FIRST_RENEWING,
     Acknowledging,
     grouped,
@@ -22,12 +22,12 @@ from reference_impl.broker.handlers.k79_share_acknowledge import (
     rows_of,
     told_leader,
 )
-from reference_impl.broker.share_fetching import Fetching, failed
-from reference_impl.broker.share_groups import are_on
-from reference_impl.refused import Refused
-from reference_impl.share.acquisition import RECORD_LIMIT, Wish
-from reference_impl.share.sessions import FINAL, FIRST, Place, Session
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.share_fetching import Fetching, failed
+from touchstone.reference_impl.broker.share_groups import are_on
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, Wish
+from touchstone.reference_impl.share.sessions import FINAL, FIRST, Place, Session
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _NOT_WHILE_RENEWING = ("max_bytes", "min_bytes", "max_records", "max_wait_ms")
 _WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxRecords"}

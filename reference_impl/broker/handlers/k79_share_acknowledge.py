@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reference_impl.broker import share_partitions, share_sessions
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import waiting
-from reference_impl.broker.partitions import leader_of
-from reference_impl.broker.share_groups import are_on
-from reference_impl.broker.share_partitions import NO_FAULT, UNHOSTED, Fault
-from reference_impl.group.members import Ticket
-from reference_impl.refused import Refused
-from reference_impl.share.checks import Acknowledged, Known, faulty
-from reference_impl.share.sessions import FINAL, Place
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_partitions, share_sessions
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import waiting
+from touchstone.reference_impl.broker.partitions import leader_of
+from touchstone.reference_impl.broker.share_groups import are_on
+from touchstone.reference_impl.broker.share_partitions import NO_FAULT, UNHOSTED, Fault
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share.checks import Acknowledged, Known, faulty
+from touchstone.reference_impl.share.sessions import FINAL, Place
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 FIRST_RENEWING = 2
 MOVED = (E.NOT_LEADER_OR_FOLLOWER, E.FENCED_LEADER_EPOCH)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.share_state_requests import fail, serve
-from reference_impl.share.coordinator import Key, ShareCoordinator, Told
-from reference_impl.share.log_records import batches_of
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.share_state_requests import fail, serve
+from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, Told
+from touchstone.reference_impl.share.log_records import batches_of
 
 __all__ = ["fail", "handle"]
 FIRST_COUNTING = 1

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import share_offsets
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import refusal, waiting
-from reference_impl.broker.partitions import NO_TOPIC_ID
-from reference_impl.broker.share_groups import are_on, groups_of
-from reference_impl.group.members import Ticket
-from reference_impl.share.group import Place
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_offsets
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import refusal, waiting
+from touchstone.reference_impl.broker.partitions import NO_TOPIC_ID
+from touchstone.reference_impl.broker.share_groups import are_on, groups_of
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.share.group import Place
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _UNKNOWN = -1
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import share_offsets
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import refusal, waiting
-from reference_impl.broker.partitions import NO_TOPIC_ID
-from reference_impl.broker.share_groups import are_on
-from reference_impl.broker.share_partitions import UNHOSTED
-from reference_impl.group.members import Ticket
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_offsets
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import refusal, waiting
+from touchstone.reference_impl.broker.partitions import NO_TOPIC_ID
+from touchstone.reference_impl.broker.share_groups import are_on
+from touchstone.reference_impl.broker.share_partitions import UNHOSTED
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 WORDS = {
     E.INVALID_GROUP_ID: "The group id is invalid.",

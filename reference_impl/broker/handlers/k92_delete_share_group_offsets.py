@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker import share_offsets
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Request, Wait
-from reference_impl.broker.groups import refusal, waiting
-from reference_impl.broker.handlers.k91_alter_share_group_offsets import WORDS
-from reference_impl.broker.partitions import NO_TOPIC_ID
-from reference_impl.broker.share_groups import are_on, share_group
-from reference_impl.broker.share_partitions import UNHOSTED
-from reference_impl.group.members import Ticket
-from reference_impl.refused import Refused
-from reference_impl.share.group import ShareGroup
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker import share_offsets
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.groups import refusal, waiting
+from touchstone.reference_impl.broker.handlers.k91_alter_share_group_offsets import WORDS
+from touchstone.reference_impl.broker.partitions import NO_TOPIC_ID
+from touchstone.reference_impl.broker.share_groups import are_on, share_group
+from touchstone.reference_impl.broker.share_partitions import UNHOSTED
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share.group import ShareGroup
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 NOTHING = "There is no offset information to delete."
 

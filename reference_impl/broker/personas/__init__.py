@@ -1,8 +1,8 @@
 """The five releases the reference broker can be. `persona("2.8")`, `persona("2.8.2")`."""
 
-from reference_impl.broker.personas import v1_0, v2_2, v2_8, v3_9, v4_3
-from reference_impl.broker.personas.persona import Feature, Persona
-from reference_impl.broker.personas.quirks import QUIRKS
+from touchstone.reference_impl.broker.personas import v1_0, v2_2, v2_8, v3_9, v4_3
+from touchstone.reference_impl.broker.personas.persona import Feature, Persona
+from touchstone.reference_impl.broker.personas.quirks import QUIRKS
 
 __all__ = ["PERSONAS", "QUIRKS", "Feature", "Persona", "persona"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 _LEVELS = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 INT_MAX = 2**31 - 1
 _LOG_VALIDATOR = "LogValidator at 1.0.2, 2.2.1, 2.8.2, 3.9; observed"

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference_impl.broker.personas.quirks import QUIRKS
+from touchstone.reference_impl.broker.personas.quirks import QUIRKS
 
 Ranges = Mapping[int, tuple[int, int]]
 

@@ -7,7 +7,7 @@ share is no quirk and stands in its handler.
 
 from typing import Any
 
-from reference_impl.broker.personas import (
+from touchstone.reference_impl.broker.personas import (
     control_path,
     controller_path,
     data_path,

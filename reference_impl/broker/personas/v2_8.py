@@ -3,8 +3,8 @@
 Ranges as a real 2.8.2 lists them in ApiVersions.
 """
 
-from reference_impl.broker.personas.persona import Persona, ranges, values
-from reference_impl.broker.personas.quirks import column
+from touchstone.reference_impl.broker.personas.persona import Persona, ranges, values
+from touchstone.reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """

@@ -3,8 +3,8 @@
 Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners.
 """
 
-from reference_impl.broker.personas.persona import Feature, Persona, ranges, values
-from reference_impl.broker.personas.quirks import column
+from touchstone.reference_impl.broker.personas.persona import Feature, Persona, ranges, values
+from touchstone.reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
     """

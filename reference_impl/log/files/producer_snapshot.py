@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import NamedTuple
 
-from reference_impl.wire.records.crc import crc32c
+from touchstone.reference_impl.wire.records.crc import crc32c
 
 from .errors import FileFormatError
 

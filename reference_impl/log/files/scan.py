@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from mmap import mmap
 from typing import NamedTuple
 
-from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records import check_crc, message_set, walk
-from reference_impl.wire.records.errors import RecordError
+from touchstone.reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.wire.records import check_crc, message_set, walk
+from touchstone.reference_impl.wire.records.errors import RecordError
 
 from .offset_index import Indexed
 from .time_index import Stamped

@@ -11,7 +11,7 @@ Sources: KafkaController.processReplicaLeaderElection@2.8.2, its forerunner @2.2
 
 import pytest
 
-from reference_impl.tests.control.node import SILENT, Peer, brokers
+from touchstone.reference_impl.tests.control.node import SILENT, Peer, brokers
 
 NEEDED_NOT = {"2.2": 0, "2.8": 84}
 VERSIONS = {"2.2": 0, "2.8": 1}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.tests.control.node import Peer, brokers
+from touchstone.reference_impl.tests.control.node import Peer, brokers
 
 FOLDER = Path(__file__).parent / "recorded"
 TOPIC = "b-adm"

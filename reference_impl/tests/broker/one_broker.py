@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.broker.effects import Close, Connection, Reply, Unmute
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.tests.cores import cores
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.headers import decode_response, encode_request
-from reference_impl.wire.records import build
+from touchstone.reference_impl.broker.effects import Close, Connection, Reply, Unmute
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.tests.cores import cores
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.wire.records import build
 
 NOW = 1_700_000_000_000
 CLOSED, SILENT, WAITING = "closed", "silent", "waiting"

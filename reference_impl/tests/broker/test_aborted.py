@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reference_impl.log.rules import COORDINATOR
-from reference_impl.tests.broker.one_broker import NOW, OneBroker
-from reference_impl.wire.records import build
-from reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
+from touchstone.reference_impl.log.rules import COORDINATOR
+from touchstone.reference_impl.tests.broker.one_broker import NOW, OneBroker
+from touchstone.reference_impl.wire.records import build
+from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
 
 PRODUCER = 7
 

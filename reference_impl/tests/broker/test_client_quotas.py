@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.broker.effects import Connection
-from reference_impl.cluster.client_settings import entity
-from reference_impl.tests.broker.one_broker import NOW, WAITING, OneBroker, batch
-from reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.cluster.client_settings import entity
+from touchstone.reference_impl.tests.broker.one_broker import NOW, WAITING, OneBroker, batch
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 PRODUCE, FETCH, METADATA = 0, 1, 3
 SIZE = 20_000

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from reference_impl.broker import registry
-from reference_impl.broker.effects import Close, Reply, Wait
-from reference_impl.broker.personas import PERSONAS
-from reference_impl.tests.broker.one_broker import CLOSED, OneBroker, batch
-from reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.effects import Close, Reply, Wait
+from touchstone.reference_impl.broker.personas import PERSONAS
+from touchstone.reference_impl.tests.broker.one_broker import CLOSED, OneBroker, batch
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 API_VERSIONS, METADATA = 18, 3
 

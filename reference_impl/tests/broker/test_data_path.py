@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.effects import Connection
-from reference_impl.broker.switches import SWITCHES, known
-from reference_impl.tests.broker.one_broker import CLOSED, NOW, SILENT, WAITING, OneBroker, batch
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import ZSTD, build, read, rewrite
+from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.broker.switches import SWITCHES, known
+from touchstone.reference_impl.tests.broker.one_broker import (
+    CLOSED,
+    NOW,
+    SILENT,
+    WAITING,
+    OneBroker,
+    batch,
+)
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import ZSTD, build, read, rewrite
 
 
 @pytest.fixture

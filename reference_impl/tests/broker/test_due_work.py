@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from reference_impl.io.server import build
+from touchstone.reference_impl.io.server import build
 
 
 def test_due_work_that_fails_does_not_end_the_loop(monkeypatch, caplog):

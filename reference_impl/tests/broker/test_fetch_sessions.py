@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference_impl.tests.broker.one_broker import OneBroker
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.tests.broker.one_broker import OneBroker
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 VERSION = 13  # topics by their ids
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.log.memory_logs import DEFAULT_PATH, MemoryLogs
-from reference_impl.tests.broker.one_broker import OneBroker
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import build
+from touchstone.reference_impl.log.memory_logs import DEFAULT_PATH, MemoryLogs
+from touchstone.reference_impl.tests.broker.one_broker import OneBroker
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import build
 
 VERSIONS = {"1.0": (0, 0), "2.2": (1, 1), "2.8": (2, 2), "3.9": (4, 2), "4.3": (4, 2)}
 

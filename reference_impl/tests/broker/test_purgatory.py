@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from reference_impl.broker.effects import NEVER, Connection, Wait
-from reference_impl.broker.purgatory import ANY, Purgatory
-from reference_impl.group.members import Ticket
+from touchstone.reference_impl.broker.effects import NEVER, Connection, Wait
+from touchstone.reference_impl.broker.purgatory import ANY, Purgatory
+from touchstone.reference_impl.group.members import Ticket
 
 
 def parked(purgatory: Purgatory, name: str, deadline: int, *keys: str, ready: list | None = None):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.broker.switches import SWITCHES
-from reference_impl.tests.broker.one_broker import OneBroker
+from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 
 SOURCE = Path(__file__).resolve().parents[2]
 

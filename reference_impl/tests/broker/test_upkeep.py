@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker import upkeep
-from reference_impl.tests.broker.one_broker import NOW, OneBroker
-from reference_impl.wire.records import build
+from touchstone.reference_impl.broker import upkeep
+from touchstone.reference_impl.tests.broker.one_broker import NOW, OneBroker
+from touchstone.reference_impl.wire.records import build
 
 HOUR = 3_600_000
 CHECK, BACKOFF = 300_000, 15_000  # Kafka's defaults

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from reference_impl.client import assignors
-from reference_impl.client.flow import Ask, Failed
+from touchstone.reference_impl.client import assignors
+from touchstone.reference_impl.client.flow import Ask, Failed
 
 from .scripted import metadata, topic
 

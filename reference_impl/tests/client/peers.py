@@ -6,8 +6,8 @@ import threading
 from collections import deque
 from contextlib import closing
 
-from reference_impl.wire.framing import Frames, framed
-from reference_impl.wire.headers import decode_request_header, encode_response
+from touchstone.reference_impl.wire.framing import Frames, framed
+from touchstone.reference_impl.wire.headers import decode_request_header, encode_response
 
 PRODUCE = 0
 

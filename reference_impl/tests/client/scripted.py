@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.client.flow import Answer, Ask, Failed, Flow, Pause
-from reference_impl.client.metadata import View
+from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Pause
+from touchstone.reference_impl.client.metadata import View
 
 Script = Callable[[Ask], dict[str, Any] | Failed]
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from reference_impl.client import assignors
-from reference_impl.client.assignors import ASSIGNORS, Taker
-from reference_impl.wire.embedded.consumer_protocol import encode_subscription
+from touchstone.reference_impl.client import assignors
+from touchstone.reference_impl.client.assignors import ASSIGNORS, Taker
+from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
 
 
 def takers(*wants: str, **owned) -> list[Taker]:

@@ -2,11 +2,15 @@
 
 import pytest
 
-from reference_impl.client.classic_consumer import ClassicConsumer
-from reference_impl.client.consumer import Consumer
-from reference_impl.client.flow import ClientError, KafkaError
-from reference_impl.client.group_offsets import CommitFailed, Offset, RetriableCommitFailed
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
+from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.flow import ClientError, KafkaError
+from touchstone.reference_impl.client.group_offsets import (
+    CommitFailed,
+    Offset,
+    RetriableCommitFailed,
+)
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
 from .scripted import Runner, view

@@ -2,11 +2,11 @@
 
 import pytest
 
-from reference_impl.client.connection import Connection, ProtocolFault, Unsupported
-from reference_impl.client.flow import Ask
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.framing import Frames, framed
-from reference_impl.wire.headers import decode_request_header, encode_response
+from touchstone.reference_impl.client.connection import Connection, ProtocolFault, Unsupported
+from touchstone.reference_impl.client.flow import Ask
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.framing import Frames, framed
+from touchstone.reference_impl.wire.headers import decode_request_header, encode_response
 
 HELLO, METADATA, PRODUCE = 18, 3, 0
 NOW = 50

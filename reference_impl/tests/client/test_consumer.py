@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.client.consumer import Consumer, CorruptFetch, NoPosition
-from reference_impl.client.flow import Failed, KafkaError
-from reference_impl.client.reading import read_partition
-from reference_impl.wire import records as R
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.consumer import Consumer, CorruptFetch, NoPosition
+from touchstone.reference_impl.client.flow import Failed, KafkaError
+from touchstone.reference_impl.client.reading import read_partition
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import Runner, metadata, topic, view
 

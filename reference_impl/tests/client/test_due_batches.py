@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.client.accumulator import Accumulator, Delivery
-from reference_impl.client.flow import KafkaError
-from reference_impl.client.producer import Closed, Expired
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.accumulator import Accumulator, Delivery
+from touchstone.reference_impl.client.flow import KafkaError
+from touchstone.reference_impl.client.producer import Closed, Expired
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import metadata, topic, view
 from .test_producer import Leaders, producing

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from reference_impl.client.assignors import assigned, subscription
-from reference_impl.client.classic_consumer import ClassicConsumer
-from reference_impl.client.flow import ClientError, KafkaError
-from reference_impl.client.group_consumer import Listener
-from reference_impl.client.group_offsets import CommitFailed, Offset, RebalanceInProgress
-from reference_impl.client.member import REACTIONS, Do
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.assignors import assigned, subscription
+from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
+from touchstone.reference_impl.client.flow import ClientError, KafkaError
+from touchstone.reference_impl.client.group_consumer import Listener
+from touchstone.reference_impl.client.group_offsets import CommitFailed, Offset, RebalanceInProgress
+from touchstone.reference_impl.client.member import REACTIONS, Do
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
 from .scripted import Runner, topic, view

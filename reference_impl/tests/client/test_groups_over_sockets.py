@@ -4,13 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reference_impl.client.flow import ClientError
-from reference_impl.client.group_offsets import first_error
-from reference_impl.client.offsets import READ_COMMITTED
-from reference_impl.client.transactions import State
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.client.group_offsets import first_error
+from touchstone.reference_impl.client.offsets import READ_COMMITTED
+from touchstone.reference_impl.client.transactions import State
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
 SETTINGS = {

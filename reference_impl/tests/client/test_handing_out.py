@@ -2,11 +2,11 @@
 
 import pytest
 
-from reference_impl.client.consumer import Consumer, CorruptFetch
-from reference_impl.client.flow import ClientError
-from reference_impl.client.offsets import READ_COMMITTED
-from reference_impl.wire import records as R
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.consumer import Consumer, CorruptFetch
+from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.client.offsets import READ_COMMITTED
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import view
 from .test_consumer import DATA, Leaders, consuming, part

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from reference_impl.client.flow import Ask, Failed, KafkaError, Unreachable
-from reference_impl.client.metadata import View, know, persist, refresh
-from reference_impl.client.partitioner import Sticky, for_key, murmur2
+from touchstone.reference_impl.client.flow import Ask, Failed, KafkaError, Unreachable
+from touchstone.reference_impl.client.metadata import View, know, persist, refresh
+from touchstone.reference_impl.client.partitioner import Sticky, for_key, murmur2
 
 from .scripted import Runner, metadata, topic, view
 

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from reference_impl.client.flow import ClientError, Failed, KafkaError
-from reference_impl.client.group_consumer import Listener
-from reference_impl.client.group_offsets import CommitFailed, RebalanceInProgress
-from reference_impl.client.modern_consumer import ModernConsumer
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.flow import ClientError, Failed, KafkaError
+from touchstone.reference_impl.client.group_consumer import Listener
+from touchstone.reference_impl.client.group_offsets import CommitFailed, RebalanceInProgress
+from touchstone.reference_impl.client.modern_consumer import ModernConsumer
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
 from .scripted import Runner, topic, view

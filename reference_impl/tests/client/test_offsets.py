@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.client.consumer import Consumer
-from reference_impl.client.flow import KafkaError
-from reference_impl.client.offsets import EARLIEST, LATEST, Found, found_for
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.flow import KafkaError
+from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, Found, found_for
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import Runner, metadata, topic, view
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import reference_impl.client
-from reference_impl.client.flow import Ask, KafkaError
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
-from reference_impl.wire.records import NONE, ZSTD
+import touchstone.reference_impl.client
+from touchstone.reference_impl.client.flow import Ask, KafkaError
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.records import NONE, ZSTD
 
 from .peers import LosesAnswers, ShyBroker, SilentBroker
 
@@ -154,7 +154,7 @@ def test_nobody_there_is_an_error():
 
 
 def test_the_readme_runs():
-    text = Path(reference_impl.client.__file__).with_name("README.md").read_text()
+    text = Path(touchstone.reference_impl.client.__file__).with_name("README.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
     assert blocks
     for block in blocks:

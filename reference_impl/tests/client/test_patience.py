@@ -1,7 +1,7 @@
 """One broker that says nothing does not use up the time that there is to ask the others."""
 
-from reference_impl.client.flow import Failed
-from reference_impl.client.metadata import View, refresh
+from touchstone.reference_impl.client.flow import Failed
+from touchstone.reference_impl.client.metadata import View, refresh
 
 
 def test_a_silent_broker_is_waited_for_no_longer_than_the_caller_has():

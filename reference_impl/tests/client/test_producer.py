@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from reference_impl.client.accumulator import Accumulator, Delivery
-from reference_impl.client.flow import ClientError, Failed, KafkaError, Unreachable
-from reference_impl.client.metadata import View
-from reference_impl.client.producer import Expired, Producer
-from reference_impl.wire import records as R
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.accumulator import Accumulator, Delivery
+from touchstone.reference_impl.client.flow import ClientError, Failed, KafkaError, Unreachable
+from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.client.producer import Expired, Producer
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import Runner, metadata, topic, view
 

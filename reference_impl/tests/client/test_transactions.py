@@ -4,10 +4,15 @@ import random
 
 import pytest
 
-from reference_impl.client.flow import ClientError, Failed, KafkaError
-from reference_impl.client.transactions import Aborted, Fenced, State, TransactionalProducer
-from reference_impl.wire import records as R
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.client.flow import ClientError, Failed, KafkaError
+from touchstone.reference_impl.client.transactions import (
+    Aborted,
+    Fenced,
+    State,
+    TransactionalProducer,
+)
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import Runner, metadata, topic, view
 

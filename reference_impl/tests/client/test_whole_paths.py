@@ -2,11 +2,11 @@
 
 import pytest
 
-from reference_impl.client.group_offsets import Offset
-from reference_impl.group import log_records
-from reference_impl.group.members import Group
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
+from touchstone.reference_impl.client.group_offsets import Offset
+from touchstone.reference_impl.group import log_records
+from touchstone.reference_impl.group.members import Group
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
 
 RELEASES = [
     "1.0",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from reference_impl.broker.broker import Broker
-from reference_impl.broker.effects import Ask, Close, Connection, Reply
-from reference_impl.tests.cores import cores
-from reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Reply
+from touchstone.reference_impl.tests.cores import cores
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 CLOSED, SILENT = "closed", "silent"
 LONG = 60_000  # later than any deadline a test gives

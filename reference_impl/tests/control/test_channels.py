@@ -2,15 +2,15 @@
 
 import pytest
 
-from reference_impl.broker.control import controller_of
-from reference_impl.broker.controller import controller_frames
-from reference_impl.cluster.membership import KEEPER
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topology import Gone, Node
-from reference_impl.io.server import serve
-from reference_impl.tests.replication.wires import Wires
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.headers import decode_request, encode_request
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.broker.controller import controller_frames
+from touchstone.reference_impl.cluster.membership import KEEPER
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import Gone, Node
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.replication.wires import Wires
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import decode_request, encode_request
 
 OLD = pytest.mark.parametrize("release", ["1.0", "2.2", "2.8"])
 LEADERS, STOP, METADATA = 4, 5, 6

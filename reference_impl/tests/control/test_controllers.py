@@ -5,13 +5,13 @@ Facts about three nodes were observed on 2.2.1 and 2.8.2 with racks r0, r1 and n
 
 import pytest
 
-from reference_impl.broker.config_view import topic_defaults
-from reference_impl.broker.effects import Reply
-from reference_impl.cluster.racks import Seat, assign
-from reference_impl.group.placement import java_hash, partition_for
-from reference_impl.tests.control.node import Peer, brokers
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.headers import encode_request
+from touchstone.reference_impl.broker.config_view import topic_defaults
+from touchstone.reference_impl.broker.effects import Reply
+from touchstone.reference_impl.cluster.racks import Seat, assign
+from touchstone.reference_impl.group.placement import java_hash, partition_for
+from touchstone.reference_impl.tests.control.node import Peer, brokers
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import encode_request
 
 CREATE, DELETE, GROW, METADATA, DESCRIBE, ALTER, COORDINATOR = 19, 20, 37, 3, 32, 33, 10
 EACH = pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])

@@ -2,14 +2,14 @@
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import missing_topic
-from reference_impl.broker.effects import Reply
-from reference_impl.broker.forwarding import FORWARDED, RETRY_MS
-from reference_impl.broker.registry import handler
-from reference_impl.tests.control.node import Peer, brokers
-from reference_impl.wire.apis import API
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.broker.controller.auto_create import missing_topic
+from touchstone.reference_impl.broker.effects import Reply
+from touchstone.reference_impl.broker.forwarding import FORWARDED, RETRY_MS
+from touchstone.reference_impl.broker.registry import handler
+from touchstone.reference_impl.tests.control.node import Peer, brokers
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 CREATE, VERSION, NOW = 19, 5, 1_000_000
 KRAFT = pytest.mark.parametrize("release", ["3.9", "4.3"])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.broker.control import controller_of
-from reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
-from reference_impl.tests.control.test_channels import METADATA, seen, told
-from reference_impl.tests.replication.wires import LAG, Wires
+from touchstone.reference_impl.broker.control import controller_of
+from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
+from touchstone.reference_impl.tests.control.test_channels import METADATA, seen, told
+from touchstone.reference_impl.tests.replication.wires import LAG, Wires
 
 WRITERS = pytest.mark.parametrize("release", ["1.0", "2.2"])
 OLD = pytest.mark.parametrize("release", ["1.0", "2.2", "2.8"])

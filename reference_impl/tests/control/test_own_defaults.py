@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference_impl.broker.config_view import spread_defaults
-from reference_impl.tests.control.node import brokers
+from touchstone.reference_impl.broker.config_view import spread_defaults
+from touchstone.reference_impl.tests.control.node import brokers
 
 
 def limits(made):

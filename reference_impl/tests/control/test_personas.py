@@ -6,13 +6,13 @@ DescribeConfigs answers of all five releases.
 
 import pytest
 
-from reference_impl.broker import config_values, config_view, registry, unsupported
-from reference_impl.broker.personas import PERSONAS, QUIRKS, persona
-from reference_impl.broker.personas.config_rows import RELEASES, TYPE_CODES, read
-from reference_impl.broker.personas.persona import ranges, values
-from reference_impl.tests.control.node import CLOSED, Peer, brokers
-from reference_impl.wire.apis import API
-from reference_impl.wire.headers import encode_request
+from touchstone.reference_impl.broker import config_values, config_view, registry, unsupported
+from touchstone.reference_impl.broker.personas import PERSONAS, QUIRKS, persona
+from touchstone.reference_impl.broker.personas.config_rows import RELEASES, TYPE_CODES, read
+from touchstone.reference_impl.broker.personas.persona import ranges, values
+from touchstone.reference_impl.tests.control.node import CLOSED, Peer, brokers
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.headers import encode_request
 
 EACH = pytest.mark.parametrize("release", RELEASES)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.tests.control.node import Peer, brokers
+from touchstone.reference_impl.tests.control.node import Peer, brokers
 
 FOLDER = Path(__file__).parent / "recorded"
 SETTINGS = {

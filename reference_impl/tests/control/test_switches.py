@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference_impl.tests.control.node import Peer, brokers
-from reference_impl.wire.apis import API
+from touchstone.reference_impl.tests.control.node import Peer, brokers
+from touchstone.reference_impl.wire.apis import API
 
 RELEASES = ["2.8", "4.3"]
 CREATE, DELETE, METADATA = 19, 20, 3

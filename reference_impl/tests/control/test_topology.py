@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
-from reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster, Gone, Node
+from touchstone.reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
+from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster, Gone, Node
 
 
 def cluster(count=3, **options):

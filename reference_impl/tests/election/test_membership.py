@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from reference_impl.cluster.kraft_controller import KRaftController
-from reference_impl.cluster.membership import Event, Membership, MembershipRules
-from reference_impl.cluster.topology import Cluster, Node
-from reference_impl.cluster.zookeeper_controller import ZooKeeperController
+from touchstone.reference_impl.cluster.kraft_controller import KRaftController
+from touchstone.reference_impl.cluster.membership import Event, Membership, MembershipRules
+from touchstone.reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 RULES = MembershipRules(session_ms=9_000, shutdown_tries=3, shutdown_backoff_ms=500)
 

@@ -9,10 +9,10 @@ import random
 
 import pytest
 
-from reference_impl.cluster.controller import PREFERRED, UNCLEAN, ControlRules
-from reference_impl.cluster.kraft_controller import KRaftController
-from reference_impl.cluster.topology import Cluster, Node
-from reference_impl.cluster.zookeeper_controller import ZooKeeperController
+from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, ControlRules
+from touchstone.reference_impl.cluster.kraft_controller import KRaftController
+from touchstone.reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 CONTROLLERS = {
     "2.2": (ZooKeeperController, ControlRules(elections_skip_needless=False)),

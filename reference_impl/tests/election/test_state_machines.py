@@ -2,7 +2,7 @@
 
 import itertools
 
-from reference_impl.cluster.state_machines import (
+from touchstone.reference_impl.cluster.state_machines import (
     PARTITION_MOVES,
     REPLICA_MOVES,
     PartitionState,

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.broker.fault_plan import ACTIONS, Rule
-from reference_impl.client.flow import Ask, Failed
-from reference_impl.io.client import Client
-from reference_impl.io.fault_http import FaultDoor
-from reference_impl.io.server import serve
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.broker.fault_plan import ACTIONS, Rule
+from touchstone.reference_impl.client.flow import Ask, Failed
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.fault_http import FaultDoor
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 METADATA = Ask("any", "Metadata", {"topics": []}, versions=(1, 1))
 IMPATIENT, NEVER_MS = replace(METADATA, timeout_ms=400), 600_000

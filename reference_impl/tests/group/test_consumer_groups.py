@@ -12,14 +12,19 @@ from random import Random
 
 import pytest
 
-from reference_impl.group.assignors import ASSIGNORS, Taker
-from reference_impl.group.consumer_coordinator import ConsumerCoordinator
-from reference_impl.group.consumer_requests import REQUESTS, Do, commit_fault, fetch_fault
-from reference_impl.group.heartbeat import Beat, Settings, check
-from reference_impl.group.java_maps import java_order
-from reference_impl.group.modern import GroupState, ModernGroup, Topic, View
-from reference_impl.refused import Refused
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
+from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from touchstone.reference_impl.group.consumer_requests import (
+    REQUESTS,
+    Do,
+    commit_fault,
+    fetch_fault,
+)
+from touchstone.reference_impl.group.heartbeat import Beat, Settings, check
+from touchstone.reference_impl.group.java_maps import java_order
+from touchstone.reference_impl.group.modern import GroupState, ModernGroup, Topic, View
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 A, B = b"a" * 16, b"b" * 16
 TOPICS = {"a": Topic(A, 4, 1), "b": Topic(B, 2, 2)}

@@ -6,15 +6,15 @@ reads what another wrote, and what could not be written did not happen.
 
 from __future__ import annotations
 
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.tests.group.test_kept import GROUP, Town
-from reference_impl.tests.replication.wires import LAG, WAITING
-from reference_impl.wire.embedded.consumer_protocol import (
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.tests.group.test_kept import GROUP, Town
+from touchstone.reference_impl.tests.replication.wires import LAG, WAITING
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     decode_assignment,
     encode_assignment,
     encode_subscription,
 )
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 UNCHANGED = {
     "group_id": GROUP,

@@ -6,8 +6,8 @@ group with members, which Kafka takes and this broker does not.
 
 from __future__ import annotations
 
-from reference_impl.tests.group.test_over_the_wire import commit, joined, ready
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.tests.group.test_over_the_wire import commit, joined, ready
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 UNCHANGED = {
     "group_id": "g",

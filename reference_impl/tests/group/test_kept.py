@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.tests.group.town import GROUP, WANTS, Town
-from reference_impl.tests.replication.wires import LAG, WAITING
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.tests.group.town import GROUP, WANTS, Town
+from touchstone.reference_impl.tests.replication.wires import LAG, WAITING
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 VERSIONS = {"1.0": (1, 1), "2.2": (3, 2), "2.8": (3, 3), "3.9": (3, 3), "4.3": (4, 3)}
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.tests.group.town import GROUP, Town
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.tests.group.town import GROUP, Town
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 COMMITS = 6
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from reference_impl.group import log_records
-from reference_impl.group.offsets import Stored
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.consumer_offsets import RECORDS
-from reference_impl.wire.records import batch
+from touchstone.reference_impl.group import log_records
+from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
+from touchstone.reference_impl.wire.records import batch
 
 ONE, OTHER = (SimpleNamespace(id=bytes([each]) * 16) for each in (1, 2))
 OFFSETS = {

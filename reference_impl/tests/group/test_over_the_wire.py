@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.effects import Connection, Reply
-from reference_impl.group.placement import partition_for
-from reference_impl.tests.broker.one_broker import CLOSED, WAITING, OneBroker
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.embedded.consumer_protocol import encode_subscription
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.broker.effects import Connection, Reply
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.tests.broker.one_broker import CLOSED, WAITING, OneBroker
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 DAY = 24 * 60 * 60 * 1000

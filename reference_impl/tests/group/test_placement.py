@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group.placement import partition_for
+from touchstone.reference_impl.group.placement import partition_for
 
 
 @pytest.mark.parametrize(

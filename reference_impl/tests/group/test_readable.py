@@ -5,7 +5,7 @@ Segment's kafka-go says version 1 and leaves the owned partitions out; real 2.8.
 
 import pytest
 
-from reference_impl.group.members import Group, Member
+from touchstone.reference_impl.group.members import Group, Member
 
 SAID = b"\x00\x01\x00\x00\x00\x01\x00\x03abc\x00\x00\x00\x00"
 

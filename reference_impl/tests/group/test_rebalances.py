@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group.states import State
-from reference_impl.tests.group.world import RANGE, ROUND, World
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.tests.group.world import RANGE, ROUND, World
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def test_a_new_group_waits_for_others_and_longer_while_they_come():

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group import regexes
-from reference_impl.refused import Refused
+from touchstone.reference_impl.group import regexes
+from touchstone.reference_impl.refused import Refused
 
 NAMES = [
     "a", "ab", "aab", "aaa", "foo", "FOO1", "b-foo", "xy", "Xz", "Z", "z", "xY", "abc", "a.b",

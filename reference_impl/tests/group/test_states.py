@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group.states import Cell, Do, Input, State, table
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.states import Cell, Do, Input, State, table
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 ALLOWED = {
     State.EMPTY: {State.PREPARING, State.DEAD},

@@ -5,9 +5,9 @@ GROUP-32; KIP-814 for the leader that may skip its assignment.
 
 from __future__ import annotations
 
-from reference_impl.group.states import State
-from reference_impl.tests.group.world import RANGE, ROUND, World
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.tests.group.world import RANGE, ROUND, World
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def _stable() -> World:

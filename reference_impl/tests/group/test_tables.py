@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from reference_impl.tables import Table
+from touchstone.reference_impl.tables import Table
 
 
 class Light(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group.ties import ORDERS
+from touchstone.reference_impl.group.ties import ORDERS
 
 # From best to worst; a pair whose keys are equal is left out.
 OBSERVED = {

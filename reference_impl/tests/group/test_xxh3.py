@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group.xxh3 import group_hash, topic_hash, xxh3_64
+from touchstone.reference_impl.group.xxh3 import group_hash, topic_hash, xxh3_64
 
 KNOWN = {
     0: 0x2D06800538D394C2, 3: 0x5F4299FC161C9CBB, 6: 0xA6584D1D9A6AE704, 12: 0x5ACE6A511C10894B,

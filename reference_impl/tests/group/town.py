@@ -5,13 +5,13 @@ Requests go through the brokers' handlers as frames; time is the towns' own.
 
 from __future__ import annotations
 
-from reference_impl.broker.controller.auto_create import OFFSETS
-from reference_impl.tests.replication.wires import LAG, WAITING, Wires
-from reference_impl.wire import embedded
-from reference_impl.wire.embedded.consumer_offsets import RECORDS
-from reference_impl.wire.embedded.consumer_protocol import encode_subscription
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.records import read
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.tests.replication.wires import LAG, WAITING, Wires
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
+from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.records import read
 
 GROUP = "g"
 WANTS = encode_subscription(0, {"topics": ["t"], "user_data": None})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import count
 
-from reference_impl.group.commits import may_commit
-from reference_impl.group.coordinator import Coordinator
-from reference_impl.group.exchange import Join, Rules
-from reference_impl.group.members import Ticket
-from reference_impl.group.ties import ORDERS
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.group.commits import may_commit
+from touchstone.reference_impl.group.coordinator import Coordinator
+from touchstone.reference_impl.group.exchange import Join, Rules
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.group.ties import ORDERS
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 NOW = 1_700_000_000_000
 RULES = {

@@ -6,9 +6,9 @@ import os
 import threading
 from types import SimpleNamespace
 
-from reference_impl.io.background import Background
-from reference_impl.io.log_dirs import LogDirs
-from reference_impl.tests.log_dirs.one_dir import KEY, NOW, fill, opened
+from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.log_dirs import LogDirs
+from touchstone.reference_impl.tests.log_dirs.one_dir import KEY, NOW, fill, opened
 
 
 def test_what_follows_happens_where_settle_is_called():

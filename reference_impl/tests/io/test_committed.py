@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from reference_impl.io.server import serve
-from reference_impl.tests.io.test_data import create
-from reference_impl.tests.io.test_serving import Peer
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.embedded.consumer_protocol import encode_subscription
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.io.test_data import create
+from touchstone.reference_impl.tests.io.test_serving import Peer
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 CONFIG = {
     "offsets.topic.num.partitions": "1",

@@ -12,10 +12,10 @@ import threading
 
 import pytest
 
-from reference_impl.io.connection_quotas import ConnectionQuotas
-from reference_impl.io.server import serve
-from reference_impl.tests.broker.one_broker import OneBroker
-from reference_impl.tests.io.test_serving import (
+from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.broker.one_broker import OneBroker
+from touchstone.reference_impl.tests.io.test_serving import (
     API_VERSIONS,
     FETCH,
     PATIENCE_S,

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.io.log_dir import LogDirError
-from reference_impl.io.server import build, serve
-from reference_impl.log.files import meta_properties, names
-from reference_impl.tests.io.test_serving import ROOT, Peer
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import NONE, read
-from reference_impl.wire.records import build as a_batch
+from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.server import build, serve
+from touchstone.reference_impl.log.files import meta_properties, names
+from touchstone.reference_impl.tests.io.test_serving import ROOT, Peer
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import NONE, read
+from touchstone.reference_impl.wire.records import build as a_batch
 
 PRODUCE, FETCH, CREATE, DESCRIBE_CONFIGS, ALTER_DIRS, DESCRIBE_DIRS = 0, 1, 19, 32, 34, 35
 STAMP = time.time_ns() // 1_000_000  # producers that are old are forgotten at start-up
@@ -213,7 +213,7 @@ def _no_space(*_: object) -> int:
 @pytest.mark.parametrize("after", [1, 7, 40])
 def test_a_process_that_is_killed_loses_nothing_it_acknowledged(tmp_path, caplog, after):
     """kill -9 of a real process; the next one says that it had to recover."""
-    command = [sys.executable, "-m", "harness", "broker", "--data", str(tmp_path)]
+    command = [sys.executable, "-m", "touchstone", "broker", "--data", str(tmp_path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.io.server import serve
-from reference_impl.tests.io.test_lives import SETTINGS, seen
-from reference_impl.tests.io.test_serving import Peer
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.io.test_lives import SETTINGS, seen
+from touchstone.reference_impl.tests.io.test_serving import Peer
 
 CREATE, UNREGISTER, VOTER = 19, 64, 80
 

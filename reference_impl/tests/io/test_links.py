@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reference_impl.broker.effects import Ask, Reply
-from reference_impl.io.links import Links
-from reference_impl.tests.cores import cores
+from touchstone.reference_impl.broker.effects import Ask, Reply
+from touchstone.reference_impl.io.links import Links
+from touchstone.reference_impl.tests.cores import cores
 
 PRODUCE, METADATA = 0, 3
 

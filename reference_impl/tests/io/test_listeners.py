@@ -8,10 +8,10 @@ import socket
 
 import pytest
 
-from reference_impl.io.listeners import SETTING, advertised, resolved
-from reference_impl.io.server import serve
-from reference_impl.tests.io.test_lives import SETTINGS, refused
-from reference_impl.tests.io.test_serving import Peer
+from touchstone.reference_impl.io.listeners import SETTING, advertised, resolved
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.io.test_lives import SETTINGS, refused
+from touchstone.reference_impl.tests.io.test_serving import Peer
 
 FIND_COORDINATOR, METADATA, DESCRIBE_CONFIGS = 10, 3, 32
 BROKER = 4  # a config resource's type

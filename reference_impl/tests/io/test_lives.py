@@ -9,8 +9,8 @@ import socket
 
 import pytest
 
-from reference_impl.io.server import serve
-from reference_impl.tests.io.test_serving import PATIENCE_S, Peer
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.io.test_serving import PATIENCE_S, Peer
 
 CREATE, METADATA, DESCRIBE_CLUSTER = 19, 3, 60
 SETTINGS = {

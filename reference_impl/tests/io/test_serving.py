@@ -12,10 +12,10 @@ from typing import TypeVar
 
 import pytest
 
-from reference_impl.io.server import RunningCluster, serve
-from reference_impl.tests.broker.one_broker import NOW, batch
-from reference_impl.wire.headers import decode_response, encode_request
-from reference_impl.wire.records import build
+from touchstone.reference_impl.io.server import RunningCluster, serve
+from touchstone.reference_impl.tests.broker.one_broker import NOW, batch
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.wire.records import build
 
 T = TypeVar("T")
 PATIENCE_S = 60
@@ -273,7 +273,7 @@ def test_fifty_clusters_leave_nothing_behind():
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [15, 2], ids=["SIGTERM", "SIGINT"])
 def test_the_command_says_ready_and_ends_cleanly(number):
-    command = [sys.executable, "-m", "harness", "broker", "--brokers", "3", "--racks", "a,b",
+    command = [sys.executable, "-m", "touchstone", "broker", "--brokers", "3", "--racks", "a,b",
                "--advertised-listeners", "x:1,y:2,z:3"]  # fmt: skip
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -10,12 +10,12 @@ import random
 
 import pytest
 
-from reference_impl.broker import registry
-from reference_impl.broker.effects import Connection
-from reference_impl.broker.personas import PERSONAS
-from reference_impl.tests.broker.one_broker import OneBroker, batch
-from reference_impl.wire.apis import API
-from reference_impl.wire.headers import encode_request
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.broker.personas import PERSONAS
+from touchstone.reference_impl.tests.broker.one_broker import OneBroker, batch
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.headers import encode_request
 
 SEED = 20_261
 FRAMES = 6_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.log.memory_store import MemoryStore
-from reference_impl.tests.log import stores
+from touchstone.reference_impl.log.memory_store import MemoryStore
+from touchstone.reference_impl.tests.log import stores
 
 
 @pytest.fixture(autouse=True, params=["memory", "disk"])

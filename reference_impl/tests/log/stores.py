@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from reference_impl.io.disk import Disk
-from reference_impl.io.disk_store import DiskStore, Marks
-from reference_impl.log.memory_store import MemoryStore
-from reference_impl.log.rules import LogConfig
-from reference_impl.log.store import Store
+from touchstone.reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.disk_store import DiskStore, Marks
+from touchstone.reference_impl.log.memory_store import MemoryStore
+from touchstone.reference_impl.log.rules import LogConfig
+from touchstone.reference_impl.log.store import Store
 
 Maker = Callable[[Callable[[], LogConfig]], Store]
 chosen: list[Maker] = [MemoryStore]  # the last one is in force

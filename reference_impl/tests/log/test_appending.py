@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas import PERSONAS, persona
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.log.partition_log import AppendResult, PartitionLog
-from reference_impl.log.rules import LogError
-from reference_impl.tests.log import stores
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import (
+from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.personas import PERSONAS, persona
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.log.partition_log import AppendResult, PartitionLog
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.tests.log import stores
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import (
     GZIP,
     LZ4,
     NONE,

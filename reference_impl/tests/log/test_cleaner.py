@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.log.cleaner import Cleaning
-from reference_impl.log.dirtiness import dirty_part
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import COORDINATOR, Rules
-from reference_impl.tests.log import stores
-from reference_impl.wire import records
-from reference_impl.wire.records import batch as v2
-from reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.log.cleaner import Cleaning
+from touchstone.reference_impl.log.dirtiness import dirty_part
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import COORDINATOR, Rules
+from touchstone.reference_impl.tests.log import stores
+from touchstone.reference_impl.wire import records
+from touchstone.reference_impl.wire.records import batch as v2
+from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
 
 NOW = 1_700_000_000_000
 DAY = 86_400_000

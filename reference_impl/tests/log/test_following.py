@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.log.rules import LogError
-from reference_impl.tests.log.test_appending import NOW, a_batch, a_log
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import build, read
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.tests.log.test_appending import NOW, a_batch, a_log
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import build, read
 
 
 def fetched(log, offset: int = 0) -> bytes:

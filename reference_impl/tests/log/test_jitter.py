@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.wire.records import build
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.wire.records import build
 
 DAY = 86_400_000
 LOGS = [f"t{number}" for number in range(20)]

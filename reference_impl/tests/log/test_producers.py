@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.rules import COORDINATOR, LogError
-from reference_impl.tests.log.test_appending import NOW, a_batch, a_log
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import control
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import COORDINATOR, LogError
+from touchstone.reference_impl.tests.log.test_appending import NOW, a_batch, a_log
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import control
 
 LAST = 2**31 - 1
 OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER

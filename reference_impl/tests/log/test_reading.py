@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.log.by_time import NOTHING_FOUND
-from reference_impl.log.epochs import LeaderEpochs
-from reference_impl.log.partition_log import LAST_STABLE, LOG_END
-from reference_impl.log.rules import LogError
-from reference_impl.tests.log.test_appending import NOW, a_batch, a_log
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import LZ4, build, read
+from touchstone.reference_impl.log.by_time import NOTHING_FOUND
+from touchstone.reference_impl.log.epochs import LeaderEpochs
+from touchstone.reference_impl.log.partition_log import LAST_STABLE, LOG_END
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.tests.log.test_appending import NOW, a_batch, a_log
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import LZ4, build, read
 
 SIZE = len(a_batch())
 

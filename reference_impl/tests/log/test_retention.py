@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.log.retention import retain
-from reference_impl.tests.log import stores
-from reference_impl.wire.records import build
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.retention import retain
+from touchstone.reference_impl.tests.log import stores
+from touchstone.reference_impl.wire.records import build
 
 HOUR = 3_600_000
 NOW = 1_700_000_000_000

@@ -14,7 +14,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.disk import Disk
 
 
 class PowerCut(BaseException):

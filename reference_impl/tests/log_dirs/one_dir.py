@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas import persona
-from reference_impl.cluster.replica import LeaderState
-from reference_impl.cluster.topic_config import TopicConfig
-from reference_impl.io.disk import Disk
-from reference_impl.io.log_dirs import LogDirs
-from reference_impl.log.partition_log import PartitionLog
-from reference_impl.tests.log.stores import HastyDisk
-from reference_impl.wire.records import NONE, build
+from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.personas import persona
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.log_dirs import LogDirs
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.tests.log.stores import HastyDisk
+from touchstone.reference_impl.wire.records import NONE, build
 
 NOW = 1_700_000_000_000
 TOPIC_ID = bytes(range(16))

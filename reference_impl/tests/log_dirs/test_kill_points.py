@@ -15,17 +15,17 @@ from functools import partial
 
 import pytest
 
-from reference_impl.broker.log_rules import rules_of
-from reference_impl.broker.personas import persona
-from reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
-from reference_impl.io.log_dirs import LogDirs
-from reference_impl.log.cleaner import Cleaning
-from reference_impl.log.dirtiness import dirty_part
-from reference_impl.log.partition_log import LOG_END
-from reference_impl.tests.log.stores import HastyDisk
-from reference_impl.tests.log_dirs.breaking_disk import BreakingDisk, Power, PowerCut
-from reference_impl.tests.log_dirs.one_dir import KEY, NOW, state
-from reference_impl.wire.records import NONE, build, entries, read, read_header
+from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.personas import persona
+from touchstone.reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
+from touchstone.reference_impl.io.log_dirs import LogDirs
+from touchstone.reference_impl.log.cleaner import Cleaning
+from touchstone.reference_impl.log.dirtiness import dirty_part
+from touchstone.reference_impl.log.partition_log import LOG_END
+from touchstone.reference_impl.tests.log.stores import HastyDisk
+from touchstone.reference_impl.tests.log_dirs.breaking_disk import BreakingDisk, Power, PowerCut
+from touchstone.reference_impl.tests.log_dirs.one_dir import KEY, NOW, state
+from touchstone.reference_impl.wire.records import NONE, build, entries, read, read_header
 
 STEPS, STOPS = 60, 20
 RULES = rules_of(persona("4.3"))
@@ -197,7 +197,9 @@ def test_nothing_promised_is_lost(tmp_path, seed, what, flush_messages):
 
 def test_a_store_that_skips_its_flush_is_caught(tmp_path, monkeypatch):
     """The liar: `flush` returns at once, and power cuts then cost what was promised."""
-    monkeypatch.setattr("reference_impl.io.disk_store.DiskStore.flush", lambda self, segments: None)
+    monkeypatch.setattr(
+        "touchstone.reference_impl.io.disk_store.DiskStore.flush", lambda self, segments: None
+    )
     caught = False
     for seed in range(20):
         root = tmp_path / str(seed)

@@ -9,12 +9,20 @@ import shutil
 
 import pytest
 
-from reference_impl.io.log_dir import LogDirError
-from reference_impl.log.files import names
-from reference_impl.log.files.meta_properties import MetaProperties
-from reference_impl.tests.log_dirs.one_dir import KEY, NOW, TOPIC_ID, entries, fill, one, opened
-from reference_impl.tests.log_files import golden
-from reference_impl.wire.records import read
+from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.log.files import names
+from touchstone.reference_impl.log.files.meta_properties import MetaProperties
+from touchstone.reference_impl.tests.log_dirs.one_dir import (
+    KEY,
+    NOW,
+    TOPIC_ID,
+    entries,
+    fill,
+    one,
+    opened,
+)
+from touchstone.reference_impl.tests.log_files import golden
+from touchstone.reference_impl.wire.records import read
 
 SEGMENTS = (0, 3, 6)  # base offsets of eight records
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.log.files import (
+from touchstone.reference_impl.log.files import (
     FileFormatError,
     checkpoints,
     clean_shutdown,
@@ -17,7 +17,7 @@ from reference_impl.log.files import (
     time_index,
     transaction_index,
 )
-from reference_impl.tests.log_files import golden
+from touchstone.reference_impl.tests.log_files import golden
 
 
 @pytest.mark.parametrize("text", golden.SNAPSHOTS.values(), ids=list(golden.SNAPSHOTS))

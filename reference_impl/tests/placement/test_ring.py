@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference_impl.cluster.racks import (
+from touchstone.reference_impl.cluster.racks import (
     PlacementError,
     Seat,
     alternate,
@@ -19,7 +19,7 @@ from reference_impl.cluster.racks import (
     continue_assignment,
     without_racks,
 )
-from reference_impl.tests.placement.java_random import JavaRandom
+from touchstone.reference_impl.tests.placement.java_random import JavaRandom
 
 GOLDEN = (Path(__file__).parent / "ring.txt").read_text().splitlines()
 NINE = {0: "rack1", 1: "rack1", 2: "rack1", 3: "rack2", 4: "rack2", 5: "rack2"} | {

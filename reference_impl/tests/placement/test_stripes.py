@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference_impl.cluster.racks import PlacementError, Seat, StripedPlacer
-from reference_impl.tests.placement.java_random import JavaRandom
+from touchstone.reference_impl.cluster.racks import PlacementError, Seat, StripedPlacer
+from touchstone.reference_impl.tests.placement.java_random import JavaRandom
 
 GOLDEN = (Path(__file__).parent / "stripes.txt").read_text().splitlines()
 

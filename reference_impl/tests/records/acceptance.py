@@ -1,8 +1,10 @@
 """What a broker does with odd record data: one line a case, the same for any broker.
 
 `acceptance.txt` holds the lines of Apache Kafka 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1. They were
-written by this program (`python -m reference_impl.tests.records.acceptance HOST:PORT ...`, one
-address a release), and the test wants the same lines from the reference broker.
+written by this program, and the test wants the same lines from the reference broker. With one
+address for each release:
+
+    python -m touchstone.reference_impl.tests.records.acceptance HOST:PORT ...
 """
 
 import struct
@@ -11,11 +13,11 @@ import zlib
 
 import cramjam
 
-from reference_impl.io.client import Client
-from reference_impl.wire import records as R
-from reference_impl.wire.errors import name_of
-from reference_impl.wire.records import batch, compression, varint
-from reference_impl.wire.records.batch import BatchHeader, Record
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.errors import name_of
+from touchstone.reference_impl.wire.records import batch, compression, varint
+from touchstone.reference_impl.wire.records.batch import BatchHeader, Record
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 ONE = batch.encode_record(Record(0, 0, b"key", b"value"))

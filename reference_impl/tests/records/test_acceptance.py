@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl.io.client import Client
-from reference_impl.io.server import serve
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.server import serve
 
 from . import acceptance
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from reference_impl.wire import records as R
-from reference_impl.wire.records import batch, check, varint
-from reference_impl.wire.records.batch import Record
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.records import batch, check, varint
+from touchstone.reference_impl.wire.records.batch import Record
 
 SEED = 20261121
 BASE = 1_700_000_000_000

@@ -9,8 +9,8 @@ from contextlib import suppress
 import cramjam
 import pytest
 
-from reference_impl.wire.records import compression as C
-from reference_impl.wire.records import lz4_frame
+from touchstone.reference_impl.wire.records import compression as C
+from touchstone.reference_impl.wire.records import lz4_frame
 
 CODECS = [C.GZIP, C.SNAPPY, C.LZ4, C.ZSTD]
 PLAIN = [b"", b"a", b"hello " * 99, random.Random(4).randbytes(100_000), bytes(3_000_000)]

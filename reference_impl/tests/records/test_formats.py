@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.wire import records as R
-from reference_impl.wire.records import batch, compression, message_set, patch
-from reference_impl.wire.records.message_set import Message
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.records import batch, compression, message_set, patch
+from touchstone.reference_impl.wire.records.message_set import Message
 
 NOW = 1_700_000_000_000
 GOOD = R.build(2, [(b"k", b"v"), {"value": None, "headers": [("h", b"x")]}], timestamp=NOW)

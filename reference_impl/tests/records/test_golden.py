@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference_impl.wire import records as R
-from reference_impl.wire.records import batch, control, message_set, varint
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.records import batch, control, message_set, varint
 
 from . import golden
 

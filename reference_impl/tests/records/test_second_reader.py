@@ -4,8 +4,8 @@ import pytest
 from aiokafka.record.memory_records import MemoryRecords as AioRecords
 from kio.records.readers import read_batch
 
-from reference_impl.wire import records as R
-from reference_impl.wire.records import batch, compression
+from touchstone.reference_impl.wire import records as R
+from touchstone.reference_impl.wire.records import batch, compression
 
 from . import golden
 

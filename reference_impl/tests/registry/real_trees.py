@@ -11,9 +11,9 @@ import json
 import re
 from pathlib import Path
 
-from reference_impl.broker.personas import persona
-from reference_impl.cluster.topology import Cluster
-from reference_impl.cluster.znodes import Form
+from touchstone.reference_impl.broker.personas import persona
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.cluster.znodes import Form
 
 RELEASES = ("1.0", "2.2", "2.8")
 Tree = dict[str, tuple[str | None, bool]]

@@ -4,11 +4,19 @@ import random
 
 import pytest
 
-from reference_impl.cluster import znodes
-from reference_impl.cluster.client_settings import entity
-from reference_impl.cluster.topology import Cluster, Node
-from reference_impl.cluster.znodes import DELETED_TOPICS, Form, Step, Times, Znode, picture, steps
-from reference_impl.tests.registry.real_trees import RELEASES, form, grown, plain, real
+from touchstone.reference_impl.cluster import znodes
+from touchstone.reference_impl.cluster.client_settings import entity
+from touchstone.reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.cluster.znodes import (
+    DELETED_TOPICS,
+    Form,
+    Step,
+    Times,
+    Znode,
+    picture,
+    steps,
+)
+from touchstone.reference_impl.tests.registry.real_trees import RELEASES, form, grown, plain, real
 
 TIMES = Times({0: 7}, 8)
 MANY = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.personas import PERSONAS
-from reference_impl.tests.replication.wires import LAG, WAITING, Wires
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.headers import decode_request
-from reference_impl.wire.records import build, read
+from touchstone.reference_impl.broker.control import new_controller
+from touchstone.reference_impl.broker.personas import PERSONAS
+from touchstone.reference_impl.tests.replication.wires import LAG, WAITING, Wires
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import decode_request
+from touchstone.reference_impl.wire.records import build, read
 
 RELEASES = sorted(PERSONAS)
 
@@ -87,6 +88,20 @@ def test_a_follower_that_stopped_holds_acks_all_up_until_it_leaves(release):
     wires.run(LAG // 2)
     assert wires.produced(client) == (0, 0)
     assert wires.cluster.partition("t", 0).isr == [0, 1]
+
+
+@pytest.mark.parametrize("release", [r for r in RELEASES if r >= "3.9"])
+def test_one_that_was_fenced_is_not_waited_for_though_it_kept_up_until_then(release):
+    """It leaves the ISR and is fenced in one batch of the metadata log."""
+    wires = Wires(release)
+    wires.topic()
+    wires.cut.add(2)
+    client = wires.produce_to(0)
+    wires.run(LAG // 10)
+    assert wires.produced(client) == WAITING
+    new_controller(wires.cluster, wires.brokers[0].persona).left(2)
+    wires.run()
+    assert wires.produced(client) == (0, 0)
 
 
 def test_in_2_8_a_smaller_isr_lets_nobody_go_until_something_else_happens():

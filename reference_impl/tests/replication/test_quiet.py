@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from reference_impl.broker.fetch_sessions import Session
-from reference_impl.tests.replication.wires import LAG, Wires
+from touchstone.reference_impl.broker.fetch_sessions import Session
+from touchstone.reference_impl.tests.replication.wires import LAG, Wires
 
 WITH_SESSIONS = ("2.2", "2.8", "3.9", "4.3")
 FEW, MANY = 3, 60

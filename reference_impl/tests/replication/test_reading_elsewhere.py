@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.preferred_replica import RACK_AWARE
-from reference_impl.tests.replication.wires import WAITING, Wires
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import read
+from touchstone.reference_impl.broker.preferred_replica import RACK_AWARE
+from touchstone.reference_impl.tests.replication.wires import WAITING, Wires
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import read
 
 
 def racked(release: str = "4.3", **how) -> Wires:

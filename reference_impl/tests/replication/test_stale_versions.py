@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.tests.replication.wires import Wires
+from touchstone.reference_impl.tests.replication.wires import Wires
 
 
 @pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "4.3"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.replication_quota import LEADER, ReplicationQuota
-from reference_impl.tests.replication.wires import LAG, Wires
+from touchstone.reference_impl.broker.replication_quota import LEADER, ReplicationQuota
+from touchstone.reference_impl.tests.replication.wires import LAG, Wires
 
 VALUE = b"v" * 1000
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.follower import where_to_cut
-from reference_impl.broker.personas import PERSONAS
-from reference_impl.log.rules import LogError
-from reference_impl.tests.log.test_appending import a_batch, a_log
-from reference_impl.tests.replication.wires import LAG, NOW, Wires
-from reference_impl.wire.errors import ErrorCode
-from reference_impl.wire.records import read
+from touchstone.reference_impl.broker.follower import where_to_cut
+from touchstone.reference_impl.broker.personas import PERSONAS
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.tests.log.test_appending import a_batch, a_log
+from touchstone.reference_impl.tests.replication.wires import LAG, NOW, Wires
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records import read
 
 RELEASES = sorted(PERSONAS)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
-from reference_impl.cluster.replica import Replica
-from reference_impl.tests.cores import cores
-from reference_impl.wire.apis import by_name
-from reference_impl.wire.headers import decode_response, encode_request
-from reference_impl.wire.records import build
+from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
+from touchstone.reference_impl.cluster.replica import Replica
+from touchstone.reference_impl.tests.cores import cores
+from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.wire.records import build
 
 NOW = 1_700_000_000_000
 WAITING = "waiting"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reference_impl.share import log_records
-from reference_impl.share.coordinator import Key, ShareCoordinator
-from reference_impl.share.state_batches import StateBatch, combined
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.share import log_records
+from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator
+from touchstone.reference_impl.share.state_batches import StateBatch, combined
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 TOPIC = b"t" * 16
 KEY: Key = ("g", TOPIC, 0)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.group.modern import Topic
-from reference_impl.refused import Refused
-from reference_impl.share import group_records
-from reference_impl.share.assignor import simple
-from reference_impl.share.group import ShareGroup
-from reference_impl.share.membership import Beat, Membership, Settings, check
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.group.modern import Topic
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share import group_records
+from touchstone.reference_impl.share.assignor import simple
+from touchstone.reference_impl.share.group import ShareGroup
+from touchstone.reference_impl.share.membership import Beat, Membership, Settings, check
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 A, B = b"a" * 16, b"b" * 16
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import OFFSETS, SHARES
-from reference_impl.io.server import serve
-from reference_impl.tests.io.test_serving import Peer
-from reference_impl.tests.replication.wires import WAITING, Wires
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.records import build
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS, SHARES
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.io.test_serving import Peer
+from touchstone.reference_impl.tests.replication.wires import WAITING, Wires
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.records import build
 
 GROUP, TOPIC = "g", "t"
 LEADER, STATES, GROUPS = 0, 1, 2  # the broker of the topic, of the states, of the group

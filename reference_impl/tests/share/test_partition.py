@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.share.aborted import Acquired, Span, aborted_spans, without
-from reference_impl.share.acquisition import Read, Wish, acquire
-from reference_impl.share.checks import (
+from touchstone.reference_impl.share.aborted import Acquired, Span, aborted_spans, without
+from touchstone.reference_impl.share.acquisition import Read, Wish, acquire
+from touchstone.reference_impl.share.checks import (
     ACCEPT,
     GAP,
     REJECT,
@@ -19,10 +19,10 @@ from reference_impl.share.checks import (
     Known,
     faulty,
 )
-from reference_impl.share.in_flight import ACQUIRED, TRANSITIONS, Do, InFlight, State
-from reference_impl.share.partition import Limits, SharePartition
-from reference_impl.share.state_batches import StateBatch
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.share.in_flight import ACQUIRED, TRANSITIONS, Do, InFlight, State
+from touchstone.reference_impl.share.partition import Limits, SharePartition
+from touchstone.reference_impl.share.state_batches import StateBatch
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 LIMITS = Limits(2000, 5, 30_000, True)
 LOCK = LIMITS.lock_ms

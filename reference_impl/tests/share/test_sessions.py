@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.refused import Refused
-from reference_impl.share.sessions import Sessions
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share.sessions import Sessions
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 KEY, P, Q = ("g", "m"), (b"t" * 16, 0), (b"t" * 16, 1)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import SHARES
-from reference_impl.share import log_records
-from reference_impl.share.coordinator import Kept, ShareCoordinator, Write
-from reference_impl.share.redundant import Redundant
-from reference_impl.share.state_batches import StateBatch
-from reference_impl.tests.share.test_over_the_wire import LEADER, STATES, TOPIC, Shared
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.controller.auto_create import SHARES
+from touchstone.reference_impl.share import log_records
+from touchstone.reference_impl.share.coordinator import Kept, ShareCoordinator, Write
+from touchstone.reference_impl.share.redundant import Redundant
+from touchstone.reference_impl.share.state_batches import StateBatch
+from touchstone.reference_impl.tests.share.test_over_the_wire import LEADER, STATES, TOPIC, Shared
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 A, B = (("g", bytes([n]) * 16, 0) for n in (1, 2))
 KEPT = Kept(0, 1, 0, 0, 0, (), 5, 5)

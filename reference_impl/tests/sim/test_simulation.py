@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.sim.cluster import Simulation
-from reference_impl.sim.network import Network
-from reference_impl.sim.trial import trial
-from reference_impl.sim.world import World
+from touchstone.reference_impl.sim.cluster import Simulation
+from touchstone.reference_impl.sim.network import Network
+from touchstone.reference_impl.sim.trial import trial
+from touchstone.reference_impl.sim.world import World
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 

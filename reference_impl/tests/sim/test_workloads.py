@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from reference_impl.sim.copying import CopyHistory, judged
-from reference_impl.sim.groups import GroupHistory
-from reference_impl.sim.trial import trial
-from reference_impl.sim.workload import Reading
+from touchstone.reference_impl.sim.copying import CopyHistory, judged
+from touchstone.reference_impl.sim.groups import GroupHistory
+from touchstone.reference_impl.sim.trial import trial
+from touchstone.reference_impl.sim.workload import Reading
 
 ORDERS = ("orders", 0)
 

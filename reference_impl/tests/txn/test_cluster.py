@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import OFFSETS, TRANSACTIONS
-from reference_impl.tests.replication.wires import LAG, NOW, Wires
-from reference_impl.wire.errors import ErrorCode as E
-from reference_impl.wire.headers import decode_request
-from reference_impl.wire.records import build, read
+from touchstone.reference_impl.broker.controller.auto_create import OFFSETS, TRANSACTIONS
+from touchstone.reference_impl.tests.replication.wires import LAG, NOW, Wires
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.headers import decode_request
+from touchstone.reference_impl.wire.records import build, read
 
 RELEASES = ("1.0", "2.8", "3.9", "4.3")
 NAME, GROUP = "x", "g"

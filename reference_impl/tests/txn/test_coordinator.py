@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from reference_impl.tests.txn.world import PARTITION, T, World
-from reference_impl.txn import log_records
-from reference_impl.txn.coordinator import Producer
-from reference_impl.txn.states import State
-from reference_impl.txn.transaction import LAST_EPOCH, Transaction
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.tests.txn.world import PARTITION, T, World
+from touchstone.reference_impl.txn import log_records
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.txn.states import State
+from touchstone.reference_impl.txn.transaction import LAST_EPOCH, Transaction
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def code(answer):

@@ -6,9 +6,9 @@ refused at 0 though ApiVersions lists it, which is why no claim can say so (adve
 
 import pytest
 
-from reference_impl.broker.features import finalize
-from reference_impl.broker.transactions import coordinator_of, version_of
-from reference_impl.tests.control.node import Peer, brokers
+from touchstone.reference_impl.broker.features import finalize
+from touchstone.reference_impl.broker.transactions import coordinator_of, version_of
+from touchstone.reference_impl.tests.control.node import Peer, brokers
 
 END, NOW = 26, 1_000_000
 BODY = {"transactional_id": "t", "producer_id": 1, "producer_epoch": 0, "committed": True}

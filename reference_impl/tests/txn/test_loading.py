@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from reference_impl.broker.controller.auto_create import TRANSACTIONS
-from reference_impl.tests.txn.test_cluster import NAME, Town
-from reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.broker.controller.auto_create import TRANSACTIONS
+from touchstone.reference_impl.tests.txn.test_cluster import NAME, Town
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 NEXT = 2
 LOADING = E.COORDINATOR_LOAD_IN_PROGRESS

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from reference_impl.txn.states import NAMES, NUMBER_OF, NUMBERS, TABLE, Cell, Do, Input, State
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.txn.states import (
+    NAMES,
+    NUMBER_OF,
+    NUMBERS,
+    TABLE,
+    Cell,
+    Do,
+    Input,
+    State,
+)
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 # TransactionState.validPreviousStates, the other way round.
 ALLOWED = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from reference_impl.txn.coordinator import Coordinator, Producer, Rules
-from reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.txn.coordinator import Coordinator, Producer, Rules
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 PARTITION = 0
 T = frozenset({("t", 0)})

@@ -8,8 +8,8 @@ known tags that were sent although they hold their default.
 import random
 from typing import Any
 
-from reference_impl.wire.interpreter import interpret_encode
-from reference_impl.wire.schema import FIXED, Field, Message, fields_of, tagged
+from touchstone.reference_impl.wire.interpreter import interpret_encode
+from touchstone.reference_impl.wire.schema import FIXED, Field, Message, fields_of, tagged
 
 BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint16": -16, "uint32": -32}
 ODD_STRINGS = ("", "t", "a-topic", "\u00e9\u4e16", "\udcff\udc80x", "x" * 126, "y" * 127, "z" * 300)

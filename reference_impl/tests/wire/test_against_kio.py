@@ -15,8 +15,8 @@ import pytest
 from kio.schema.index import api_key_map, schema_name_map
 from kio.static.constants import EntityType
 
-from reference_impl.wire.apis import API
-from reference_impl.wire.codec import decode, encode
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.codec import decode, encode
 
 from .messages import message
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from reference_impl.wire.codec import DecodeError
-from reference_impl.wire.embedded import (
+from touchstone.reference_impl.wire.codec import DecodeError
+from touchstone.reference_impl.wire.embedded import (
     consumer_group_records,
     consumer_offsets,
     decode_key,
@@ -17,7 +17,7 @@ from reference_impl.wire.embedded import (
     streams_group_records,
     transaction_state,
 )
-from reference_impl.wire.embedded.consumer_protocol import (
+from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,

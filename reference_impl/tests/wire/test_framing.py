@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference_impl.wire.errors import ErrorCode, is_retriable, name_of
-from reference_impl.wire.framing import FrameError, Frames, framed
+from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable, name_of
+from touchstone.reference_impl.wire.framing import FrameError, Frames, framed
 
 STREAM = framed(b"") + framed(b"abc") + framed(b"x" * 300)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.wire.apis import API
-from reference_impl.wire.codec import DecodeError
-from reference_impl.wire.headers import (
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.codec import DecodeError
+from touchstone.reference_impl.wire.headers import (
     RequestHeader,
     decode_request,
     decode_request_header,

@@ -4,8 +4,8 @@ import tracemalloc
 
 import pytest
 
-from reference_impl.wire.codec import DecodeError, decode, encode
-from reference_impl.wire.schema import Field, Message
+from touchstone.reference_impl.wire.codec import DecodeError, decode, encode
+from touchstone.reference_impl.wire.schema import Field, Message
 
 from .messages import message
 from .test_identities import SCHEMAS, each

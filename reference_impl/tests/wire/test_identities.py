@@ -7,15 +7,15 @@ import random
 
 import pytest
 
-from reference_impl.wire.apis import API
-from reference_impl.wire.codec import DecodeError, EncodeError, decode, encode
-from reference_impl.wire.compiler import (
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.codec import DecodeError, EncodeError, decode, encode
+from touchstone.reference_impl.wire.compiler import (
     compile_decoder,
     compile_encoder,
     decoder_source,
     encoder_source,
 )
-from reference_impl.wire.embedded import (
+from touchstone.reference_impl.wire.embedded import (
     consumer_group_records,
     consumer_offsets,
     control_records,
@@ -25,9 +25,9 @@ from reference_impl.wire.embedded import (
     streams_group_records,
     transaction_state,
 )
-from reference_impl.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
-from reference_impl.wire.interpreter import interpret_decode, interpret_encode
-from reference_impl.wire.schema import Field, Message
+from touchstone.reference_impl.wire.embedded.consumer_protocol import ASSIGNMENT, SUBSCRIPTION
+from touchstone.reference_impl.wire.interpreter import interpret_decode, interpret_encode
+from touchstone.reference_impl.wire.schema import Field, Message
 
 from .messages import message
 

@@ -5,17 +5,17 @@ import sys
 
 import pytest
 
-from reference_impl.wire.apis import API, by_name
+from touchstone.reference_impl.wire.apis import API, by_name
 
 FRESH = """
 import sys
-from reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.apis import API
 assert len(API) == 93 and 3 in API and 93 not in API and API.get(93) is None
-loaded = [name for name in sys.modules if name.startswith("reference_impl.wire.apis.k")]
+loaded = [name for name in sys.modules if name.startswith("touchstone.reference_impl.wire.apis.k")]
 assert not loaded, loaded
 assert API[3].name == "Metadata"
-loaded = [name for name in sys.modules if name.startswith("reference_impl.wire.apis.k")]
-assert loaded == ["reference_impl.wire.apis.k03_metadata"], loaded
+loaded = [name for name in sys.modules if name.startswith("touchstone.reference_impl.wire.apis.k")]
+assert loaded == ["touchstone.reference_impl.wire.apis.k03_metadata"], loaded
 """
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from reference_impl import wire
-from reference_impl.wire import apis
-from reference_impl.wire.apis import API, by_name
-from reference_impl.wire.schema import FIXED, span, walk
+from touchstone.reference_impl import wire
+from touchstone.reference_impl.wire import apis
+from touchstone.reference_impl.wire.apis import API, by_name
+from touchstone.reference_impl.wire.schema import FIXED, span, walk
 
 KINDS = {*FIXED, "string", "bytes", "records", "struct"}
 

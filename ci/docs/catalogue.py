@@ -1,0 +1,326 @@
+"""The catalogue: a page for each claim, for each suite, and for each kind of evidence.
+
+Pages of suites and evidence are Markdown. The 1,462 pages of claims are one Markdown page with
+marks in it, which MkDocs renders once; the marks are then replaced for each claim. So they have the
+site's head, menu and search, and cost a second instead of minutes.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from ci.docs.markdown import code, page, plain, table
+from ci.docs.words import SUITES
+from touchstone.harness import advertised, ledger
+from touchstone.harness.card import KIPS
+from touchstone.harness.claim import Claim
+from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.recordings import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKS = ("TITLE", "SENTENCE", "FACTS", "CASES", "EVIDENCE", "RUN", "SOURCE")
+TEMPLATE = "claims/claim-template.md"
+
+
+@functools.cache
+def claims() -> tuple[Claim, ...]:
+    return tuple(sorted(all_claims(), key=lambda one: one.id))
+
+
+def pages() -> dict[str, str]:
+    """Path below docs/ -> Markdown, without the pages of claims."""
+    suites: dict[str, list[Claim]] = {}
+    for one in claims():
+        suites.setdefault(one.suite, []).append(one)
+    made = {f"claims/{name}.md": suite_page(name, mine) for name, mine in suites.items()}
+    return made | {
+        "claims/index.md": index_page(suites),
+        "claims/recordings.md": recordings_page(),
+        "claims/kips.md": kips_page(),
+        TEMPLATE: template(),
+        **{f"claims/clauses-{area.lower()}.md": clauses_page(area, mine)
+           for area, mine in clauses_by_area().items()},
+    }  # fmt: skip
+
+
+def link(claim: str) -> str:
+    """From a page of this folder. HTML, because MkDocs does not know these pages."""
+    return f'<a href="{claim}.html"><code>{claim}</code></a>'
+
+
+# Lists of claims
+
+
+def index_page(suites: Mapping[str, list[Claim]]) -> str:
+    listed = [
+        (f"[{name}]({name}.md)", str(len(mine)), SUITES.get(name, ""))
+        for name, mine in sorted(suites.items())
+    ]
+    areas = ", ".join(
+        f"[{area}](clauses-{area.lower()}.md)" for area in sorted(clauses_by_area())
+    )
+    return page(
+        "# Claims",
+        f"{len(claims()):,} claims in {len(suites)} suites. A claim is one sentence about Kafka, "
+        "with its evidence, and real Kafka confirmed it. Each has a page; the search field finds "
+        "them by id and by sentence.",
+        table(("suite", "claims", "what it is about"), listed),
+        "## Evidence",
+        "A claim cites what it rests on: clauses of the catalogue of behaviours, by area "
+        f"({areas}); [KIPs](kips.md); fields of Kafka's message schemas; and what was "
+        "[observed and recorded](recordings.md) on real Kafka.",
+    )
+
+
+def suite_page(name: str, mine: list[Claim]) -> str:
+    listed = [(link(one.id), plain(one.sentence)) for one in mine]
+    return page(
+        f"# Suite {name}",
+        SUITES.get(name, ""),
+        f"{len(mine)} claims. `pytest --pyargs touchstone.suites.{name} --target HOST:PORT` judges "
+        "them all.",
+        table(("claim", "sentence"), listed),
+    )
+
+
+# Evidence
+
+
+@functools.cache
+def clauses_by_area() -> dict[str, list[ledger.Standing]]:
+    found: dict[str, list[ledger.Standing]] = {}
+    for one in ledger.clauses(claims()):
+        found.setdefault(one.area, []).append(one)
+    return found
+
+
+def clauses_page(area: str, mine: Iterable[ledger.Standing]) -> str:
+    listed = [
+        (f'<a id="{one.id}"></a>{code(one.id)}', "<br>".join(map(link, one.claims)) or reason(one))
+        for one in mine
+    ]
+    return page(
+        f"# Clauses {area}",
+        "Clauses of the catalogue of behaviours, by id, with the claims that cite them. A clause "
+        "that no claim cites says why. `touchstone coverage --gaps` prints the same.",
+        table(("clause", "claims, or why there is none"), listed),
+    )
+
+
+def reason(one: ledger.Standing) -> str:
+    return plain(": ".join(word for word in (one.status or "not classified", one.reason) if word))
+
+
+def kips_page() -> str:
+    citing: dict[str, list[str]] = {}
+    for one in claims():
+        for word in one.evidence:
+            if word.startswith("KIP-"):
+                citing.setdefault(word, []).append(one.id)
+    listed = [
+        (f'<a id="{kip}"></a>{kip}', "<br>".join(map(link, citing[kip])))
+        for kip in sorted(citing, key=lambda kip: int(kip.removeprefix("KIP-")))
+    ]
+    return page(
+        "# KIPs",
+        f"Kafka's improvement proposals stand in [Apache Kafka's wiki]({KIPS}). "
+        "These are cited by claims.",
+        table(("KIP", "claims"), listed),
+    )
+
+
+def recordings_page() -> str:
+    """Which Kafka gave the recorded answers."""
+    listed = []
+    for release in advertised.tables():
+        store = Store(release)
+        suites = sorted({one.suite for one in claims()})
+        number = sum(len(store.cases(suite)) for suite in suites)
+        origins = (store.origin(suite, case) for suite in suites for case in store.cases(suite))
+        jars = {(one.version, one.jar, one.sha256, one.java) for one in origins if one}
+        for version, jar, sha256, java in sorted(jars):
+            words = f"{code(jar)}<br>sha256 {code(sha256[:16])}..."
+            listed.append((release, version, words, java, f"{number:,}"))
+    return page(
+        "# Recordings",
+        "Real Kafka's answers are stored with the suites, byte for byte. Each says which jar gave "
+        "it. `touchstone record --check` counts them; "
+        "[how to record](../howto/record.md) says how they are made.",
+        table(("release", "version", "jar", "Java", "cases of the release"), listed),
+    )
+
+
+# One claim
+
+
+def template() -> str:
+    """The page that all claims share. Its headings are theirs, so that its table of contents is."""
+    return """---
+title: MARK-TITLE
+search:
+  exclude: true
+---
+
+# MARK-TITLE
+
+MARK-SENTENCE
+
+MARK-FACTS
+
+## Cases
+
+MARK-CASES
+
+## Evidence
+
+MARK-EVIDENCE
+
+## Run it
+
+MARK-RUN
+
+## Source
+
+MARK-SOURCE
+"""
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where a claim stands: path in the repository, first line, text."""
+
+    path: str
+    line: int
+    text: str
+    function: str
+
+
+@functools.cache
+def written(where: str) -> Written:
+    module, _, function = where.rpartition(".")
+    found = getattr(import_module(f"touchstone.{module}"), function)
+    lines, first = inspect.getsourcelines(found)
+    path = Path(inspect.getsourcefile(found) or "").resolve().relative_to(ROOT)
+    return Written(str(path), first, "".join(lines), function)
+
+
+def parts(one: Claim, stores: Mapping[str, Store]) -> dict[str, str]:
+    """Mark -> HTML."""
+    return {
+        "TITLE": html.escape(one.id),
+        "SENTENCE": f'<p class="sentence">{html.escape(one.sentence)}</p>',
+        "FACTS": facts(one),
+        "CASES": cases(one, stores),
+        "EVIDENCE": evidence(one),
+        "RUN": run(one),
+        "SOURCE": source(one),
+    }
+
+
+def facts(one: Claim) -> str:
+    shape = one.shape
+    words = {
+        "Suite": f'<a href="{one.suite}.html">{one.suite}</a>',
+        "Level": one.level,
+        "API": one.api or "",
+        "Brokers": str(shape.brokers) if shape.brokers > 1 else "",
+        "Racks": ", ".join(str(rack) for rack in shape.racks),
+        "Settings": "<br>".join(html.escape(f"{k}={v}") for k, v in shape.config),
+        "Needs": ", ".join(one.capabilities),
+        "Former ids": ", ".join(one.aliases),
+        "Catches the defects": ", ".join(
+            f'<a href="../reference/defects.html">{name}</a>' for name in one.switches
+        ),
+    }
+    rows = "".join(f"<tr><th>{k}</th><td>{v}</td></tr>" for k, v in words.items() if v)
+    return f'<table class="facts"><tbody>{rows}</tbody></table>'
+
+
+def cases(one: Claim, stores: Mapping[str, Store]) -> str:
+    rows = []
+    for release, listed in advertised.tables().items():
+        ids = one.cases(release, listed)
+        stored = stores[release].cases(one.suite)
+        recorded = sum(case.id in stored for case in ids)
+        versions = sorted({case.version for case in ids if case.version is not None})
+        shown = ", ".join(f"v{version}" for version in versions)
+        rows.append(
+            f"<tr><td>{release}</td><td>{len(ids) or ''}</td><td>{shown}</td>"
+            f"<td>{recorded or ''}</td></tr>"
+        )
+    axes = "".join(
+        f"<li><code>{html.escape(name)}</code>: "
+        f"{html.escape(', '.join(map(str, values)))}</li>"
+        for name, values in one.axes.items()
+    )
+    return (
+        "<table><thead><tr><th>Kafka</th><th>cases</th><th>versions of the API</th>"
+        "<th>recorded on real Kafka</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>" + (f"<ul>{axes}</ul>" if axes else "")
+    )
+
+
+def evidence(one: Claim) -> str:
+    return "<ul>" + "".join(f"<li>{evidence_link(word)}</li>" for word in one.evidence) + "</ul>"
+
+
+def evidence_link(word: str) -> str:
+    if word.startswith("KIP-"):
+        return f'<a href="kips.html#{word}">{word}</a>'
+    if word.startswith("observed on"):
+        return f'<a href="recordings.html">{html.escape(word)}</a>'
+    if found := ledger.CLAUSE.fullmatch(word):
+        page_of = f"clauses-{found[1].lower()}.html"
+        return f'<a href="{page_of}#{found[1]}-{found[2]}">{word}</a>'
+    return html.escape(word)
+
+
+def run(one: Claim) -> str:
+    place = written(one.where)
+    module = one.where.rpartition(".")[0]
+    lines = (
+        f"pytest --pyargs touchstone.{module}::{place.function} --target HOST:PORT\n"
+        f"pytest {place.path}::{place.function} --target HOST:PORT"
+    )
+    return (
+        "<p>Where Touchstone is installed, or in a checkout:</p>"
+        f'<div class="highlight"><pre><code>{html.escape(lines)}</code></pre></div>'
+    )
+
+
+def source(one: Claim) -> str:
+    place = written(one.where)
+    shown = highlight(place.text, PythonLexer(), HtmlFormatter(nowrap=True))
+    return (
+        f"<p><code>{place.path}</code>, line {place.line}</p>"
+        f'<div class="highlight"><pre><code>{shown}</code></pre></div>'
+    )
+
+
+def write(site: Path) -> list[dict[str, str]]:
+    """Write the page of each claim beside the template's, which goes; entries for the search."""
+    shell = (site / TEMPLATE).with_suffix(".html")
+    text = shell.read_text(encoding="utf-8")
+    pieces = re.split(r"(?:<p>)?MARK-(\w+)(?:</p>)?", text)
+    stores = {release: Store(release) for release in advertised.tables()}
+    found = []
+    for one in claims():
+        values = parts(one, stores)
+        filled = [values[piece] if at % 2 else piece for at, piece in enumerate(pieces)]
+        name = f"claims/{one.id}.html"
+        whole = "".join(filled).replace(shell.name, f"{one.id}.html")
+        (site / name).write_text(whole, encoding="utf-8")
+        found.append({"location": name, "title": one.id, "text": html.escape(one.sentence)})
+    shell.unlink()
+    return found

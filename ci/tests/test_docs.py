@@ -1,0 +1,232 @@
+"""The documentation agrees with the code, builds strictly, and its commands say what it shows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import touchstone
+from ci.docs import catalogue, console, links, markdown, reference, words
+from ci.docs.__main__ import main
+from touchstone import plugin
+from touchstone.harness import profiles
+from touchstone.harness.__main__ import COMMANDS
+from touchstone.harness.results import rows
+from touchstone.harness.targets import target_file
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+HEADER = rows.header(
+    run="", started="", target="", release=None, kind="", oracle="", oracle_kind="", commit="",
+    seed=0, host={}, planned=0, part={"index": 1, "of": 2, "total": 3},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_a_page_with_its_options(name):
+    page = reference.command_page(name)
+    options = [word for one in reference.options(reference.command(name)) for word in one.opts]
+    assert [word for word in options if f"`{word}" not in page] == []
+    assert f"reference/commands/{name}.md" in (ROOT / "mkdocs.yml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_says_its_exit_codes(name):
+    assert re.match(r"\D*0", reference.exit_words(name)), name
+
+
+def test_words_for_exit_codes_are_of_commands_that_have_none():
+    assert {name for name in COMMANDS if not reference.told_exits(name)} == set(words.EXITS)
+
+
+def test_each_option_of_pytest_is_described():
+    page = reference.pytest_page()
+    assert [name for name in plugin.OPTIONS if f"`--touchstone-{name}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("section", "key"), [(name, key) for name, keys in target_file.SCHEMA.items() for key in keys]
+)
+def test_each_key_of_a_target_file_is_described(section, key):
+    about, absent = reference.target_key(section, key)
+    assert about and absent
+
+
+@pytest.mark.parametrize(
+    ("described", "there"),
+    [(words.ROW, rows.CASE), (words.HEADER, HEADER),
+     (words.FOOTER, rows.footer([], finished="", exit_code=0))],
+    ids=["row", "header", "footer"],
+)  # fmt: skip
+def test_each_field_of_a_result_is_described(described, there):
+    assert set(described) == set(there)
+
+
+@pytest.mark.slow
+def test_each_suite_is_described():
+    assert set(words.SUITES) == {one.suite for one in catalogue.claims()}
+
+
+def test_each_profile_and_each_of_its_settings_is_shown():
+    page = reference.profiles_page()
+    wanted = {name for one in profiles.PROFILES.values() for name in one.settings}
+    assert [name for name in wanted if f"`{name}`" not in page] == []
+
+
+def test_each_public_name_is_shown():
+    page = reference.python_page()
+    assert [name for name in touchstone.__all__ if f"## {name}\n" not in page] == []
+
+
+def test_each_variable_of_the_environment_is_described():
+    assert variables_read() == set(words.ENVIRONMENT)
+
+
+def variables_read() -> set[str]:
+    """The names that code which is no test looks up in os.environ."""
+    found = set()
+    for folder in ("harness", "reference_impl", "fuzz", "touchstone"):
+        for path in (ROOT / folder).rglob("*.py"):
+            text = path.read_text("utf-8")
+            if "os.environ" in text and "tests" not in path.parts:
+                found |= set(looked_up(ast.parse(text)))
+    return found
+
+
+def looked_up(tree: ast.Module):
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner), args=[ast.Constant(str(name)), *_]):
+                pass
+            case ast.Subscript(value=owner, slice=ast.Constant(str(name))):
+                pass
+            case _:
+                continue
+        if ast.unparse(owner) == "os.environ" and node_reads(node):
+            yield name
+
+
+def node_reads(node: ast.AST) -> bool:
+    """A default that is set for a library is no variable that a reader may set."""
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return not called or node.func.attr == "get"
+
+
+@pytest.mark.slow
+def test_evidence_of_each_claim_leads_to_a_place():
+    made = catalogue.pages()
+    for one in catalogue.claims():
+        for word in one.evidence:
+            target = re.search(r'href="([^"#]+)\.html(?:#([^"]+))?"', catalogue.evidence_link(word))
+            if target is None:
+                assert word.startswith("schema "), word
+                continue
+            page = made[f"claims/{target[1]}.md"]
+            assert target[2] is None or f'<a id="{target[2]}"></a>' in page, word
+
+
+@pytest.mark.slow
+def test_a_claims_page_has_all_its_parts():
+    one = next(one for one in catalogue.claims() if one.switches)
+    stores = {release: catalogue.Store(release) for release in catalogue.advertised.tables()}
+    made = catalogue.parts(one, stores)
+    assert set(made) == set(catalogue.MARKS)
+    assert all(made.values())
+    assert one.where.rpartition(".")[2] in made["RUN"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: path.stem)
+def test_pages_count_what_there_is(path):
+    found = re.findall(r"\b(\d,\d{3}) (?:claims|sentences)", path.read_text("utf-8"))
+    assert set(found) <= {f"{len(catalogue.claims()):,}"}
+
+
+def test_the_checker_of_links_sees_what_is_wrong(tmp_path):
+    (tmp_path / "index.html").write_text(
+        '<a href="gone.html">a</a><a href="#nowhere">b</a><a href="other.html#here">c</a>'
+        '<a href="https://example.org">d</a><script src="https://example.org/x.js"></script>'
+        '<style>@import "https://example.org/x.css"</style>'
+    )
+    (tmp_path / "other.html").write_text('<p id="here"></p><a href="index.html">e</a>')
+    assert list(links.problems(tmp_path)) == [
+        "index.html: loads https://example.org/x.js",
+        "index.html: loads https://example.org/x.css",
+        "index.html: gone.html leads nowhere",
+        "index.html: #nowhere: no such anchor",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "said", "agrees"),
+    [
+        (["ready 127.0.0.1:9092"], ["ready 127.0.0.1:40001"], True),
+        (["a", "...", "c"], ["a", "b", "c"], True),
+        (["12 passed in 0.81s"], ["noise", "12 passed in 3.02s"], True),
+        (["12 passed"], ["1 failed, 11 passed"], False),
+        (["a", "b"], ["b", "a"], False),
+    ],
+)
+def test_what_a_page_shows_is_compared_with_what_is_said(shown, said, agrees):
+    assert console.Command("", shown, said).agrees() is agrees
+
+
+def test_commands_of_a_page_are_run_in_their_order_with_its_files():
+    page = '```text title="name.txt"\nKafka\n```\n\n```console\n$ cat \\\n  name.txt\nKafka\n'
+    done = console.run(page + "$ pwd > here; echo 9092\n9093\n```\n")
+    assert [one.agrees() for one in done] == [True, True]
+    assert [one.said for one in done] == [["Kafka"], ["9092"]]
+
+
+def test_markdown_is_not_read_out_of_text():
+    assert markdown.plain("a_b *c* <d>") == r"a\_b \*c\* &lt;d&gt;"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_documentation_builds_strictly(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("mkdocs", reason="no MkDocs (extra docs)")
+    assert main(["--out", str(tmp_path)]) == 0, capsys.readouterr().err
+    assert len(list((tmp_path / "claims").glob("*.*-*.html"))) >= len(catalogue.claims()) - 10
+
+
+NOT_RUN = {
+    "tutorials/kafka.md": "it changes the checkout; its runs on real Kafka take two minutes",
+    "howto/fuzz.md": "how many requests a second is what it shows",
+}
+PAGES = [
+    path
+    for path in sorted(DOCS.rglob("*.md"))
+    if "```console" in path.read_text("utf-8") and str(path.relative_to(DOCS)) not in NOT_RUN
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_commands_of_a_page_say_what_it_shows(path):
+    done = console.run(path.read_text("utf-8"))
+    assert [(one.text, one.said) for one in done if not one.agrees()] == []
+
+
+NOT_RUN_OF_README = {
+    "pip install 'kafka-touchstone[suites]'": "it needs a package registry; ci/tests build a wheel",
+    "make conformance": "a tier of its own",
+    "make test": "it is what runs this test",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_commands_of_the_readme_say_what_it_shows():
+    text = (ROOT / "README.md").read_text("utf-8")
+    shown = {one.text for fence in console.FENCE.finditer(text) if fence[1] == "console"
+             for one in console.commands(fence[3])}  # fmt: skip
+    assert set(NOT_RUN_OF_README) <= shown
+    assert "```sh" not in text, "a command in a block that nobody runs"
+    done = console.run(text, leave_out=NOT_RUN_OF_README)
+    assert {one.text for one in done} == shown - set(NOT_RUN_OF_README)
+    assert [(one.text, one.said) for one in done if not one.agrees()] == []

@@ -1,0 +1,42 @@
+"""Which extra of the package brings a Python package that a command asks for.
+
+`pip install kafka-touchstone` brings what the broker needs and no more. A command whose extra is
+not installed ends with one line that names it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+EXTRAS = {
+    "allure": "allure",
+    "allure_commons": "allure",
+    "docker": "docker",
+    "hypothesis": "fuzz",
+    "jinja2": "spark",
+    "kazoo": "zookeeper",
+    "pyspark": "spark",
+    "pytest": "suites",
+    "scapy": "pcap",
+    "testcontainers": "docker",
+}
+UNIX = {"fcntl", "grp", "pwd", "resource"}  # modules that Python on Windows does not have
+
+
+def told(package: str) -> str:
+    """How to get a package, as one line of a command."""
+    return f"needs {package}: pip install 'kafka-touchstone[{EXTRAS[package]}]'"
+
+
+def lacking(missing: ModuleNotFoundError) -> str | None:
+    """Why an import did not find what it wants; None where the fault is ours."""
+    package = (missing.name or "").partition(".")[0]
+    if package in UNIX:
+        return f"needs Linux or macOS: this Python has no {package}"
+    return told(package) if package in EXTRAS else None
+
+
+def need(package: str) -> None:
+    """Raises ModuleNotFoundError, as an import would, before a program of its own is started."""
+    if importlib.util.find_spec(package) is None:
+        raise ModuleNotFoundError(told(package), name=package)

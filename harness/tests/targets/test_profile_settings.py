@@ -1,0 +1,49 @@
+"""Profiles have settings that each release knows: those that its own jars name."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from touchstone.harness.profiles import KNOWN, PROFILES
+from touchstone.harness.target import Unavailable
+from touchstone.harness.targets import matrix
+from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.maven import class_path, kafka_home
+
+PROGRAM = Path(__file__).with_name("ConfigNames.java")
+RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+EVERY = {name for profile in PROFILES.values() for name in profile.settings}
+
+
+def known_by(release):
+    """The names of all settings that this release's broker knows."""
+    try:
+        java, home = find_java(), kafka_home(matrix.release(release).version)
+    except Unavailable as missing:
+        pytest.skip(f"not run: {missing.reason}")
+    argv = [str(java.executable), "-cp", class_path(home), str(PROGRAM)]
+    said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
+    return set(said.stdout.split())
+
+
+@pytest.mark.java
+@pytest.mark.maven
+@pytest.mark.slow
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_profile_has_what_a_release_knows_and_names_what_it_does_not(release):
+    names = known_by(release)
+    for profile in PROFILES.values():
+        assert profile.heeded(release).keys() <= names, profile.name
+        assert set(profile.unknown(release)) == profile.settings.keys() - names, profile.name
+
+
+def test_no_release_is_told_of_a_setting_that_no_profile_has():
+    assert KNOWN.keys() <= EVERY
+
+
+def test_every_profile_has_something_on_every_release_but_the_default():
+    for name, profile in PROFILES.items():
+        assert all(profile.heeded(release) for release in RELEASES) != (name == "default")

@@ -1,0 +1,58 @@
+"""What Linux and macOS have and Windows has not, with what is done there in its place.
+
+Brokers in memory run wherever Python does. Log directories (`--data`) are locked as Kafka locks
+them, which needs `fcntl`: where there is none they are refused in words.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Sequence
+from typing import IO, Protocol
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class Ends(Protocol):
+    """Sockets of which nothing is awaited but their end: the part of `select.poll` in use here."""
+
+    def register(self, sock: socket.socket, events: int) -> None: ...
+
+    def unregister(self, sock: socket.socket) -> None: ...
+
+    def poll(self, timeout_ms: int) -> Sequence[tuple[int, int]]: ...
+
+
+class Unseen:
+    """Without a poll no such end is seen; the next write to the socket meets it."""
+
+    def register(self, sock: socket.socket, events: int) -> None:
+        pass
+
+    def unregister(self, sock: socket.socket) -> None:
+        pass
+
+    def poll(self, timeout_ms: int) -> Sequence[tuple[int, int]]:
+        return ()
+
+
+def ends() -> Ends:
+    return select.poll() if hasattr(select, "poll") else Unseen()
+
+
+def send(sock: socket.socket, pieces: Sequence[bytes | memoryview]) -> int:
+    """How many bytes the socket took; OSError as `socket.send` raises it."""
+    if hasattr(sock, "sendmsg"):
+        return sock.sendmsg(pieces)
+    return sock.send(b"".join(pieces))
+
+
+def locked(file: IO[bytes]) -> None:
+    """Hold a file alone until it is closed. OSError when another process holds it."""
+    if fcntl is None:
+        raise NotImplementedError("log directories (--data) need a system with fcntl, not Windows")
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
