@@ -35,6 +35,8 @@ SHOWN = re.compile(r"(?<![\d.])90(\d\d)(?!\d)")
 PORTS = (9080, 9092, 9093)  # what pages name
 HUNDREDS = range(270, 280)  # where 90xx is, one hundred for each page that is run at a time
 READY_S, COMMAND_S, LOOK_S = 120.0, 600.0, 0.05
+# Variables that change what a command prints: in CI pytest does not shorten its summary.
+NOT_A_READERS = re.compile(r"PYTEST|TOUCHSTONE_|CI$|BUILD_NUMBER$|GITHUB_|FORCE_COLOR$")
 ELISION = "..."
 
 
@@ -147,7 +149,7 @@ class Terminal:
 def environment() -> dict[str, str]:
     """With this Python's programs in front, and nothing that colours or shortens output."""
     own = Path(sys.executable).parent
-    given = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    given = {name: value for name, value in os.environ.items() if not NOT_A_READERS.match(name)}
     return {
         **given, "PATH": f"{own}{os.pathsep}{given.get('PATH', '')}", "COLUMNS": "100",
         "NO_COLOR": "1", "PYTHONUNBUFFERED": "1",
