@@ -113,9 +113,7 @@ def until(done: Callable[[], bool], sentence: str, link: Link) -> None:
 
 def differences(release: str, seen: dict[str, str], recorded: dict[str, str]) -> list[str]:
     """Cases whose signature is not the recorded one and that nobody reviewed, as sentences."""
-    reviewed = {
-        name for row in accepted() if release in row.releases for name in row.cases
-    }
+    reviewed = {name for row in accepted() if release in row.releases for name in row.cases}
     return [
         f"{name}: {seen[name]!r}, real Kafka {release}: {recorded[name]!r}"
         for name in sorted(seen)

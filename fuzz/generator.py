@@ -275,9 +275,7 @@ class Generator:
 
     def frame_of(self, pair: Pair, correlation_id: int) -> bytes:
         client = self.draw.choice(("touchstone-fuzz", None))
-        frame = encode_request(
-            pair.key, pair.version, correlation_id, client, self.body(pair)
-        )
+        frame = encode_request(pair.key, pair.version, correlation_id, client, self.body(pair))
         return len(frame).to_bytes(4, "big") + frame
 
     def body(self, pair: Pair) -> dict[str, Any]:

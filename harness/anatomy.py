@@ -82,10 +82,7 @@ def _leaves(schema: Message, version: int, data: bytes, begin: int) -> list[Leaf
     except DecodeError as error:
         found = [Leaf(p, a, b, data[a:b]) for p, (a, b) in reader.spans.items()]
         return [*found, Leaf(error.path, error.offset, len(data), f"({error.reason})")]
-    return [
-        Leaf(path, *reader.spans.get(path, (begin, begin)), leaf)
-        for path, leaf in flat(value)
-    ]
+    return [Leaf(path, *reader.spans.get(path, (begin, begin)), leaf) for path, leaf in flat(value)]
 
 
 def flat(value: Any, path: str = "") -> list[tuple[str, Any]]:

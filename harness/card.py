@@ -225,9 +225,7 @@ def _marked(one: Mapping[str, Any]) -> str:
     return NOTE if one.get("kind") == grades.PROSE else SETUP
 
 
-def _grouped(
-    differing: Sequence[Marked], reading: Reading | None
-) -> list[Line]:
+def _grouped(differing: Sequence[Marked], reading: Reading | None) -> list[Line]:
     """One line per difference; elements of an array that differ alike share one."""
     groups: dict[Any, list[Marked]] = {}
     for one, mark in differing:
@@ -252,9 +250,7 @@ def _line(one: Mapping[str, Any], mark: str, reading: Reading | None) -> Line:
     if all(isinstance(side, str) and not wording.is_bare(side) for side in (oracle, target)):
         return Line(place, *map(_quoted, changed(oracle, target)), mark)
     verb = ("has" if grades.MISSING in (oracle, target) else "answers") + " "
-    return Line(
-        place, verb + wording.value(path, oracle), verb + wording.value(path, target), mark
-    )
+    return Line(place, verb + wording.value(path, oracle), verb + wording.value(path, target), mark)
 
 
 def _quoted(text: str) -> str:

@@ -287,9 +287,7 @@ class Clearing:
         if answer is not None and not answer["error_code"] and not answer["topics"]:
             yield Request("DeleteGroups", delete, {"groups_names": [name]}, to)
 
-    def _alive(
-        self, names: list[str], to: Address | None, states: tuple[str, ...] = ()
-    ) -> Talk:
+    def _alive(self, names: list[str], to: Address | None, states: tuple[str, ...] = ()) -> Talk:
         """Those of these groups that are there, or are in one of these states."""
         version = self._version("DescribeGroups", 5)
         if version is None:

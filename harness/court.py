@@ -246,9 +246,7 @@ class Court:
             made.add(label)
         return None, frozenset(made)
 
-    def _not_made(
-        self, case: CaseId, scenario: Scenario, expectation: Expectation
-    ) -> str | None:
+    def _not_made(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> str | None:
         """Why Metadata cannot make the topics of a case on a target that refuses CreateTopics in
         every version; None when it can. For a strict judge set-up decides, so nothing replaces it.
         """

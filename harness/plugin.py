@@ -203,9 +203,7 @@ def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Sessi
     """Without cases that may kill a broker, or change what is everybody's."""
     from touchstone.harness.wording import counted
 
-    others = [
-        item for item in items if (case := _case(item)) and not _nature(item, case).gentle
-    ]
+    others = [item for item in items if (case := _case(item)) and not _nature(item, case).gentle]
     session.told.append(
         f"gentle: without {counted(len(others), 'case')} that may kill a broker or change what is"
         " everybody's; no setting of the target is changed"
@@ -280,9 +278,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not session.config.option.collectonly:
         suites = ledger.whole_suites(claim.where for claim in claims.values())
         try:
-            state.session.plan(
-                chosen, deselected, whole=whole, suites=suites, elsewhere=others
-            )
+            state.session.plan(chosen, deselected, whole=whole, suites=suites, elsewhere=others)
         except FileExistsError as error:
             pytest.exit(f"touchstone: {error}", returncode=2)
 
@@ -307,7 +303,10 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
         work = [
             Work(
-                item.nodeid, item.function, case, found.alone,
+                item.nodeid,
+                item.function,
+                case,
+                found.alone,
                 apart=found.harms and case.court.lanes is not None,
             )  # fmt: skip
             for item, case in pairs

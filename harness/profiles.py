@@ -343,9 +343,7 @@ class Told:
 NOTHING_TOLD = Told()
 
 
-def wanting(
-    missing: Mapping[str, str], shape: Shape, subject: Iterable[str], release: str
-) -> str:
+def wanting(missing: Mapping[str, str], shape: Shape, subject: Iterable[str], release: str) -> str:
     """Why a claim of this shape is not run that lacks these settings: the profile that has them."""
     words = ", ".join(f"{name}={value}" for name, value in missing.items())
     wanted = needs(shape, subject)

@@ -229,9 +229,7 @@ class Session:
         path = bundle.write(made, self.folder / "bundles" / file_word(docket.court.name))
         return str(path.relative_to(self.folder))
 
-    def _bundle_of(
-        self, docket: Docket, case: Case, judgement: Judgement
-    ) -> bundle.Bundle | None:
+    def _bundle_of(self, docket: Docket, case: Case, judgement: Judgement) -> bundle.Bundle | None:
         court = docket.court
         named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
         again = wording.again(named | {"target": court.name}, {"arguments": docket.arguments})
@@ -318,7 +316,6 @@ class Session:
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]
-
 
     def _not_again(self) -> list[str]:
         if not self.not_again:

@@ -149,9 +149,7 @@ def unreachable() -> dict[str, dict[Key, str]]:
     for name, table in TABLES.items():
         reasons = written.get(name, {})
         found[name] = {
-            key: reason
-            for key in table
-            if (reason := _reason(reasons, key, table.peek(*key)))
+            key: reason for key in table if (reason := _reason(reasons, key, table.peek(*key)))
         }
     return found
 

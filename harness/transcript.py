@@ -230,8 +230,18 @@ class Transcript:
 
 
 _SLOTS = {"sent": "sent", "received": "received"} | dict.fromkeys(
-    ("closed", "reset", "timeout", "garbled", "refused", "gone", "unresolved", "unmet", "silent",
-     "made"),
+    (
+        "closed",
+        "reset",
+        "timeout",
+        "garbled",
+        "refused",
+        "gone",
+        "unresolved",
+        "unmet",
+        "silent",
+        "made",
+    ),
     "ending",
 )
 

@@ -75,9 +75,7 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("ConsumerGroupDescribe", "groups.members"): ("member_id",),
     ("ConsumerGroupDescribe", "groups.members.subscribed_topic_names"): (),
     ("ConsumerGroupDescribe", "groups.members.assignment.topic_partitions"): ("topic_name",),
-    ("ConsumerGroupDescribe", "groups.members.target_assignment.topic_partitions"): (
-        "topic_name",
-    ),
+    ("ConsumerGroupDescribe", "groups.members.target_assignment.topic_partitions"): ("topic_name",),
     ("ShareGroupHeartbeat", "assignment.topic_partitions"): ("topic_id",),
     ("ShareGroupDescribe", "groups"): ("group_id",),
     ("ShareGroupDescribe", "groups.members"): ("member_id",),

@@ -173,9 +173,7 @@ def _judge(
     notes += more
     if oracle is None and not failures and not target.complete:
         reason = f"nothing to compare with, and the case was not finished: {given_up(target)}"
-        return Verdict(
-            INCONCLUSIVE, target.connection, reason, findings=findings, notes=notes
-        )
+        return Verdict(INCONCLUSIVE, target.connection, reason, findings=findings, notes=notes)
     parts = (*failures, *differences, *findings)
     if not parts:
         return Verdict(CONFORMS, target.connection, notes=notes)

@@ -1,6 +1,6 @@
 """The broker's image for testcontainers, which needs the extra `docker`.
 
-    from touchstone.containers import TouchstoneContainer
+from touchstone.containers import TouchstoneContainer
 """
 
 from __future__ import annotations

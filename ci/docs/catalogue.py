@@ -67,9 +67,7 @@ def index_page(suites: Mapping[str, list[Claim]]) -> str:
         (f"[{name}]({name}.md)", str(len(mine)), SUITES.get(name, ""))
         for name, mine in sorted(suites.items())
     ]
-    areas = ", ".join(
-        f"[{area}](clauses-{area.lower()}.md)" for area in sorted(clauses_by_area())
-    )
+    areas = ", ".join(f"[{area}](clauses-{area.lower()}.md)" for area in sorted(clauses_by_area()))
     return page(
         "# Claims",
         f"{len(claims()):,} claims in {len(suites)} suites. A claim is one sentence about Kafka, "
@@ -260,8 +258,7 @@ def cases(one: Claim, stores: Mapping[str, Store]) -> str:
             f"<td>{recorded or ''}</td></tr>"
         )
     axes = "".join(
-        f"<li><code>{html.escape(name)}</code>: "
-        f"{html.escape(', '.join(map(str, values)))}</li>"
+        f"<li><code>{html.escape(name)}</code>: {html.escape(', '.join(map(str, values)))}</li>"
         for name, values in one.axes.items()
     )
     return (

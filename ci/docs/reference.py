@@ -66,8 +66,8 @@ def commands_page() -> str:
         "`python -m touchstone` is the same program as `touchstone`. Every command has `--help`. "
         "Every option can be given as a variable, too: see [environment](../environment.md).",
         table(("command", "what it does"), listed),
-        "Bash completes commands and options after `eval \"$(_TOUCHSTONE_COMPLETE=bash_source "
-        "touchstone)\"`; so do zsh and fish (`zsh_source`, `fish_source`).",
+        'Bash completes commands and options after `eval "$(_TOUCHSTONE_COMPLETE=bash_source '
+        'touchstone)"`; so do zsh and fish (`zsh_source`, `fish_source`).',
         "`touchstone --version` prints the version. The suites are run by pytest: see "
         "[pytest options](../pytest.md). What a command says by its exit code stands in "
         "[exit codes](../exit-codes.md).",
@@ -200,7 +200,7 @@ def target_file_page() -> str:
         "## Placeholders",
         table(("placeholder", "stands for"), listed),
         f"In `each` of `[start.settings]`: {settings}. A list inside a command stands together and "
-        "is left out when a placeholder in it is empty, as in `[\"--rack\", \"{rack}\"]`. "
+        'is left out when a placeholder in it is empty, as in `["--rack", "{rack}"]`. '
         "`{{word}}` is `{word}` itself.",
     )
 
@@ -262,7 +262,8 @@ def profiles_page() -> str:
             parts.append("Racks: " + ", ".join(code(rack) for rack in one.racks) + ".")
         if one.apart:
             parts.append(
-                "Only claims that want these settings are judged on it: others would meet them.")
+                "Only claims that want these settings are judged on it: others would meet them."
+            )
         listed = [(code(name), value_words(value), "yes" if name in pace.PACE else "")
                   for name, value in sorted(one.settings.items())]  # fmt: skip
         if listed:

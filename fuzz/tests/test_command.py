@@ -92,7 +92,7 @@ def test_a_good_frame_replays_without_a_finding(tmp_path):
     path = tmp_path / "good.toml"
     good = framed(encode_request(18, 0, 1, "fuzz", {}))
     path.write_text(
-        'class = 0\nsentence = "s"\nkey = 18\nversion = 0\n' f'segments = ["{good.hex()}"]\n'
+        f'class = 0\nsentence = "s"\nkey = 18\nversion = 0\nsegments = ["{good.hex()}"]\n'
     )
     assert run("--replay", str(path)).exit_code == 0
 

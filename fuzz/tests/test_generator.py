@@ -71,9 +71,7 @@ def test_keys_that_take_a_broker_out_of_service_are_known(key):
 @pytest.mark.parametrize("key", [33, 44])
 def test_configurations_are_altered_of_topics_only(key):
     kinds = {
-        resource["resource_type"]
-        for body in bodies(Pair(key, 0))
-        for resource in body["resources"]
+        resource["resource_type"] for body in bodies(Pair(key, 0)) for resource in body["resources"]
     }
     assert kinds == {2}
 

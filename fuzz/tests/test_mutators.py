@@ -61,9 +61,7 @@ def test_the_same_draw_makes_the_same_mutant(name):
 @pytest.mark.parametrize("name", MUTATORS)
 @pytest.mark.parametrize("wire", [b"\0\0\0\0", b"\0\0\0\1\0", WIRES[3][:11]], ids=len)
 def test_a_mutator_takes_the_leftovers_of_another(name, wire):
-    assert all(
-        isinstance(MUTATORS[name](wire, random.Random(index)), bytes) for index in range(50)
-    )
+    assert all(isinstance(MUTATORS[name](wire, random.Random(index)), bytes) for index in range(50))
 
 
 def bits_changed(before: bytes, after: bytes) -> int:
@@ -122,9 +120,7 @@ def test_size_lie_changes_only_the_size():
 
 
 def test_size_lie_goes_below_zero_and_above_the_limit():
-    sizes = [
-        int.from_bytes(after[:SIZE], "big", signed=True) for _, after in mutants("size_lie")
-    ]
+    sizes = [int.from_bytes(after[:SIZE], "big", signed=True) for _, after in mutants("size_lie")]
     assert min(sizes) < 0 and max(sizes) > LIMIT
 
 

@@ -125,9 +125,7 @@ def command(
     raise SystemExit(2 if failures else 0)
 
 
-def measure(
-    chosen: dict[str, ModuleType], options: Options
-) -> tuple[list[Figure], dict[str, str]]:
+def measure(chosen: dict[str, ModuleType], options: Options) -> tuple[list[Figure], dict[str, str]]:
     """Figures of all, and why some are missing."""
     figures: list[Figure] = []
     failures: dict[str, str] = {}

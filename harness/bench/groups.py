@@ -58,9 +58,7 @@ def _contests() -> Iterator[tuple[str, str, Measure]]:
         )  # fmt: skip
 
 
-def rebalances(
-    bootstrap: str, pids: list[int], members: int, seconds: float = SECONDS
-) -> Turn:
+def rebalances(bootstrap: str, pids: list[int], members: int, seconds: float = SECONDS) -> Turn:
     """Whole rebalances of one group."""
     group = _Group(bootstrap, members)
     for _ in range(WARM_UP):
@@ -150,9 +148,7 @@ class _Group:
             each.sync = _Patched(frame("SyncGroup", 5, self._syncs(each.id)), _int(_GENERATION))
             self._selector.register(line.socket, selectors.EVENT_READ, number)
         self.generation, self.rounds = 0, 0
-        everybody = [
-            {"member_id": each.id, "assignment": b"a" * 40} for each in self.members
-        ]
+        everybody = [{"member_id": each.id, "assignment": b"a" * 40} for each in self.members]
         self._leads = {
             each.id: _Patched(
                 frame("SyncGroup", 5, self._syncs(each.id, everybody)), _int(_GENERATION)

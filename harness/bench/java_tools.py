@@ -91,9 +91,7 @@ def consume_by_assignment(bootstrap: str, topic: str, records: int) -> float:
     The console consumer with a formatter that prints nothing; the time of a run for one record is
     taken off, which is what starting Java and asking for metadata costs.
     """
-    whole, start = (
-        _seconds(bootstrap, topic, count) for count in (records, 1)
-    )
+    whole, start = (_seconds(bootstrap, topic, count) for count in (records, 1))
     if whole <= start:
         raise ToolFailed(f"{records} records took no longer than one: too few to measure")
     return records / (whole - start)
@@ -120,9 +118,7 @@ def _run(main: str, *arguments: str, complaints: bool = False) -> str:
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder:
         logging = jvm.write_logging(release, Path(folder))
         logging.write_text(logging.read_text().replace("level=INFO", "level=ERROR"))
-        argv = jvm.command(
-            find_java(), home, main, *arguments, profile="client", logging=logging
-        )
+        argv = jvm.command(find_java(), home, main, *arguments, profile="client", logging=logging)
         try:
             said = subprocess.run(
                 argv, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False,

@@ -46,9 +46,7 @@ def run(options: Options) -> Iterator[Figure]:
             )  # fmt: skip
 
 
-def transactions(
-    bootstrap: str, pids: list[int], producers: int, seconds: float = SECONDS
-) -> Turn:
+def transactions(bootstrap: str, pids: list[int], producers: int, seconds: float = SECONDS) -> Turn:
     """Transactions of all producers together."""
     with selectors.DefaultSelector() as selector, contextlib.ExitStack() as closing:
         each = []
@@ -62,9 +60,7 @@ def transactions(
         return meter.turn(_commit(selector, each, seconds))
 
 
-def _commit(
-    selector: selectors.BaseSelector, producers: list[_Producer], seconds: float
-) -> int:
+def _commit(selector: selectors.BaseSelector, producers: list[_Producer], seconds: float) -> int:
     """How many were committed; each producer begins its next one when the last is."""
     done, until = 0, time.monotonic() + seconds
     for producer in producers:

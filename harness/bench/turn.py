@@ -74,9 +74,7 @@ def contest(
     options.say(f"{what}: {_told(ours)}; {peer} {_told(theirs)}")
     rates = (round(max(turn.rate for turn in side), 1) for side in (ours, theirs))
     fast, other = rates
-    yield Figure(
-        bench, what, fast, f"{deed}s/s", peer, other, notes={"busy": _busy(ours, theirs)}
-    )
+    yield Figure(bench, what, fast, f"{deed}s/s", peer, other, notes={"busy": _busy(ours, theirs)})
     least, other = _least(ours), _least(theirs)
     if least is not None:
         yield Figure(

@@ -36,24 +36,51 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
 @click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")
-@click.option("--advertised-listeners", "advertise", metavar="HOST:PORT,...",
-              help="Where clients find each broker; else where it listens.")
+@click.option(
+    "--advertised-listeners",
+    "advertise",
+    metavar="HOST:PORT,...",
+    help="Where clients find each broker; else where it listens.",
+)
 @click.option("--racks", help="Rack of each broker, comma separated.")
 @click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
 @click.option("--data", metavar="DIR", help="Keep logs and topics there; else in memory.")
-@click.option("--zookeeper", metavar="HOST:PORT[/CHROOT]",
-              help="Keep the registry there as Kafka does (1.0, 2.2, 2.8).")
+@click.option(
+    "--zookeeper",
+    metavar="HOST:PORT[/CHROOT]",
+    help="Keep the registry there as Kafka does (1.0, 2.2, 2.8).",
+)
 @click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
-@click.option("--profile", type=click.Choice(profiles.NAMES),
-              help="Settings behind those of --config; test: no rebalance delay, short sessions.")
+@click.option(
+    "--profile",
+    type=click.Choice(profiles.NAMES),
+    help="Settings behind those of --config; test: no rebalance delay, short sessions.",
+)
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--seed", default=0, help="Where ids and placements are drawn from.")
-@click.option("--faults-http", "door", metavar="PORT", type=click.IntRange(0, 65535),
-              help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.")
+@click.option(
+    "--faults-http",
+    "door",
+    metavar="PORT",
+    type=click.IntRange(0, 65535),
+    help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.",
+)
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
-    brokers, host, port, advertise, racks, release, data, zookeeper, config, profile, switch, seed,
-    door, verbose,
+    brokers,
+    host,
+    port,
+    advertise,
+    racks,
+    release,
+    data,
+    zookeeper,
+    config,
+    profile,
+    switch,
+    seed,
+    door,
+    verbose,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
     logging.basicConfig(
@@ -65,8 +92,19 @@ def command(
     try:
         if profile is not None:
             config = profiles.settings(profile, release, brokers) | config
-        cluster = build(brokers, host, port, names, release, config, switch, seed, data,
-                        zookeeper, advertise.split(",") if advertise else ())
+        cluster = build(
+            brokers,
+            host,
+            port,
+            names,
+            release,
+            config,
+            switch,
+            seed,
+            data,
+            zookeeper,
+            advertise.split(",") if advertise else (),
+        )
     except (LogDirError, RegistryError) as fault:
         raise click.ClickException(str(fault)) from None
     except (KeyError, ValueError) as fault:

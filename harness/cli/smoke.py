@@ -169,5 +169,3 @@ def _seen(transcript: Transcript, label: str) -> str:
         return exchange.undecodable or "answered"
     ending = exchange.ending
     return "nothing" if ending is None else f"{ending.direction} {ending.note}".strip()
-
-

@@ -27,9 +27,7 @@ from touchstone.harness.transcript import Event, Header, Transcript
 API = "CreateTopics"
 BROKERS_DEFAULT = -1  # a count that the scenario leaves to the broker
 # Coordinators that hand out every partition of a topic.
-ASSIGNING = frozenset(
-    {"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"}
-)
+ASSIGNING = frozenset({"ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"})
 _TOPICS = ("name", "topic", "topic_name", "topic_id")
 _PARTITIONS = ("partition", "partition_index", "partition_indexes", "index", "partitions")
 

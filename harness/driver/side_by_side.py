@@ -114,9 +114,7 @@ class Pool:
         self._again: list[tuple[Hashable, Piece]] = []
         self._began = self._told = time.perf_counter()
         self._closed = False
-        self._futures: dict[Hashable, Future[None]] = {
-            key: Future() for key, _ in (*work, *apart)
-        }
+        self._futures: dict[Hashable, Future[None]] = {key: Future() for key, _ in (*work, *apart)}
         self._jobs, self._lanes = min(jobs, len(work)), min(lanes, len(apart))
         self._threads = self._started()
         self._last = threading.Thread(target=self._rest, daemon=True, name="case-again")

@@ -289,9 +289,7 @@ class Turns:
         }
         if fit.missing or unset:
             lacking, release = {**fit.missing, **unset}, self.told.release
-            raise OutOfScope(
-                profiles.wanting(lacking, scenario.shape, claim.subject, release)
-            )
+            raise OutOfScope(profiles.wanting(lacking, scenario.shape, claim.subject, release))
         return fit
 
     @contextlib.contextmanager

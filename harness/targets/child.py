@@ -48,7 +48,7 @@ class Watchdog:
         )  # fmt: skip
 
     def note(self, sign: str, group: int) -> None:
-        """"+" a group to kill, "-" one that is over (its number may soon be somebody else's)."""
+        """ "+" a group to kill, "-" one that is over (its number may soon be somebody else's)."""
         self._say(f"{sign} {group}\n")
 
     def spare_folder(self) -> None:

@@ -213,9 +213,7 @@ class ContainerCluster:
             self.nodes[node].container.start()
             if node == FIRST and len(addresses) > 1 and not self.release.kraft:
                 self.nodes[node].wait(deadline, everybody=False)  # so that it is the controller
-        self.endpoint = Endpoint(
-            tuple(addresses.values()), brokers=addresses, nodes=self.nodes
-        )
+        self.endpoint = Endpoint(tuple(addresses.values()), brokers=addresses, nodes=self.nodes)
         for node in self.nodes.values():
             node.wait(deadline, everybody=True)
 

@@ -103,9 +103,7 @@ def broker(
     return settings | _few_brokers(release, shape.brokers) | _asked(shape)
 
 
-def controller(
-    release: Release, shape: Shape, *, data: str, keeper: Keeper
-) -> dict[str, str]:
+def controller(release: Release, shape: Shape, *, data: str, keeper: Keeper) -> dict[str, str]:
     """A KRaft controller apart. It gets the shape's settings too: defaults of topics live there."""
     settings = {
         "log.dirs": data,

@@ -402,9 +402,9 @@ def _settings_arrive(file: Path, start: Start) -> None:
     if (in_command, in_files) == wanted:
         return
     where = {
-        "arguments": "put \"{settings}\" as a word of its own into start.command, and nowhere else",
+        "arguments": 'put "{settings}" as a word of its own into start.command, and nowhere else',
         "file": "put {settings} into a file of [start.files], and nowhere else",
-        "environment": "with as = \"environment\" nothing mentions {settings}",
+        "environment": 'with as = "environment" nothing mentions {settings}',
         None: "{settings} is used, but there is no [start.settings] that says how",
     }
     raise _wrong(file, "start.settings", where[carrier])

@@ -25,9 +25,7 @@ def names(text: str) -> set[str]:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """The template with its values; a placeholder without one is a KeyError."""
-    return _PLACEHOLDER.sub(
-        lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", text
-    )
+    return _PLACEHOLDER.sub(lambda match: values[match[2]] if match[2] else f"{{{match[1]}}}", text)
 
 
 def words(command: Command) -> Iterator[str]:

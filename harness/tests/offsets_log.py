@@ -32,9 +32,7 @@ def stamped(talk: Callable[..., Any], group: str) -> dict[str, Any]:
         talk(commits(rows), state(group, past)),
         talk(commits(rows), state(group, start=6)),
     ]
-    honest, legal = (
-        talk(commits(rows, at=CLOCK + ms), state(group, CLOCK + ms)) for ms in (3, 99)
-    )
+    honest, legal = (talk(commits(rows, at=CLOCK + ms), state(group, CLOCK + ms)) for ms in (3, 99))
     return {"commit-times": (honest, legal, faults)}
 
 
@@ -83,9 +81,7 @@ def led(talk: Callable[..., Any]) -> dict[str, Any]:
     return {"unread-leaders": (honest, legal, [fault])}
 
 
-def acknowledged(
-    leaders: dict[int, int]
-) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+def acknowledged(leaders: dict[int, int]) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
     """An answer of ShareAcknowledge: a partition for each error, with the leader it names."""
     parts = [
         {"partition_index": code, "error_code": code, "current_leader": {"leader_id": leader}}

@@ -156,9 +156,7 @@ def whole(folder):
 def test_a_broker_that_serves_half_of_what_it_lists(tmp_path, action):
     rules = [Rule(action=action, api=name, carried_out=False) for name in NOT_SERVED]
     with serve(release="4.3", faults=rules) as cluster:
-        done = judged(
-            cluster.bootstrap[0], "--results", tmp_path, "--deadline", "1", cases=HALF
-        )
+        done = judged(cluster.bootstrap[0], "--results", tmp_path, "--deadline", "1", cases=HALF)
     assert done.returncode == tally.DIFFERENT, done.stdout
     found = whole(tmp_path)
     counted = found.footer["by_verdict"]

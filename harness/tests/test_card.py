@@ -70,9 +70,11 @@ def test_codes_stand_before_values_and_notes_at_the_end():
 
 def test_a_setup_step_that_explains_stands_before_what_it_explains():
     find = {"step": "find", "api": "FindCoordinator", "version": 2, "at": 1, "stands": "setup"}
-    notes = [difference("error_code", 0, 15, **find),
-             difference("error_message", "NONE", None, kind="prose", **find),
-             difference("host", "a", "b", kind="value", **find | {"step": "later", "at": 9})]
+    notes = [
+        difference("error_code", 0, 15, **find),
+        difference("error_message", "NONE", None, kind="prose", **find),
+        difference("host", "a", "b", kind="value", **find | {"step": "later", "at": 9}),
+    ]
     made = card.of_row(failing("topics.a[v4]", difference(), notes=notes), head())
     assert [(step.label, [line.mark for line in step.lines]) for step in made.steps] == [
         ("find", ["setup", "note"]), ("create", [">"]),

@@ -28,9 +28,7 @@ def test_a_transcript_does_not_differ_from_itself():
 def test_a_changed_value_is_one_difference_with_its_path():
     table = [dict(row) for row in TABLE]
     table[3]["max_version"] = 9
-    assert places(versions(TABLE), versions(table)) == [
-        ("asked", "api_keys[3].max_version", 3, 9)
-    ]
+    assert places(versions(TABLE), versions(table)) == [("asked", "api_keys[3].max_version", 3, 9)]
 
 
 def test_a_missing_element_is_one_difference():

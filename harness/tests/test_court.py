@@ -187,10 +187,7 @@ def test_who_ends_the_target_is_known_and_the_others_are_judged(jobs):
     court = Court(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
     deadly = create_topic("deadly", name="ask", version=5)
     fine = create_topic("fine", name="ask", version=5)
-    works = [
-        a_work(court, f"case-{n}", deadly if n in (3, 12) else fine)
-        for n in range(20)
-    ]
+    works = [a_work(court, f"case-{n}", deadly if n in (3, 12) else fine) for n in range(20)]
     verdicts = judged(court, works, jobs)
     killers = {name for name, verdict in verdicts.items() if ending.is_one(verdict)}
     assert killers == {"case-3", "case-12"}

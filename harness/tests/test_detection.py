@@ -24,9 +24,7 @@ CATCHERS = catchers([claim for claim, _ in FOUND.values()])
 GOLDEN = tomllib.loads((Path(__file__).parent / "golden" / "causes.toml").read_text())
 CAUSES = GOLDEN["causes"]
 PAIRS = [
-    pytest.param(switch, id, id=f"{switch}-{id}")
-    for switch, ids in CATCHERS.items()
-    for id in ids
+    pytest.param(switch, id, id=f"{switch}-{id}") for switch, ids in CATCHERS.items() for id in ids
 ]
 
 

@@ -24,6 +24,8 @@ from touchstone.harness.tests.test_driver import PATIENT, SOON, VERSIONS, answer
 from touchstone.harness.verdict import UNSUPPORTED
 
 ASK = Ask("ApiVersions", 0, {}, name="asked", broker=1)
+
+
 class Node:
     """A broker's node that remembers what was done to it, and may refuse one verb."""
 
@@ -182,6 +184,7 @@ def test_who_cannot_be_harmed_is_unsupported():
 
 def test_what_a_harmed_broker_had_not_promised_may_be_gone(monkeypatch):
     monkeypatch.setattr(harm, "MEND_S", SOON)
+
     def appended(offset):
         part = {"index": 0, "error_code": 0, "base_offset": offset, "log_append_time_ms": -1}
         return {"responses": [{"name": "t", "partition_responses": [part]}], "throttle_time_ms": 0}

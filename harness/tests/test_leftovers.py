@@ -189,9 +189,7 @@ def held(one, answers):
 def deletes(codes=None):
     def answer(body):
         names = body.get("topic_names") or [row["name"] for row in body["topics"]]
-        return {
-            "responses": [{"name": n, "error_code": (codes or {}).get(n, 0)} for n in names]
-        }
+        return {"responses": [{"name": n, "error_code": (codes or {}).get(n, 0)} for n in names]}
 
     return answer
 

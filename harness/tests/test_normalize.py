@@ -421,10 +421,14 @@ CASES = {
         [talk(said("the cluster id")), talk(said('the voter "aaaa"'))],
     ),
     "metadata-offsets": (
-        talk(quorum()), talk(quorum(mark=9, end=8)), [talk(quorum(mark=-1)), talk(quorum(end=-1))]
+        talk(quorum()),
+        talk(quorum(mark=9, end=8)),
+        [talk(quorum(**{name: -1})) for name in ("mark", "end")],
     ),
     "quorum-times": (
-        talk(quorum(1)), talk(quorum(1, fetched=CLOCK + 9)), [talk(quorum(1, fetched=-1))]
+        talk(quorum(1)),
+        talk(quorum(1, fetched=CLOCK + 9)),
+        [talk(quorum(1, fetched=-1))],
     ),
     "throttle-times": (
         talk(said("x", 5)),
@@ -460,9 +464,7 @@ def test_a_fault_that_looks_like_it_is_not_hidden(reason, number):
 
 @pytest.mark.parametrize("reason", sorted(CASES.keys() - {"reset-or-closed"}))
 def test_the_reason_is_counted_where_it_was_used(reason):
-    used = normalize.readings(CASES[reason][1])[1]
-    used += normalize.readings(CASES[reason][0])[1]
-    assert used[reason] > 0
+    assert sum(normalize.readings(CASES[reason][i])[1][reason] for i in (0, 1)) > 0
 
 
 def test_assigned_replicas_are_compared_as_they_are():
@@ -475,16 +477,15 @@ def test_assigned_replicas_are_compared_as_they_are():
 
 
 def test_with_one_broker_ids_are_compared_as_they_are():
-    honest = talk(metadata(topics=[topic()], asked=[NAME]))
-    other = talk(metadata(topics=[topic(NAME, partition(0, (1,)))], asked=[NAME]))
+    topics = topic(), topic(NAME, partition(0, (1,)))
+    honest, other = (talk(metadata(topics=[each], asked=[NAME])) for each in topics)
     assert compare(honest, other) != []
 
 
 def test_an_id_that_was_asked_for_must_be_the_one_that_is_answered():
     def echoed(topic_id):
-        answer = {"responses": [{"topic_id": topic_id, "partitions": []}]}
-        request = {"topics": [{"topic_id": ID, "partitions": []}]}
-        return talk(("asked", "Fetch", 13, request, answer))
+        asked, answered = ({"topic_id": each, "partitions": []} for each in (ID, topic_id))
+        return talk(("asked", "Fetch", 13, {"topics": [asked]}, {"responses": [answered]}))
 
     assert compare(echoed(ID), echoed(OTHER_ID)) != []
 
@@ -494,7 +495,7 @@ def test_groups_of_other_cases_are_not_seen_and_ours_are():
         rows = [{"group_id": g, "protocol_type": t, "group_state": ""} for g, t in groups]
         return talk(one("ListGroups", 2, {"error_code": 0, "groups": rows}))
 
-    honest = listing(("theirs", "consumer"), (NAME, "consumer"))
-    assert compare(honest, listing((NAME, "consumer"))) == []
-    assert compare(honest, listing(("theirs", "consumer"))) != []
+    theirs, ours = ("theirs", "consumer"), (NAME, "consumer")
+    honest = listing(theirs, ours)
+    assert compare(honest, listing(ours)) == [] != compare(honest, listing(theirs))
     assert compare(honest, listing((NAME, "connect"))) != []

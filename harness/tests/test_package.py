@@ -63,7 +63,9 @@ def test_the_package_alone_imports_nothing_of_ours():
 
 
 def test_brokers_in_memory_need_nothing_that_windows_lacks():
-    done = python(POORER + """
+    done = python(
+        POORER
+        + """
     from touchstone import Client, serve
     import touchstone.harness.cli.broker
     with serve(brokers=2) as cluster, socket.create_connection(
@@ -72,7 +74,8 @@ def test_brokers_in_memory_need_nothing_that_windows_lacks():
         line.sendall(bytes.fromhex("0000000c" "0012" "0000" "00000007" "0002" "6162"))
         size = int.from_bytes(line.recv(4, socket.MSG_WAITALL), "big")
         print(line.recv(size, socket.MSG_WAITALL)[:6].hex())
-    """)
+    """
+    )
     assert done.stdout == "000000070000\n", done.stderr
 
 
@@ -159,11 +162,13 @@ def test_a_name_that_a_project_took_is_said(pytester):
         "-k", "zero", "-p", "no:cacheprovider",
     )  # fmt: skip
     assert done.ret == 0
-    done.stdout.fnmatch_lines([
-        "touchstone: --target is an option of this project; ours is --touchstone-target",
-        "touchstone: --seed is an option of this project; ours is --touchstone-seed",
-        "*recorded@2.8 against recorded@2.8*",
-    ])
+    done.stdout.fnmatch_lines(
+        [
+            "touchstone: --target is an option of this project; ours is --touchstone-target",
+            "touchstone: --seed is an option of this project; ours is --touchstone-seed",
+            "*recorded@2.8 against recorded@2.8*",
+        ]
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,10 @@ import textwrap
 
 import pytest
 
-from touchstone.harness import checkers, ledger, recordings, session
+from touchstone.harness import checkers, ledger, session
 from touchstone.harness.cli import join
-from touchstone.harness.provenance import Provenance
 from touchstone.harness.results import jsonl
 from touchstone.harness.targets import external, probe, process, recorded
-from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 from touchstone.plugin import OPTIONS
 
@@ -85,8 +83,7 @@ def suite(pytester):
 
 def results(suite, name=None):
     found = {
-        one.header["target"]: one
-        for one in map(jsonl.read, (suite.path / "out").glob("*/*.jsonl"))
+        one.header["target"]: one for one in map(jsonl.read, (suite.path / "out").glob("*/*.jsonl"))
     }
     return found[name] if name else next(iter(found.values()))
 
@@ -106,8 +103,13 @@ def test_a_liar_diverges_and_leaves_a_bundle(suite, kafka, liar):
     done = suite("--target", liar, "--oracle", kafka)
     assert done.ret == 1
     done.assert_outcomes(failed=VERSIONS)
-    done.stdout.fnmatch_lines(["*expected INVALID_PARTITIONS (37), got NONE (0)*",
-                               "*6 cases diverge, 1 cause", "*topics.error_code:37,0*"])
+    done.stdout.fnmatch_lines(
+        [
+            "*expected INVALID_PARTITIONS (37), got NONE (0)*",
+            "*6 cases diverge, 1 cause",
+            "*topics.error_code:37,0*",
+        ]
+    )
     row = results(suite).cases[0]
     assert row["verdict"] == "DIVERGES" and row["differences"][0]["target"] == 0
     bundle = next((suite.path / "out").glob("*")) / row["transcript"]
@@ -177,12 +179,14 @@ def test_a_wrong_expectation_breaks_the_build_and_not_the_target(suite, kafka):
 
 
 def test_an_exception_in_a_claim_is_broken_with_its_stack(suite, kafka):
-    suite.write(extra="""
+    suite.write(
+        extra="""
         @claim("demo.oops", evidence=("TOPIC-11",))
         def test_oops(case):
             \"""It raises.\"""
             raise ZeroDivisionError("ours")
-    """)
+    """
+    )
     done = suite("--target", kafka, "--oracle", kafka)
     assert done.ret == 2
     row = results(suite).cases[-1]
@@ -200,12 +204,14 @@ def test_an_exception_in_a_claim_is_broken_with_its_stack(suite, kafka):
     ],
 )
 def test_a_misuse_of_the_case_is_broken(suite, kafka, body, complaint):
-    suite.write(extra=f"""
+    suite.write(
+        extra=f"""
         @claim("demo.misuse", evidence=("TOPIC-11",))
         def test_misuse(case):
             \"""It misuses.\"""
             {body}
-    """)
+    """
+    )
     assert suite("--target", kafka, "--oracle", kafka, "-k", "misuse").ret == 2
     row = results(suite).cases[-1]
     assert row["verdict"] == "BROKEN" and complaint in row["reason"]
@@ -355,12 +361,14 @@ def test_stopping_at_the_first_failure_is_incomplete_in_the_file(suite, kafka, l
 
 
 def test_an_interrupted_run_has_no_footer(suite, kafka):
-    suite.write(extra="""
+    suite.write(
+        extra="""
         @claim("demo.stop", evidence=("TOPIC-11",))
         def test_stop(case):
             \"""Somebody presses Ctrl-C.\"""
             raise KeyboardInterrupt
-    """)
+    """
+    )
     assert suite("--target", kafka, "--oracle", kafka).ret == 3
     (path,) = (suite.path / "out").glob("*/*.jsonl")
     with pytest.raises(jsonl.BadResults, match="no footer"):
@@ -382,22 +390,26 @@ def test_pins_make_a_difference_expected_and_are_held_to_it(suite, kafka, liar):
 
 
 def test_claims_that_share_an_id_are_refused(suite, kafka):
-    suite.write(extra="""
+    suite.write(
+        extra="""
         @claim("demo.zero-partitions", evidence=("TOPIC-11",))
         def test_again(case):
             \"""The same id.\"""
-    """)
+    """
+    )
     done = suite("--target", kafka, "--oracle", kafka)
     assert done.ret == 2
     done.stdout.fnmatch_lines(["*the id demo.zero-partitions is *"])
 
 
 def test_unknown_evidence_is_refused(suite, kafka):
-    suite.write(extra="""
+    suite.write(
+        extra="""
         @claim("demo.other", evidence=("TOPIC-99",))
         def test_other(case):
             \"""Nobody knows the clause.\"""
-    """)
+    """
+    )
     done = suite("--target", kafka, "--oracle", kafka)
     assert done.ret == 2
     done.stdout.fnmatch_lines(["*nobody knows the clause TOPIC-99*"])
@@ -419,68 +431,6 @@ def test_without_an_oracle_only_expectations_and_checkers_judge(suite, kafka, li
     assert suite("--target", kafka, "--oracle", "none").ret == 0
     assert results(suite).header["oracle_kind"] == "none"
     assert suite("--target", liar, "--oracle", "none").ret == 1
-
-
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    jar = Provenance("4.3", "4.3.1", "small.jar", "ab" * 32, "17")
-    monkeypatch.setattr(recordings.Store.__init__, "__defaults__", (tmp_path,))
-    monkeypatch.setattr(ExternalTarget, "provenance", lambda self, shape: jar, raising=False)
-    return recordings.Store("4.3")
-
-
-def test_what_was_recorded_is_an_oracle_and_a_target(suite, kafka, liar, store):
-    assert suite("--target", kafka, "--record").ret == 0
-    assert len(store.cases("test_demo")) == VERSIONS
-    told = store.origin("test_demo", next(iter(store.cases("test_demo"))))
-    assert (told.version, told.sha256) == ("4.3.1", "ab" * 32) and told.date and told.commit
-    done = suite("--target", kafka)
-    assert done.ret == 0
-    done.stdout.fnmatch_lines(["*against oracle recorded@4.3 (recorded)*"])
-    assert suite("--target", "recorded@4.3").ret == 0
-    assert suite("--target", liar).ret == 1
-    suite.write(code=42)
-    assert suite("--target", "recorded@4.3").ret == 2, "oracle disagrees"
-
-
-def test_a_claim_that_changed_has_no_recording(suite, kafka, store):
-    assert suite("--target", kafka, "--record").ret == 0
-    text = (suite.path / "test_demo.py").read_text().replace("partitions=0", "partitions=-2")
-    (suite.path / "test_demo.py").write_text(text)
-    done = suite("--target", kafka)
-    assert done.ret == 3
-    done.stdout.fnmatch_lines([f"{VERSIONS} cases not run: changed since Kafka 4.3*"])
-
-
-def test_an_answer_that_is_not_repeated_is_not_recorded(suite, store):
-    seen = []
-
-    def moody(key, version, answer):
-        if key == CREATE_TOPICS:
-            seen.append(version)
-            answer["topics"][0]["error_message"] = f"time {len(seen)}"
-        return answer
-
-    with small_kafka(twist=moody) as server:
-        assert suite("--target", word(server), "--record").ret == 1
-    assert recordings.Store("4.3").cases("test_demo") == {}
-
-
-def test_an_address_is_not_recorded_for_its_jar_is_unknown(suite, kafka, store, monkeypatch):
-    monkeypatch.delattr(ExternalTarget, "provenance")
-    done = suite("--target", kafka, "--record")
-    done.stdout.fnmatch_lines([f"*only real Kafka is recorded whose jar can be hashed, {kafka}*"])
-    assert not store.exists()
-
-
-def test_a_stranger_is_not_recorded(suite, store):
-    def stranger(key, version, answer):
-        return answer | {"api_keys": answer["api_keys"][:3]} if "api_keys" in answer else answer
-
-    with small_kafka(twist=stranger) as server:
-        done = suite("--target", word(server), "--record")
-    done.stdout.fnmatch_lines(["*advertises what no known release does*"])
-    assert not store.exists()
 
 
 def test_collecting_writes_nothing(suite, kafka):

@@ -17,14 +17,16 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
-    suite.write(extra="""
+    suite.write(
+        extra="""
         from touchstone.harness.scenario import Raw
 
         @claim("demo.garbage", evidence=("TOPIC-11",))
         def test_garbage(case):
             \"""It sends what is no request.\"""
             case.judge(Raw(b"\\x00\\x00"))
-    """)
+    """
+    )
     done = suite("--target", kafka, "--oracle", kafka, "--gentle")
     assert done.ret == 0
     done.assert_outcomes(passed=VERSIONS, deselected=1)

@@ -135,9 +135,7 @@ def test_partition_0_of_an_internal_topic_is_where_the_cases_names_are():
 
 
 def test_raised_values_are_told_as_they_were_meant():
-    words = Translation(
-        nodes=(0,), configs={"consumer.heartbeat.interval.ms": {"6000": "1000"}}
-    )
+    words = Translation(nodes=(0,), configs={"consumer.heartbeat.interval.ms": {"6000": "1000"}})
     row = {"name": "consumer.heartbeat.interval.ms", "value": "6000"}
     assert words.answer(row) == row | {"value": "1000"}
     assert words.answer({"heartbeat_interval_ms": 6000}) == {"heartbeat_interval_ms": 1000}

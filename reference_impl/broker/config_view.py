@@ -110,9 +110,7 @@ def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:
     return kept
 
 
-def _broker_synonyms(
-    broker: Broker, name: str, entity: str | None = None
-) -> tuple[Synonym, ...]:
+def _broker_synonyms(broker: Broker, name: str, entity: str | None = None) -> tuple[Synonym, ...]:
     """Every level at which `name`, or a coarser setting behind it, is set; by default for this
     broker, else for the one (or the NOBODY) that is named.
     """

@@ -32,9 +32,7 @@ NOT_KEPT = {
 PATIENCE_MS = 30_000  # request.timeout.ms by default
 
 
-def append(
-    broker: Broker, topic: str, index: int, records: bytes, now: int, then: Then
-) -> None:
+def append(broker: Broker, topic: str, index: int, records: bytes, now: int, then: Then) -> None:
     replica, error = locate(broker, topic, index)
     if replica is None:
         then(error, now)

@@ -56,9 +56,7 @@ def ask(
     if not adds:
         code, known = coordinator.verify(transactional_id, producer)
         absent = code or E.TRANSACTION_ABORTABLE
-        return Ticket(
-            {"codes": {each: code if each in known else absent for each in partitions}}
-        )
+        return Ticket({"codes": {each: code if each in known else absent for each in partitions}})
     added, later = coordinator.add(transactional_id, producer, partitions, now), Ticket()
 
     def then() -> None:

@@ -147,9 +147,7 @@ class Membership:
     def _ask_at_once(self, broker: int, now: int, answered: Answered) -> None:
         answered(self.controller.shutdown(broker), now)
 
-    def _answered(
-        self, broker: int, tries: int, remaining: Sequence[Any] | None, now: int
-    ) -> None:
+    def _answered(self, broker: int, tries: int, remaining: Sequence[Any] | None, now: int) -> None:
         if self._stopping.get(broker) != (tries, _UNANSWERED):
             return  # it was killed meanwhile
         again = tries > 1 and (remaining is None or len(remaining) > 0)

@@ -294,8 +294,7 @@ class Cluster:
     def configure(
         self, name: str, configs: Mapping[str, str], left_out: frozenset[str] = frozenset()
     ) -> None:
-        """Replace the override set of a topic (DYN-10, DYN-17); what is `left_out` does not hold.
-        """
+        """Replace the overrides of a topic (DYN-10, DYN-17); those `left_out` do not hold."""
         self.topics[name].configs = dict(configs)
         self.topics[name].left_out = left_out
         self._resolved.pop(name, None)
@@ -306,8 +305,7 @@ class Cluster:
         defaults: Mapping[str, str],
         apart: Mapping[int, Mapping[str, str]] | None = None,
     ) -> None:
-        """What topics have without overrides; `apart`, on brokers that have settings of their own.
-        """
+        """Set what topics have without overrides; `apart`: on brokers with other settings."""
         self.topic_defaults = dict(defaults)
         self._defaults_apart = dict(apart or {})
         self._resolved.clear()

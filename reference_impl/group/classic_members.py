@@ -213,9 +213,7 @@ def _end(
     if not rebalances:
         consumers.reconcile(group, member, owned, now, narrowed=changed)
     group.journal += consumer_records.gone(group)
-    group.ending = Ending(
-        joining=member.id, rebalances=rebalances, generation=generation
-    )
+    group.ending = Ending(joining=member.id, rebalances=rebalances, generation=generation)
     return resolve
 
 

@@ -114,13 +114,11 @@ REQUESTS: Table[Standing, Asked, Cell] = Table(
     {
         **_row(
             Standing.NOBODY,
-            _UNKNOWN
-            | {_A.JOIN: _D.ADMIT, _A.COMMIT_SIMPLE: _D.SERVE, _A.FETCH_SIMPLE: _D.SERVE},
+            _UNKNOWN | {_A.JOIN: _D.ADMIT, _A.COMMIT_SIMPLE: _D.SERVE, _A.FETCH_SIMPLE: _D.SERVE},
         ),
         **_row(
             Standing.STRANGER,
-            _UNKNOWN
-            | {_A.JOIN: _D.ADMIT, _A.JOIN_CLASSIC: _D.ADMIT, _A.FETCH_SIMPLE: _D.SERVE},
+            _UNKNOWN | {_A.JOIN: _D.ADMIT, _A.JOIN_CLASSIC: _D.ADMIT, _A.FETCH_SIMPLE: _D.SERVE},
         ),
         **_row(
             Standing.OUSTED,
@@ -138,9 +136,7 @@ REQUESTS: Table[Standing, Asked, Cell] = Table(
             _member(E.STALE_MEMBER_EPOCH, in_place=_D.REPLACE)
             | dict.fromkeys(_EPOCHLESS, _D.FAULT),
         ),
-        **_row(
-            Standing.CONSUMER, _member(E.STALE_MEMBER_EPOCH, in_place=E.UNRELEASED_INSTANCE_ID)
-        ),
+        **_row(Standing.CONSUMER, _member(E.STALE_MEMBER_EPOCH, in_place=E.UNRELEASED_INSTANCE_ID)),
         **_row(Standing.CLASSIC, _member(E.ILLEGAL_GENERATION, in_place=_D.REPLACE)),
     },
 )
@@ -196,9 +192,7 @@ def said(beat: Beat, where: Standing, member: ModernMember | None) -> Asked:
     return Asked.BEAT_LOST if lost else Asked.BEAT_BEFORE
 
 
-def commit_fault(
-    group: ModernGroup, member_id: str, epoch: int, places: Iterable[Place]
-) -> int:
+def commit_fault(group: ModernGroup, member_id: str, epoch: int, places: Iterable[Place]) -> int:
     """Why such a commit is not taken, NONE if it is.
 
     An older epoch will do where every partition was the member's in it already (KIP-1251).

@@ -26,8 +26,6 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
 
 
-
-
 class Coordinator:
     def __init__(
         self,
@@ -302,9 +300,7 @@ class Coordinator:
             self._rebalance(group, now)
         return ticket
 
-    def _take_over(
-        self, group: Group, old_id: str, new_id: str, ask: Join, now: int
-    ) -> Ticket:
+    def _take_over(self, group: Group, old_id: str, new_id: str, ask: Join, now: int) -> Ticket:
         """A static member came back under a new id (KIP-345)."""
         old_leader = group.leader
         member, joining, syncing = group.replace(old_id, new_id)
@@ -422,9 +418,7 @@ class Coordinator:
 
     # --- the sync phase ----------------------------------------------------------------------
 
-    def _assign(
-        self, group: Group, state: State, assignments: dict[str, bytes], now: int
-    ) -> None:
+    def _assign(self, group: Group, state: State, assignments: dict[str, bytes], now: int) -> None:
         """Kept first, then handed out; what could not be kept begins a rebalance (GROUP-18)."""
         generation = group.generation
 

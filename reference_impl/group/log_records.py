@@ -63,9 +63,7 @@ def offsets_batch(
     return batch_of(pairs, now, producer)
 
 
-def group_batch(
-    group: Group, assignments: Mapping[str, bytes], *, version: int, now: int
-) -> bytes:
+def group_batch(group: Group, assignments: Mapping[str, bytes], *, version: int, now: int) -> bytes:
     """The group as it will be with these assignments."""
     return batch_of([group_entry(group, assignments, version=version, now=now)], now)
 

@@ -37,6 +37,8 @@ class Ticket:
             self.answer = answer
             if self.watch is not None:
                 self.watch()
+
+
 OLDEST = bytes(2)  # the version by which a coordinator reads subscriptions
 
 

@@ -179,10 +179,7 @@ class ModernGroup:
 
     def held_by_others(self, member: ModernMember) -> set[Place]:
         return {
-            place
-            for other in self.members.values()
-            if other is not member
-            for place in other.holds
+            place for other in self.members.values() if other is not member for place in other.holds
         }
 
     def supports(self, protocol_type: str, protocols: Collection[str]) -> bool:

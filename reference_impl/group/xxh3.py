@@ -42,9 +42,7 @@ def xxh3_64(data: bytes) -> int:
     return _long(data, size)
 
 
-def topic_hash(
-    name: str, topic_id: bytes, racks: tuple[tuple[str, ...], ...]
-) -> int:
+def topic_hash(name: str, topic_id: bytes, racks: tuple[tuple[str, ...], ...]) -> int:
     """Of a topic; `racks` are those of each partition's replicas."""
     high, low = unpack_from(">QQ", topic_id)
     data = b"\0" + pack("<QQ", high, low) + _text(name) + pack("<i", len(racks))

@@ -170,9 +170,7 @@ class ProducerState:
         if batch.transactional and producer.transaction_start is None:
             producer.transaction_start = self._open[producer.id] = first_offset
 
-    def end(
-        self, batch: BatchHeader, marker: Marker, offset: int, timestamp: int
-    ) -> Ended | None:
+    def end(self, batch: BatchHeader, marker: Marker, offset: int, timestamp: int) -> Ended | None:
         """Remember a marker that was written; what it ended, if its producer had begun anything."""
         producer = self._seen(batch)
         start, producer.transaction_start = producer.transaction_start, None

@@ -104,9 +104,7 @@ class Coordinator:
 
     # --- which partitions are ours -----------------------------------------------------------
 
-    def lead(
-        self, partition: int, epoch: int, known: dict[str, Transaction], now: int
-    ) -> None:
+    def lead(self, partition: int, epoch: int, known: dict[str, Transaction], now: int) -> None:
         """This partition's log says `known`; what was being ended is gone on with."""
         led = self.led[partition] = Led(epoch, {key: Held(one) for key, one in known.items()})
         for held in list(led.held.values()):
@@ -288,9 +286,7 @@ class Coordinator:
                 code = E.PRODUCER_FENCED
         return led, held, code
 
-    def _write(
-        self, led: Led, held: Held, to: Transaction | None, now: int, then: Then
-    ) -> None:
+    def _write(self, led: Led, held: Held, to: Transaction | None, now: int, then: Then) -> None:
         name = held.now.id
         partition = self._partition_of(name)
         held.pending = True

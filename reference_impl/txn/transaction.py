@@ -54,9 +54,7 @@ class Transaction:
             else:
                 return None
         started = self.started if keeps_start else NO_TIME
-        return replace(
-            self._empty(self.producer_id, epoch, last, timeout_ms, now), started=started
-        )
+        return replace(self._empty(self.producer_id, epoch, last, timeout_ms, now), started=started)
 
     def rotated(self, fresh_id: int, known: bool, timeout_ms: int, now: int) -> Transaction:
         """With a fresh producer id, because the epochs of this one have run out."""

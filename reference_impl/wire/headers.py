@@ -29,16 +29,26 @@ _ID = Struct(">i")
 _LENGTH = Struct(">h")
 _WORTH_GATHERING = 1 << 14
 
-REQUEST_HEADER = Message("RequestHeader", "0-2", "2+", [
-    Field("request_api_key", "0+", "int16"),
-    Field("request_api_version", "0+", "int16"),
-    Field("correlation_id", "0+", "int32"),
-    Field("client_id", "1+", "string", nullable="1+", ignorable=True),  # never compact
-])
+REQUEST_HEADER = Message(
+    "RequestHeader",
+    "0-2",
+    "2+",
+    [
+        Field("request_api_key", "0+", "int16"),
+        Field("request_api_version", "0+", "int16"),
+        Field("correlation_id", "0+", "int32"),
+        Field("client_id", "1+", "string", nullable="1+", ignorable=True),  # never compact
+    ],
+)
 
-RESPONSE_HEADER = Message("ResponseHeader", "0-1", "1+", [
-    Field("correlation_id", "0+", "int32"),
-])
+RESPONSE_HEADER = Message(
+    "ResponseHeader",
+    "0-1",
+    "1+",
+    [
+        Field("correlation_id", "0+", "int32"),
+    ],
+)
 _TAGS = Message("TaggedFields", "0", "0+", [])
 
 
@@ -148,8 +158,13 @@ def _decode_tags(frame: bytes, at: int) -> tuple[dict[int, bytes], int]:
 
 
 def encode_request(
-    key: int, version: int, correlation_id: int, client_id: str | None, body: dict,
-    *, tags: dict[int, bytes] | None = None,
+    key: int,
+    version: int,
+    correlation_id: int,
+    client_id: str | None,
+    body: dict,
+    *,
+    tags: dict[int, bytes] | None = None,
 ) -> bytes:
     header = RequestHeader(key, version, correlation_id, client_id, tags or {})
     return encode_request_header(header) + encode(API[key].request, version, body)
@@ -165,8 +180,12 @@ def decode_request(frame: bytes, *, fill: bool = False) -> Request:
 
 
 def encode_response(
-    key: int, version: int, correlation_id: int, body: dict,
-    *, tags: dict[int, bytes] | None = None,
+    key: int,
+    version: int,
+    correlation_id: int,
+    body: dict,
+    *,
+    tags: dict[int, bytes] | None = None,
 ) -> bytes:
     head = _ID.pack(correlation_id)
     if response_header_version(key, version):

@@ -180,7 +180,7 @@ def _is_optional(row: Field, version: int) -> bool:
 
 
 def is_default(row: Field, version: int, value: Any) -> bool:
-    """Whether Kafka would leave this tagged field out. """
+    """Whether Kafka would leave this tagged field out."""
     default = row.default_value()
     if row.element == "struct" and not row.is_array and isinstance(value, dict):
         if default is None:
@@ -308,8 +308,15 @@ def _write_field(out: list, row: Field, version: int, flexible: bool, value: Any
 
 
 def _write_one(
-    out: list, row: Field, kind: str, version: int, flexible: bool, value: Any, path: str,
-    *, nullable: bool,
+    out: list,
+    row: Field,
+    kind: str,
+    version: int,
+    flexible: bool,
+    value: Any,
+    path: str,
+    *,
+    nullable: bool,
 ) -> None:
     if kind == "struct":
         if value is None and nullable:

@@ -135,9 +135,7 @@ def test_deletion_waits_for_the_absent(case):
         until_led(case, name, 1, [1], "alone"),
         delete_topic(name, timeout_ms=1000, name="delete", broker=0),
         start_broker(2),
-        Until(
-            metadata(name, broker=0, name="gone"), CODE, "==", UNKNOWN_TOPIC
-        ),
+        Until(metadata(name, broker=0, name="gone"), CODE, "==", UNKNOWN_TOPIC),
         Until(metadata(name, broker=2, name="gone there"), CODE, "==", UNKNOWN_TOPIC),
         expect=by_release(
             {

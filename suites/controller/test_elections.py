@@ -116,9 +116,7 @@ def test_the_preferred_leader_is_elected_on_request(case):
         after_a_return(case, name),
         elect(name, version=case.version),
         until_led(case, name, 1, [1, 2, 0]),
-        expect=all_of(
-            answer("elect", RESULT).is_(NONE), led("look", 1, [2, 0, 1], 2, joined=True)
-        ),
+        expect=all_of(answer("elect", RESULT).is_(NONE), led("look", 1, [2, 0, 1], 2, joined=True)),
     )
     assert verdict.conforms, verdict
 
@@ -298,8 +296,13 @@ def test_elections_for_every_partition(case):
         stop_broker(1),
         Until(look(case, name, "gone"), each, "each ==", 2),
         start_broker(1),
-        Until(look(case, name, "back"), f"{PART}.isr_nodes", "len ==", 2,
-              also=(("topics[0].partitions[1].isr_nodes", "len ==", 2),)),
+        Until(
+            look(case, name, "back"),
+            f"{PART}.isr_nodes",
+            "len ==",
+            2,
+            also=(("topics[0].partitions[1].isr_nodes", "len ==", 2),),
+        ),
         elect(name, 0, 1, version=case.version),
         Until(look(case, name), each, "contains", 1),
         expect=all_of(answer("elect", RESULTS).contains(NONE), answer("look", each).contains(2)),

@@ -104,9 +104,7 @@ def test_only_the_metadata_has_a_quorum(case):
        **KRAFT)  # fmt: skip
 def test_a_fixed_quorum_takes_no_voters(case):
     """Voters that stand in the settings cannot be added to: UNSUPPORTED_VERSION."""
-    verdict = case.judge(
-        add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD)
-    )
+    verdict = case.judge(add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD))
     assert verdict.conforms, verdict
 
 
@@ -138,8 +136,7 @@ def test_voters_of_another_cluster(case):
 @claim("controller.a-voter-has-an-id-and-a-directory", evidence=("KIP-853",), api="AddRaftVoter",
        **KRAFT)  # fmt: skip
 def test_a_voter_has_an_id_and_a_directory(case):
-    """A voter without an id or a directory is an INVALID_REQUEST, before the quorum is looked at.
-    """
+    """A voter without id or directory answers INVALID_REQUEST, before the quorum is looked at."""
     nobody, nowhere = {"voter": -1}, {"directory": NO_DIRECTORY}
     names = ("add nobody", "add nowhere", "remove nobody", "remove nowhere")
     verdict = case.judge(

@@ -67,8 +67,7 @@ def test_a_past_controller_makes_no_leaders(case):
 @claim("controller.a-past-controller-stops-no-replicas", evidence=("CTL-10",),
        api="StopReplica", versions=every("StopReplica"), **ZOOKEEPER)  # fmt: skip
 def test_a_past_controller_stops_no_replicas(case):
-    """StopReplica with deletion from a past epoch answers STALE_CONTROLLER_EPOCH; the log is there.
-    """
+    """A StopReplica of a past epoch answers STALE_CONTROLLER_EPOCH and deletes no log."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),

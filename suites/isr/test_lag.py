@@ -154,8 +154,7 @@ def test_a_slow_follower_leaves(case):
 
 @claim("isr.a-follower-at-the-end-stays", evidence=("REPL-07", "REPL-12", "REPL-13"), **LAG)
 def test_a_follower_at_the_end_stays(case):
-    """A follower that reaches the end again and again stays, however long the log grows under it.
-    """
+    """A follower that reaches the log end again and again stays in the ISR while the log grows."""
     name = case.topic()
     rounds = [
         (

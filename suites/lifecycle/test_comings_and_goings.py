@@ -67,8 +67,7 @@ def test_leaders_move_before_a_stop_ends(case):
 
 @claim("lifecycle.a-sole-replica-does-not-hold-a-stop", evidence=("CTL-25", "CTL-16"), **DEATH)
 def test_a_sole_replica_does_not_hold_a_stop(case):
-    """A partition of one replica keeps no broker from stopping; it is leaderless until it returns.
-    """
+    """A partition of one replica does not hold up a stop; it has no leader until the start."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
@@ -291,9 +290,7 @@ def test_brokers_give_different_producer_ids(case):
     given = [Ref(f"id {broker}", "producer_id") for broker in (0, 1)]
     verdict = case.judge(
         [
-            Until(
-                init_producer_id(broker=broker, name=f"id {broker}"), "error_code", "==", 0
-            )
+            Until(init_producer_id(broker=broker, name=f"id {broker}"), "error_code", "==", 0)
             for broker in (0, 1, 2)
         ],
         init_producer_id(broker=0, name="next"),

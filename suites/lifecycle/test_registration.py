@@ -127,9 +127,7 @@ def test_a_broker_that_is_gone_can_be_forgotten(case):
 def test_who_never_came_cannot_be_forgotten(case):
     """Unregistering a broker that nobody knows answers BROKER_ID_NOT_REGISTERED."""
     asked = Ask("UnregisterBroker", case.version, {"broker_id": case.broker}, "unregister")
-    verdict = case.judge(
-        asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED)
-    )
+    verdict = case.judge(asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED))
     assert verdict.conforms, verdict
 
 

@@ -192,9 +192,7 @@ def test_known_topics_are_committed_beside_unknown_ones(case):
         steps,
         rows(group, [(strange, [part(8)]), (topic, [part(7)])], version=case.version, name="ask"),
         see(case, group),
-        expect=all_of(
-            answer("ask", "topics[*].partitions[*].error_code").has_length(2), kept(7)
-        ),
+        expect=all_of(answer("ask", "topics[*].partitions[*].error_code").has_length(2), kept(7)),
     )
     assert verdict.conforms, verdict
 
@@ -373,9 +371,7 @@ def test_commits_of_nothing(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "offsets.commits-without-partitions", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS
-)
+@claim("offsets.commits-without-partitions", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_commits_without_partitions(case):
     """A topic without partitions in a commit, and what group it leaves behind."""
     topic, group, steps = a_group(case)
@@ -433,9 +429,7 @@ def test_odd_offsets_are_kept(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "offsets.a-group-of-no-name", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS
-)
+@claim("offsets.a-group-of-no-name", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_a_group_of_no_name(case):
     """The empty group id may keep offsets, unlike members."""
     topic, group, steps = a_group(case)

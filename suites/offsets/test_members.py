@@ -258,9 +258,7 @@ def test_commits_into_a_deleted_group(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "offsets.commits-outlive-their-members", evidence=("OFFS-21", "GROUP-25"), **BY_MEMBERS
-)
+@claim("offsets.commits-outlive-their-members", evidence=("OFFS-21", "GROUP-25"), **BY_MEMBERS)
 def test_commits_outlive_their_members(case):
     """What a member committed is still there when it has left, and for the next generation."""
     topic, group, steps = a_group(case)

@@ -123,9 +123,7 @@ def test_version_0_checks_topics_and_metadata(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "offsets.version-0-replaces", evidence=("OFFS-01",), **COMMITS | {"releases": WITH_IT}
-)
+@claim("offsets.version-0-replaces", evidence=("OFFS-01",), **COMMITS | {"releases": WITH_IT})
 def test_version_0_replaces(case):
     """A later commit of version 0 replaces an earlier one, also with a smaller offset."""
     topic, group, steps = a_group(case)

@@ -46,9 +46,7 @@ def describe(
         {"entity_type": kind, "match_type": DEFAULT if word is None else EXACT, "match": word}
         for kind, word in who.items()
     ]
-    return Ask(
-        "DescribeClientQuotas", version, {"components": components, "strict": strict}, name
-    )
+    return Ask("DescribeClientQuotas", version, {"components": components, "strict": strict}, name)
 
 
 def limited(

@@ -42,16 +42,13 @@ def sent_to(topic, broker, rack, version, name="sent"):
 
 @claim("racks.consumers-are-sent-to-their-rack", evidence=("KIP-392",), **BY_RACK, **STILL)
 def test_consumers_are_sent_to_their_rack(case):
-    """A leader sends a consumer to the follower in its rack, with no records; that one serves it.
-    """
+    """A leader names the follower in the rack of a consumer, without records; that serves it."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, TWO),
         sent_to(name, 2, "c", case.version),
         sent_to(name, 0, "a", case.version, "sent elsewhere"),
-        Until(
-            read(name, 1, at=2, name="served", rack="c", version=case.version), MARK, "==", 2
-        ),
+        Until(read(name, 1, at=2, name="served", rack="c", version=case.version), MARK, "==", 2),
         expect=all_of(
             records("sent").has_length(0),
             answer("sent", MARK).is_(2),
@@ -71,9 +68,7 @@ def test_the_leader_serves_its_own(case):
         a_log(name, (1, 2, 0), ONE, TWO),
         sent_to(name, 2, "c", case.version, "ready"),
         read(name, 1, name="read", rack=case.rack, version=case.version),
-        expect=all_of(
-            answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)
-        ),
+        expect=all_of(answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)),
     )
     assert verdict.conforms, verdict
 
@@ -85,9 +80,7 @@ def test_a_follower_sends_nobody_away(case):
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, TWO),
         Until(read(name, 1, at=2, name="read", rack="a", version=case.version), MARK, "==", 2),
-        expect=all_of(
-            answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)
-        ),
+        expect=all_of(answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)),
     )
     assert verdict.conforms, verdict
 
@@ -102,9 +95,7 @@ def test_nobody_is_sent_to_the_absent(case):
         stop_broker(2),
         until_led(case, name, 1, [1, 0]),
         read(name, 1, name="read", rack="c", version=case.version),
-        expect=all_of(
-            answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)
-        ),
+        expect=all_of(answer("read", PREFERRED).is_(NOBODY), records("read", "[0].value").is_(TWO)),
     )
     assert verdict.conforms, verdict
 

@@ -231,9 +231,7 @@ def test_other_subscriptions_are_balanced(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **BEATS
-)
+@claim("rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **BEATS)
 def test_full_consumer_groups_refuse(case):
     """Beyond group.consumer.max.size nobody may join; who is in may join again."""
     group, topic = case.group(), case.topic()

@@ -29,8 +29,10 @@ def test_streams_heartbeats_are_refused_where_streams_are_off(case):
     verdict = case.judge(
         *[
             Ask(
-                "StreamsGroupHeartbeat", case.version,
-                {"group_id": group, "member_id": "m", "member_epoch": epoch}, name,
+                "StreamsGroupHeartbeat",
+                case.version,
+                {"group_id": group, "member_id": "m", "member_epoch": epoch},
+                name,
             )
             for name, (group, epoch) in beats.items()
         ],

@@ -80,9 +80,7 @@ def test_a_consumer_waits_for_the_follower(case):
         apart(follow(name, 2, name="follower")),
         Await(asked),
         resume_broker(2),
-        expect=all_of(
-            outcome("nothing").is_("silent"), records(asked, "[0].value").is_(TWO)
-        ),
+        expect=all_of(outcome("nothing").is_("silent"), records(asked, "[0].value").is_(TWO)),
     )
     assert verdict.conforms, verdict
 

@@ -60,9 +60,7 @@ def test_a_follower_catches_up(case):
         stop_broker(1),
         until_led(case, name, 2, [2], "led"),
         marked(name, 4, at=2, **unstamped(case)),
-        expect=all_of(
-            records("read", "[1].value").is_(TWO), records("read", "[3].value").is_(ONE)
-        ),
+        expect=all_of(records("read", "[1].value").is_(TWO), records("read", "[3].value").is_(ONE)),
     )
     assert verdict.conforms, verdict
 
@@ -119,9 +117,7 @@ def test_producers_are_known_to_the_next_leader(case):
         write(name, second, to=2, name="repeated"),
         write(name, batch(THREE, base_sequence=2, **own), to=2, name="next"),
         write(name, batch(THREE, base_sequence=9, **own), to=2, name="gap"),
-        expect=all_of(
-            stored("repeated", 1), stored("next", 2), refused("gap", OUT_OF_ORDER)
-        ),
+        expect=all_of(stored("repeated", 1), stored("next", 2), refused("gap", OUT_OF_ORDER)),
     )
     assert verdict.conforms, verdict
 
@@ -149,9 +145,7 @@ def test_a_retried_send_is_written_once(case):
         write(name, second, to=2, name="retry"),
         write(name, second, to=2, name="retry again"),
         marked(name, 2, at=2),
-        expect=all_of(
-            refused("unsure", TIMED_OUT), stored("retry", 1), stored("retry again", 1)
-        ),
+        expect=all_of(refused("unsure", TIMED_OUT), stored("retry", 1), stored("retry again", 1)),
     )
     assert verdict.conforms, verdict
 

@@ -214,8 +214,7 @@ def test_a_factor_may_be_held(case):
 
 @claim("replication.unknown-partitions-do-not-move", evidence=("CTL-22", "KIP-455"), **MOVES)
 def test_unknown_partitions_do_not_move(case):
-    """A partition or a topic that is not there is UNKNOWN_TOPIC_OR_PARTITION, its neighbour moves.
-    """
+    """A partition that does not exist answers UNKNOWN_TOPIC_OR_PARTITION; its neighbour moves."""
     name, other = case.topic(), case.topic("other")
     verdict = case.judge(
         a_log(name, (1,)),

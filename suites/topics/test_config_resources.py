@@ -38,9 +38,7 @@ def test_no_metrics_no_resources(case):
     """Where nobody subscribed to client metrics there is none to list."""
     verdict = case.judge(
         list_resources(case.version, METRICS),
-        expect=all_of(
-            answer("list", "error_code").is_(NONE), answer("list", FOUND).is_([])
-        ),
+        expect=all_of(answer("list", "error_code").is_(NONE), answer("list", FOUND).is_([])),
     )
     assert verdict.conforms, verdict
 
@@ -68,9 +66,7 @@ def test_unknown_resources_are_not_listed(case):
     """A kind that nothing is of answers UNSUPPORTED_VERSION."""
     verdict = case.judge(
         list_resources(case.version, NO_KIND),
-        expect=all_of(
-            answer("list", "error_code").is_(TOO_OLD), answer("list", FOUND).is_([])
-        ),
+        expect=all_of(answer("list", "error_code").is_(TOO_OLD), answer("list", FOUND).is_([])),
     )
     assert verdict.conforms, verdict
 
@@ -78,8 +74,7 @@ def test_unknown_resources_are_not_listed(case):
 @claim("topics.metrics-are-subscribed-to", evidence=("KIP-714", "observed on 3.9.2 and 4.3.1"),
        api=API, releases="3.9+")  # fmt: skip
 def test_metrics_are_subscribed_to(case):
-    """A client metrics subscription begins with its first setting, is listed, ends with its last.
-    """
+    """A metrics subscription begins with its first setting, is listed, and ends with its last."""
     name = case.topic("metrics")
     keys = ("interval.ms", "metrics", "match")
     made = [(key, SET, value) for key, value in zip(keys, ("1000", "a.,b.", "client_id=c.*"),
@@ -136,8 +131,11 @@ def test_subscriptions_are_no_lists(case):
     """What a subscription asks for is set as a whole: appending and subtracting are refused."""
     verdict = case.judge(
         incremental_alter_configs(
-            case.topic("metrics"), [("metrics", case.operation, "a.")], version=case.version,
-            kind=METRICS, name="alter",
+            case.topic("metrics"),
+            [("metrics", case.operation, "a.")],
+            version=case.version,
+            kind=METRICS,
+            name="alter",
         ),
         expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
     )

@@ -202,9 +202,7 @@ def stable(topic: Any, offset: int, partition: int = 0) -> Until:
     return Until(asked, "topics[0].partitions[0].offset", ">=", offset)
 
 
-def send(
-    transaction: Any, topic: Any, records: Any = None, partition: int = 0, **how: Any
-) -> Ask:
+def send(transaction: Any, topic: Any, records: Any = None, partition: int = 0, **how: Any) -> Ask:
     """Produce within a transaction, of the newest version that adds no partition by itself."""
     records = record() if records is None else records
     return produce(topic, partition, records, transactional_id=transaction, **how)

@@ -278,9 +278,7 @@ def test_elections_move_their_coordinator(case):
         preferred(1),
         opened(topic, transaction),
         preferred(2),
-        Until(
-            end(transaction, case.commit, name="former", **before), CODE, "==", NOT_COORDINATOR
-        ),
+        Until(end(transaction, case.commit, name="former", **before), CODE, "==", NOT_COORDINATOR),
         Until(end(transaction, case.commit, name="ask", **after), CODE, "==", 0),
         over(topic),
         seen(topic),
@@ -369,9 +367,7 @@ def test_half_done_ones_are_not_verified(case):
     """
     topic, transaction, steps = a_case(case)
     own = at(transaction, "before")
-    asked = add_partitions(
-        transaction, topic, version=case.version, verify=True, name="ask", **own
-    )
+    asked = add_partitions(transaction, topic, version=case.version, verify=True, name="ask", **own)
     verdict = case.judge(
         steps,
         held_back(topic),

@@ -136,9 +136,7 @@ def test_lists_can_be_narrowed_by_duration(case):
         steps,
         list_transactions(PRODUCER, version=case.version, longer_than=3_600_000, name="an hour"),
         list_transactions(PRODUCER, version=case.version, longer_than=-1, name="any"),
-        expect=all_of(
-            answer("an hour", STATES).has_length(0), answer("any", STATES).has_length(1)
-        ),
+        expect=all_of(answer("an hour", STATES).has_length(0), answer("any", STATES).has_length(1)),
     )
     assert verdict.conforms, verdict
 

@@ -185,9 +185,7 @@ def test_markers_fence_their_producers(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "transactions.markers-of-former-coordinators-are-refused", evidence=("KIP-98",), **MARKERS
-)
+@claim("transactions.markers-of-former-coordinators-are-refused", evidence=("KIP-98",), **MARKERS)
 def test_markers_of_former_coordinators_are_refused(case):
     """A marker of an older coordinator epoch answers TRANSACTION_COORDINATOR_FENCED."""
     topic = case.topic()

@@ -225,9 +225,7 @@ def test_members_commit_in_their_generation(case):
     assert verdict.conforms, verdict
 
 
-@claim(
-    "transactions.groups-need-a-name", evidence=("KIP-98",), level=OBSERVED, **COMMITS
-)
+@claim("transactions.groups-need-a-name", evidence=("KIP-98",), level=OBSERVED, **COMMITS)
 def test_groups_need_a_name(case):
     """An offset for the empty group is refused, but for 1.0, which keeps it."""
     topic, _, transaction, steps = prepared(case)
@@ -268,9 +266,7 @@ def test_later_commits_outlast_earlier_ones(case):
         ended(transaction, COMMIT),
         visible(group, topic, 8, "all taken up", 1),
         offset_fetch(group, topic, name="after"),
-        expect=all_of(
-            answer("plain", COMMITTED_OFFSET).is_(0), answer("open", FETCHED).is_(20)
-        ),
+        expect=all_of(answer("plain", COMMITTED_OFFSET).is_(0), answer("open", FETCHED).is_(20)),
     )
     assert verdict.conforms, verdict
 

@@ -164,10 +164,7 @@ def test_adding_twice_is_adding_once(case):
         add_partitions(transaction, topic, 0, 1, version=case.version, name="more"),
         add_partitions(transaction, topic, 0, 1, version=case.version, name="again"),
         expect=all_of(
-            *(
-                answer(word, each(case.version)).each_is(0)
-                for word in ("once", "more", "again")
-            ),
+            *(answer(word, each(case.version)).each_is(0) for word in ("once", "more", "again")),
         ),
     )
     assert verdict.conforms, verdict

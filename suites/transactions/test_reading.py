@@ -36,9 +36,7 @@ FETCH = {"api": "Fetch", "versions": range_("Fetch", 4), "config": CLUSTER, "whe
 
 def committed(topic, version, offset=0, **how):
     """A read of committed records from an offset, now."""
-    return fetch(
-        topic, 0, offset, version=version, isolation=READ_COMMITTED, max_wait_ms=0, **how
-    )
+    return fetch(topic, 0, offset, version=version, isolation=READ_COMMITTED, max_wait_ms=0, **how)
 
 
 def a_transaction(transaction, topic, values, commit, word):

@@ -36,9 +36,7 @@ ENDS = {"api": "EndTxn", "versions": range_("EndTxn", 5), "config": CLUSTER}
 SENDS = {"api": "Produce", "versions": range_("Produce", 12), "config": CLUSTER}
 
 
-@claim(
-    "transactions.ends-raise-the-epoch", evidence=("KIP-890",), commit=(COMMIT, ABORT), **ENDS
-)
+@claim("transactions.ends-raise-the-epoch", evidence=("KIP-890",), commit=(COMMIT, ABORT), **ENDS)
 def test_ends_raise_the_epoch(case):
     """EndTxn 5 answers the producer id and an epoch one higher, with which its markers are
     written and the next transaction goes on.

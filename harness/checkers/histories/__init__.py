@@ -57,8 +57,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """INCONCLUSIVE when nothing was written or nobody read it to the end: silence is no praise.
-        """
+        """INCONCLUSIVE when nothing was written, or nobody read it to the end."""
         if self.broken:
             return DIVERGES
         judged = self.counts["send ok"] and self.counts["records read"] and self.counts["drain ok"]

@@ -27,18 +27,14 @@ def check(seen: Seen) -> Iterator[Anomaly]:
         yield from _elsewhere(seen, partition)
 
 
-def _two_values(
-    partition: Partition, offset: int, told: dict[str, Operation]
-) -> Anomaly | None:
+def _two_values(partition: Partition, offset: int, told: dict[str, Operation]) -> Anomaly | None:
     read = partition.reads.get(offset, {})
     claims = {**told, **read}
     if len(claims) < 2:
         return None
     promised = {value: send for value, send in told.items() if send.asked.get("acks", ALL) == ALL}
     excuse = "" if len({*promised, *read}) > 1 else "acks=1 ends with its leader"
-    words = [
-        f"{value} ({'read' if value in read else 'acknowledged'})" for value in sorted(claims)
-    ]
+    words = [f"{value} ({'read' if value in read else 'acknowledged'})" for value in sorted(claims)]
     text = f"offset {offset} holds {' and '.join(words)}"
     return Anomaly(partition.name, text, tuple(claims.values()), excuse)
 

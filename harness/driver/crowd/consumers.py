@@ -81,9 +81,7 @@ class Follower(Member):
             return None
 
 
-def seek(
-    recorder: Recorder, process: str, consumer, where: tuple[str, int], offset: int
-) -> None:
+def seek(recorder: Recorder, process: str, consumer, where: tuple[str, int], offset: int) -> None:
     """Go on from this offset, and say so."""
     topic, partition = where
     asked = {"topic": topic, "partition": partition, "offset": offset}

@@ -95,9 +95,7 @@ def test_all_who_were_under_way_are_named_and_told(target):
     target.up = False
     death = one.death(watches[2], look=True)
     assert len(death.cases) == 5 and not death.alone
-    assert one.gone == (
-        "the target ended while case-0, case-1, case-2 and 2 more were asked"
-    )
+    assert one.gone == ("the target ended while case-0, case-1, case-2 and 2 more were asked")
     assert one.death(watches[0], look=False) is death, "who lost nothing is told as well"
 
 
@@ -208,8 +206,9 @@ def test_who_stays_away_is_gone_since_the_last_case(target):
 def test_an_end_that_nobody_causes_alone_is_told(target):
     one = Standing(target)
     for killer in (True, False):
-        with one.asked("a", target.endpoint, SHAPE) as first, one.asked(
-            "b", target.endpoint, SHAPE
+        with (
+            one.asked("a", target.endpoint, SHAPE) as first,
+            one.asked("b", target.endpoint, SHAPE),
         ):
             target.up = False
             assert one.death(first, look=True).again

@@ -203,8 +203,6 @@ def test_a_planted_defect_of_consumer_groups_is_found(switch):
     try:
         first = ("sound", address(sound, CONFIG))
         with pytest.raises(AssertionError):
-            against(
-                Consumers, first, f"{RELEASE}+{switch}", APIS, config=CONFIG, topics=TOPICS
-            )
+            against(Consumers, first, f"{RELEASE}+{switch}", APIS, config=CONFIG, topics=TOPICS)
     finally:
         sound.stop()

@@ -288,6 +288,7 @@ def test_a_data_directory_of_another_cluster_is_refused(keeper, tmp_path):
 
 # -------------------------------------------------------------- what brokers leave a controller
 
+
 def append(bootstrap):
     """A record that the follower which is paused does not have; the error."""
     records = build(2, [b"x"], timestamp=int(time.time() * 1000))

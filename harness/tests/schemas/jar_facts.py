@@ -121,8 +121,7 @@ HEAD = re.compile(r"<pre>(\w+) (Request|Response) \(Version: (\d+)\) => ?(.*?)</
 def printed(html: str) -> dict[tuple[str, str, int], list]:
     """(API, direction, version) -> a tree of [is array, what]; `what` is a type or a list."""
     return {
-        (api, kind, int(version)): _tree(body)
-        for api, kind, version, body in HEAD.findall(html)
+        (api, kind, int(version)): _tree(body) for api, kind, version, body in HEAD.findall(html)
     }
 
 

@@ -78,8 +78,17 @@ def test_a_cluster_writes_the_bytes_that_this_machine_writes(
 ) -> None:
     golden(tmp_path / "results")
     done = subprocess.run(
-        [sys.executable, "-m", "touchstone", "report", "results", "--out", "out",
-         "--master", master],
+        [
+            sys.executable,
+            "-m",
+            "touchstone",
+            "report",
+            "results",
+            "--out",
+            "out",
+            "--master",
+            master,
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,

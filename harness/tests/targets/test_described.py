@@ -230,14 +230,11 @@ def test_what_runs_before_the_brokers_listens_before_they_start(described):
 
 def test_a_broker_may_choose_its_ports(described):
     target = described(
-        '[start]\ncommand = [RUN]\nper = "cluster"\n[ready]\n'
-        "output = '^ready (?P<addresses>.*)$'"
+        "[start]\ncommand = [RUN]\nper = \"cluster\"\n[ready]\noutput = '^ready (?P<addresses>.*)$'"
     )
     endpoint = target.start(Shape())
     assert probe.metadata(endpoint.bootstrap[0]).brokers == {0: endpoint.bootstrap[0]}
 
-
-# harm
 
 def test_a_broker_is_killed_stopped_and_frozen(described):
     target = described(EACH)
@@ -295,8 +292,6 @@ def test_only_so_many_processes_live_at_a_time(described, monkeypatch):
     alive = [children(target.start(shape))[0] for shape in shapes]
     assert [child.alive for child in alive] == [False, True, True]
 
-
-# what goes wrong
 
 def test_a_command_that_ends_is_told_with_its_log_and_not_tried_again(described, tmp_path):
     target = described('[start]\ncommand = [RUN, "--die"]')
@@ -406,7 +401,8 @@ def test_a_build_starts_from_its_files_and_again_when_they_change(described, tmp
             "small.toml: build.commands[1] ended with 3: error: no crate",
         ),
         pytest.param(
-            '[["sleep", "60"]]\nseconds = 1', "build.commands[0] was not done in 1 s",
+            '[["sleep", "60"]]\nseconds = 1',
+            "build.commands[0] was not done in 1 s",
             marks=pytest.mark.slow,
         ),
         ('[["no-such-tool"]]', "build.commands[0]: no-such-tool: No such file or directory"),
@@ -419,8 +415,6 @@ def test_a_build_that_fails_is_a_reason(described, tmp_path, commands, reason):
     left = [path.name for path in (tmp_path / "cache").iterdir()]
     assert all(name.endswith(".lock") for name in left)
 
-
-# what runs already
 
 def test_an_address_is_taken_as_it_is(described, tmp_path):
     theirs = described(WHOLE, "theirs.toml").start(Shape(2))

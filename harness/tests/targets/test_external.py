@@ -108,8 +108,9 @@ def test_a_shape_that_it_has_is_given_whatever_it_is_called(brokers, racks, shap
     ],
 )
 def test_a_shape_that_it_does_not_have_is_unavailable(brokers, racks, shape, reason):
-    with LyingServer(None, somebody(brokers, racks)) as server, pytest.raises(
-        Unavailable, match=reason
+    with (
+        LyingServer(None, somebody(brokers, racks)) as server,
+        pytest.raises(Unavailable, match=reason),
     ):
         ExternalTarget((server.address,)).start(shape)
 

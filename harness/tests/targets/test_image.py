@@ -33,7 +33,7 @@ def state(tmp_path, monkeypatch):
     tools.mkdir()
     state.mkdir()
     docker = tools / "docker"
-    docker.write_text(f"#!/bin/sh\nexec {sys.executable} -I {HERE / 'fake_docker.py'} \"$@\"\n")
+    docker.write_text(f'#!/bin/sh\nexec {sys.executable} -I {HERE / "fake_docker.py"} "$@"\n')
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_DOCKER", str(state))
@@ -102,7 +102,7 @@ def test_a_container_that_died_is_replaced_and_leaves_nothing(state, imaged):
 
 @pytest.mark.slow
 def test_ports_may_be_published(state, imaged):
-    text = FILE.replace('brokers = [1, 2]', 'publish = ["{port}:9092"]')
+    text = FILE.replace("brokers = [1, 2]", 'publish = ["{port}:9092"]')
     imaged(text).start(Shape())
     given = containers(state)[0]["given"]
     assert given["--network"] == []

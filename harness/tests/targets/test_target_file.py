@@ -79,7 +79,7 @@ def test_the_day_it_was_tried(written, day):
         ("version", GOOD.replace('"1.2"', "1.2"), "give a text, not 1.2"),
         ("about", GOOD.replace("about", "#"), "it is missing; every target file has it"),
         ("release", f"release = '9.9'\n{GOOD}", "give a release (Kafka '9.9' is not in"),
-        ("tried", f"tried = 'soon'\n{GOOD}", 'give a day, as "2026-11-22", not \'soon\''),
+        ("tried", f"tried = 'soon'\n{GOOD}", "give a day, as \"2026-11-22\", not 'soon'"),
         ("pins", f"pins = 'no.toml'\n{GOOD}", "there is no "),
         ("address", GOOD.partition("[start]")[0], "or [start] to start it; there is neither"),
         ("address", f"address = 'a:1'\n{GOOD}", "or [start] to start it; not both"),

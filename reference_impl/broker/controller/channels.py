@@ -203,9 +203,7 @@ class Channels:
         except Exception:
             LOG.exception("the controller's own broker cannot do what it is told")
 
-    def _answered(
-        self, peer: _Peer, attempt: int, answer: dict[str, Any] | None, now: int
-    ) -> None:
+    def _answered(self, peer: _Peer, attempt: int, answer: dict[str, Any] | None, now: int) -> None:
         if self._peers.get(peer.id) is not peer or attempt != peer.attempt:
             return  # it is gone, or somebody else is controller, or this was sent again
         if answer is not None:

@@ -67,9 +67,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"topics": topics, "error_code": code}
 
 
-def _offsets(
-    broker: Broker, group_id: str, *, stable: bool, whole: bool
-) -> tuple[int, Offsets]:
+def _offsets(broker: Broker, group_id: str, *, stable: bool, whole: bool) -> tuple[int, Offsets]:
     """(why not, offsets by partition; None for one that is not stable if only those count).
 
     Who asks for the whole of them is not told of partitions that only an open transaction has.
@@ -89,9 +87,7 @@ def _offsets(
     return code, {**group.offsets, **pending}
 
 
-def _batched(
-    broker: Broker, asked: dict[str, Any], version: int, stable: bool
-) -> dict[str, Any]:
+def _batched(broker: Broker, asked: dict[str, Any], version: int, stable: bool) -> dict[str, Any]:
     whole = asked["topics"] is None
     code, offsets = _offsets(broker, asked["group_id"], stable=stable, whole=whole)
     group = coordinator_of(broker).groups.get(asked["group_id"])

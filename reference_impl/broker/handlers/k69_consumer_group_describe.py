@@ -97,8 +97,4 @@ def _assignment(broker: Broker, *held: Iterable[Place]) -> dict[str, Any]:
         standing = merged.setdefault(row["topic_id"], row | {"partitions": []})
         standing["partitions"] += row["partitions"]
     rows = [merged[each] for each in java_order(merged) if each in known]
-    return {
-        "topic_partitions": [
-            row | {"topic_name": known[row["topic_id"]].name} for row in rows
-        ]
-    }
+    return {"topic_partitions": [row | {"topic_name": known[row["topic_id"]].name} for row in rows]}

@@ -110,7 +110,7 @@ def test_a_directory_that_failed_is_announced_by_its_broker(release):
     controller_of(wires.brokers[0]).hears(again=False)
     wires.brokers[1].replicas.directory_failed([("t", 0)])
     wires.run()
-    (path, text), = wires.cluster.announcements.standing.items()
+    ((path, text),) = wires.cluster.announcements.standing.items()
     assert path == f"{LOG_DIR_EVENTS}/log_dir_event_0000000000"
     assert text == '{"version":1,"broker":1,"event":1}'
     assert seen(wires, 0, "t")[1] == 1

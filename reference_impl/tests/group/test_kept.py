@@ -50,9 +50,10 @@ def test_later_commits_win_and_deleted_groups_stay_deleted():
     town.commit(9)
     town.elect(1, (0, 1, 2), OFFSETS)
     assert town.committed(1) == 9
-    assert town.say(1, "DeleteGroups", 0, {"groups_names": [GROUP]})["results"][0][
-        "error_code"
-    ] == E.NONE
+    assert (
+        town.say(1, "DeleteGroups", 0, {"groups_names": [GROUP]})["results"][0]["error_code"]
+        == E.NONE
+    )
     assert town.kept()[-2:] == [(1, None), (2, None)]
     town.elect(2, (0, 1, 2), OFFSETS)
     assert town.committed(2) == -1

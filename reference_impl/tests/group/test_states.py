@@ -22,8 +22,11 @@ EARLY_ONLY = {
     (State.COMPLETING, Input.HEARTBEAT),
     (State.COMPLETING, Input.COMMIT),
     (State.COMPLETING, Input.COMMIT_SIMPLE),
-} | {(State.DEAD, given) for given in Input if given not in (
-    Input.REMOVAL, Input.JOINED, Input.DESERTED, Input.DELETE)}
+} | {
+    (State.DEAD, given)
+    for given in Input
+    if given not in (Input.REMOVAL, Input.JOINED, Input.DESERTED, Input.DELETE)
+}
 
 
 @pytest.mark.parametrize("early", [False, True])

@@ -105,7 +105,7 @@ def test_a_new_leader_goes_on_with_what_was_being_ended(commit):
     known = {"x": world.one}
     other = World()
     other.coordinator.lead(PARTITION, 4, known, other.now)
-    (one, was_commit, _), = other.marks
+    ((one, was_commit, _),) = other.marks
     assert was_commit is commit and one.partitions == T
     other.mark()
     assert other.one.state is (State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT)
