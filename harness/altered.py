@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from touchstone.harness.scenario import Ask, Scenario, Send, Until
+from touchstone.harness.scenario import Ask, Scenario, Send, asked
 
 BROKER, LOGGER = 4, 8
 ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
@@ -28,10 +28,9 @@ State = Mapping[Resource, Mapping[str, str]]
 
 def resources(scenario: Scenario) -> list[Resource]:
     """The brokers whose settings or log levels a scenario alters, in its words; "" is all."""
-    asked = [step.ask if isinstance(step, Until) else step for step in scenario.steps]
     rows = [
         row
-        for step in asked
+        for step in map(asked, scenario.steps)
         if isinstance(step, Ask | Send) and step.api in ALTERING
         for row in step.body.get("resources") or ()
     ]

@@ -26,7 +26,7 @@ from touchstone.harness.oracles import Live, Nobody, Oracle, Recorded
 from touchstone.harness.profiles import NOTHING_TOLD, Told
 from touchstone.harness.provenance import teller
 from touchstone.harness.recordings import Missing, Store
-from touchstone.harness.scenario import Ask, Scenario, Send, Until
+from touchstone.harness.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.target import OutOfScope, StartFailed, Target, Unavailable
 from touchstone.harness.targets import parse, probe
 from touchstone.harness.targets.recorded import RecordedTarget
@@ -262,11 +262,11 @@ class Court:
         """Whether the target lacks this version, by a probe on the cluster of the scenario. Who
         wants to know the same waits for it; an answer that never comes holds up nobody else.
         """
-        asked = by_name(api).key, version
-        with self.turns.looking_at(asked):
-            if asked not in self._probes:
-                self._probes[asked] = self._probe(api, *asked, scenario)
-            return self._probes[asked]
+        wanted = by_name(api).key, version
+        with self.turns.looking_at(wanted):
+            if wanted not in self._probes:
+                self._probes[wanted] = self._probe(api, *wanted, scenario)
+            return self._probes[wanted]
 
     def _probe(self, api: str, key: int, version: int, where: Scenario) -> Verdict | None:
         try:
@@ -309,10 +309,9 @@ def _sign(verdict: Verdict) -> Hashable:
 
 def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
     """The label, API and version of every request of a scenario, in their order."""
-    for label, step in zip(scenario.labels, scenario.steps, strict=True):
-        asked = step.ask if isinstance(step, Until) else step
-        if isinstance(asked, Ask | Send):
-            yield label, asked.api, asked.version
+    for label, step in zip(scenario.labels, map(asked, scenario.steps), strict=True):
+        if isinstance(step, Ask | Send):
+            yield label, step.api, step.version
 
 
 def convene(

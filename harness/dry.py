@@ -16,7 +16,7 @@ from touchstone.harness.altered import resources
 from touchstone.harness.case import Case
 from touchstone.harness.claim import CaseId
 from touchstone.harness.expect import Expectation
-from touchstone.harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, Until
+from touchstone.harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, asked
 
 SHARE_STATES = ("InitializeShareGroupState", "ReadShareGroupState", "WriteShareGroupState",
                 "DeleteShareGroupState", "ReadShareGroupStateSummary")  # fmt: skip
@@ -87,9 +87,7 @@ def nature(function: Callable[..., Any], case: CaseId, release: str) -> Nature:
 def alone(scenario: Scenario) -> bool:
     """Whether other cases on the same cluster would see what this one does."""
     return bool(resources(scenario)) or any(
-        isinstance(step, Inflict) or _everybodys(asked)
-        for step in scenario.steps
-        for asked in [step.ask if isinstance(step, Until) else step]
+        isinstance(step, Inflict) or _everybodys(asked(step)) for step in scenario.steps
     )
 
 
@@ -103,8 +101,7 @@ def deletes_topics(scenario: Scenario) -> bool:
 
 
 def _apis(scenario: Scenario) -> set[str]:
-    asked = (step.ask if isinstance(step, Until) else step for step in scenario.steps)
-    return {step.api for step in asked if isinstance(step, Ask | Send)}
+    return {step.api for step in map(asked, scenario.steps) if isinstance(step, Ask | Send)}
 
 
 def may_kill(scenario: Scenario) -> bool:
@@ -117,10 +114,9 @@ def fixed_in_place(scenario: Scenario) -> bool:
     fixed name, the states of a share group, a topic that a question creates. Of several brokers any
     may be the one to ask.
     """
-    asked = [step.ask if isinstance(step, Until) else step for step in scenario.steps]
     return any(
         step.api in SHARE_STATES or _creates(step) or _names_a_group(step.body)
-        for step in asked
+        for step in map(asked, scenario.steps)
         if isinstance(step, Ask | Send)
     )
 

@@ -36,7 +36,7 @@ from touchstone.harness.target import Shape
 __all__ = [
     "Ask", "Await", "Close", "Controller", "Coordinator", "Frame", "HalfClose", "Inflict", "Joined",
     "Leader", "Name", "Now", "Open", "Quiet", "Raw", "Records", "Ref", "Scenario", "Send",
-    "TopicId", "Until",
+    "TopicId", "Until", "asked",
 ]  # fmt: skip
 
 CLIENT_ID = "touchstone"
@@ -234,10 +234,14 @@ class Scenario:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def asked(step: Step) -> Step:
+    """What a step asks: the question of a wait, else the step itself."""
+    return step.ask if isinstance(step, Until) else step
+
+
 def label(step: Step, index: int) -> str:
     """The step's given name, else a name made of what it does and where it stands."""
-    if isinstance(step, Until):
-        step = step.ask
+    step = asked(step)
     if isinstance(step, Await):
         return f"await {step.name}"
     given = getattr(step, "name", None)
@@ -248,8 +252,7 @@ def label(step: Step, index: int) -> str:
 
 def connection_of(step: Step) -> str:
     """The connection's name: as given, else after the broker it goes to, else the main one."""
-    if isinstance(step, Until):
-        step = step.ask
+    step = asked(step)
     broker = getattr(step, "broker", None)
     implied = MAIN if broker is None else broker_word(broker)
     return getattr(step, "connection", None) or implied

@@ -20,7 +20,7 @@ from touchstone.harness.driver.brokers import auto_created
 from touchstone.harness.driver.words import walk
 from touchstone.harness.expect import Expectation, steps_named
 from touchstone.harness.placeholders import Frame, Ref, TopicId
-from touchstone.harness.scenario import Ask, Raw, Scenario, Send, Until
+from touchstone.harness.scenario import Ask, Raw, Scenario, Send, asked
 from touchstone.harness.target import Address
 from touchstone.harness.transcript import Event, Header, Transcript
 
@@ -81,8 +81,8 @@ def is_subject(case: CaseId, scenario: Scenario, expectation: Expectation) -> bo
     return any(
         label in named or not isinstance(step, Ask) or bool(step.body.get("validate_only"))
         for label, step in zip(scenario.labels, scenario.steps, strict=True)
-        for asked in [step.ask if isinstance(step, Until) else step]
-        if isinstance(asked, Ask | Send) and asked.api == API
+        for question in [asked(step)]
+        if isinstance(question, Ask | Send) and question.api == API
     )
 
 
@@ -125,22 +125,21 @@ def _unfit(one: _Wanted, scenario: Scenario, gives: Given) -> str | None:
         return None
     if one.partitions > gives.partitions:
         return f"auto-creation gives {gives.partitions} partitions, not {one.partitions}"
-    asked = list(_asked(scenario.steps))
-    if any(api in ASSIGNING for api, _ in asked):
+    questions = list(_questions(scenario.steps))
+    if any(api in ASSIGNING for api, _ in questions):
         return f"a group would be given {gives.partitions} partitions, not {one.partitions}"
     surplus = range(one.partitions, gives.partitions)
-    if any(number in surplus for _, body in asked for number in _numbers(body, one.topic)):
+    if any(number in surplus for _, body in questions for number in _numbers(body, one.topic)):
         return f"it asks about partitions that auto-creation makes beyond {one.partitions}"
     return None
 
 
-def _asked(steps: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+def _questions(steps: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     """The API and body of every request but CreateTopics."""
-    for step in steps:
-        asked = step.ask if isinstance(step, Until) else step
-        asked = asked.data if isinstance(asked, Raw) else asked
-        if isinstance(asked, Ask | Send | Frame) and asked.api != API:
-            yield asked.api, asked.body
+    for step in map(asked, steps):
+        question = step.data if isinstance(step, Raw) else step
+        if isinstance(question, Ask | Send | Frame) and question.api != API:
+            yield question.api, question.body
 
 
 def _numbers(value: Any, topic: Any) -> Iterator[int]:

@@ -42,6 +42,7 @@ from touchstone.harness.scenario import (
     Scenario,
     Send,
     Until,
+    asked,
     connection_of,
     label,
 )
@@ -164,8 +165,8 @@ class Run:
     def _await_step(self, step: Await) -> None:
         if step.name in self.sent:
             connection, pending = self.sent[step.name]
-            asked = self.scenario.steps[pending.step]
-            self._await(connection, pending, self._deadline(asked))
+            sender = self.scenario.steps[pending.step]
+            self._await(connection, pending, self._deadline(sender))
 
     def _raw(self, step: Raw) -> None:
         line = self._line(step)
@@ -385,7 +386,7 @@ class Run:
     def _line(self, step: Any) -> Line | None:
         """The step's connection, opened on first use; None (and an event) when it is lost."""
         connection = connection_of(step)
-        step = step.ask if isinstance(step, Until) else step
+        step = asked(step)
         line = self.lines.get(connection)
         if line is not None and not line.lost:
             return line

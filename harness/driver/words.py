@@ -15,7 +15,7 @@ from typing import Any
 
 from touchstone.harness.driver.placement import Placement
 from touchstone.harness.pace import Fit, Raised
-from touchstone.harness.scenario import Ask, Scenario, Send, Until
+from touchstone.harness.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.target import Endpoint
 from touchstone.harness.translation import Translation, partition_of
 
@@ -31,7 +31,7 @@ class Words:
             alone=scenario.brokers == 1 and len(endpoint.ids) > 1,
         )
         self._placement = Placement(endpoint.ids[0]) if self._names.alone else None
-        self._raised = Raised(fit.least, _asked(scenario))
+        self._raised = Raised(fit.least, _questions(scenario))
         self._counts: dict[str, int] = {}
         self._needed = self._names.needed or bool(fit.least)
 
@@ -61,9 +61,9 @@ class Words:
         self._counts |= counts
 
 
-def _asked(scenario: Scenario) -> list[tuple[str, Any]]:
+def _questions(scenario: Scenario) -> list[tuple[str, Any]]:
     """The API and the body of every request of a scenario."""
-    steps = [step.ask if isinstance(step, Until) else step for step in scenario.steps]
+    steps = map(asked, scenario.steps)
     return [(step.api, step.body) for step in steps if isinstance(step, Ask | Send)]
 
 

@@ -24,6 +24,7 @@ from touchstone.harness.scenario import (
     Scenario,
     Send,
     Until,
+    asked,
     connection_of,
 )
 from touchstone.reference_impl.wire import headers, records
@@ -192,3 +193,9 @@ def test_metadata_of_everything_is_spelled_by_version():
     assert steps.metadata(every=True, version=0).body["topics"] == []
     assert steps.metadata(every=True, version=1).body["topics"] is None
     assert steps.metadata(version=1).body["topics"] == []
+
+
+def test_a_wait_asks_its_question_and_every_other_step_itself():
+    question = Ask("Metadata", 1, {})
+    assert asked(Until(question, "topics", "exists", None)) is question
+    assert asked(question) is question and asked(Quiet()) == Quiet()
