@@ -20,8 +20,7 @@ from typing import Any
 
 from touchstone.harness import progress
 from touchstone.harness.case import Case
-from touchstone.harness.driver.lanes import LANES
-from touchstone.harness.driver.side_by_side import Again, Piece, Pool
+from touchstone.harness.driver.side_by_side import LANES, Again, Piece, Pool
 from touchstone.harness.verdict import DIVERGES
 
 

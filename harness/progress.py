@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from touchstone.harness.driver.lanes import LANES
-from touchstone.harness.driver.side_by_side import FEW
+from touchstone.harness.driver.side_by_side import FEW, LANES
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
+from touchstone.harness.driver.side_by_side import LANES
 from touchstone.harness.driver.turns import Turns
-
-LANES = 3  # clusters of up to three brokers: more would starve one another of two cores
 
 
 class Lanes:

@@ -19,6 +19,7 @@ from typing import Any
 RUN_S = 600.0  # what a run may take, with all that is asked again
 AGAIN_S = 120.0  # for what is asked again, at least
 FEW = 16  # so many are asked again one at a time, more of them side by side first
+LANES = 3  # clusters of up to three brokers apart: more would starve one another of two cores
 LOOK_S = 0.2  # so often does who waits look up
 Piece = Callable[..., Any]  # of work; what it returns is done again later, None is the end
 

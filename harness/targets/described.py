@@ -118,8 +118,11 @@ class DescribedTarget:
 
     @property
     def has_twins(self) -> bool:
-        """Whether its clusters can be started more than once: not where the port is always one."""
-        return self.described.start is not None and self.described.start.port is None
+        """Whether clusters beside the first serve a purpose: their brokers can be harmed one by
+        one, which those of one process cannot, and their ports differ.
+        """
+        start = self.described.start
+        return start is not None and start.per == "broker" and start.port is None
 
     def twin(self) -> DescribedTarget:
         """Another of the same file, with room for one cluster of its own."""

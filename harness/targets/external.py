@@ -177,9 +177,9 @@ class ExternalTarget:
         """
         before, self._internal = self._internal, {}
         with contextlib.suppress(probe.NotReady):
-            now = probe.metadata(self.addresses[0], SECONDS)
-            if self._sight is None or now.brokers.keys() == self._sight.brokers.keys():
-                self._sight = now  # of another controller
+            sight = probe.metadata(self.addresses[0], SECONDS)
+            if self._sight is None or sight.brokers.keys() == self._sight.brokers.keys():
+                self._sight = sight  # of another controller
         lost = False
         for leader, topics in before.items():
             self._internal_topics(leader)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from touchstone.harness import progress
-from touchstone.harness.driver.lanes import LANES, Lanes
-from touchstone.harness.driver.side_by_side import Pool
+from touchstone.harness.driver.lanes import Lanes
+from touchstone.harness.driver.side_by_side import LANES, Pool
 from touchstone.harness.progress import Standing
+from touchstone.harness.targets import parse
 
 LONG_S = 60.0  # for what happens at once, on any machine
 
@@ -51,6 +54,13 @@ def test_there_are_no_more_lanes_than_the_machine_has_room_for():
         user.join(LONG_S)
     assert len(made) == LANES
     assert most == [1] * (2 * LANES), "a lane had two users"
+
+
+@pytest.mark.parametrize(
+    ("name", "twins"), [("kafka-4.3", True), ("kfake", False), ("librdkafka-mock", False)]
+)
+def test_lanes_are_for_clusters_whose_brokers_can_be_harmed(name, twins):
+    assert parse(name).has_twins is twins
 
 
 def test_what_goes_on_apart_does_not_wait_for_the_others():
