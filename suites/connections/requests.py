@@ -1,4 +1,4 @@
-"""Requests that are sent and left alone for a while, and how one sees a connection end.
+"""Requests whose answer is not awaited at once, and how a scenario sees that a connection ends.
 
 Nothing here judges.
 """

@@ -1,8 +1,9 @@
-"""How a connection ends: by its peer in the middle of something, or because nobody used it.
+"""How a connection ends: the client closes it in the middle of a request, or it stays idle too
+long.
 
-What was sent in full before the end is done; an answer that nobody can hear any more is dropped and
-harms nobody. A broker notices the end of a peer's direction only in the connection's turn, so a
-request that waits is answered still.
+A broker carries out every request that it received whole before the end, drops an answer that has
+no reader any more, and stays unharmed. It notices a half-closed connection only when the
+connection's turn comes, so a request that waits is still answered.
 
 Sources: Selector.close and IdleExpiryManager, SocketServer.Processor at 1.0.2, 2.8.2 and 3.9;
 clauses WIRE-10, WIRE-17, WIRE-22.
@@ -27,7 +28,7 @@ END = "topics[0].partitions[0].offset"
     acks=(0, 1, -1),
 )
 def test_what_was_sent_before_the_end_is_done(case):
-    """A Produce whose connection is closed right behind it is written, and its answer dropped."""
+    """The broker writes a Produce whose connection closes right after it, and drops the answer."""
     topic = case.topic()
     body = produce(topic, 0, batch(ONE), acks=case.acks)
     verdict = case.judge(
@@ -45,7 +46,9 @@ def test_what_was_sent_before_the_end_is_done(case):
 
 @claim("connections.an-answer-for-nobody-is-dropped", evidence=("WIRE-17",))
 def test_an_answer_for_nobody_is_dropped(case):
-    """A fetch whose peer left while it waited harms nobody when an append completes it."""
+    """When a client disconnects while its Fetch waits, the broker drops that answer and serves
+    others.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -65,7 +68,9 @@ def test_an_answer_for_nobody_is_dropped(case):
 
 @claim("connections.who-only-listens-is-answered", evidence=("WIRE-10", "WIRE-17"))
 def test_who_only_listens_is_answered(case):
-    """A peer that ends its own direction while its request waits hears the answer, then the end."""
+    """A client that half-closes while its Fetch waits receives the answer before
+    the broker closes.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -86,7 +91,9 @@ def test_who_only_listens_is_answered(case):
     releases="2.8+",  # before, the end may be read ahead of the requests
 )
 def test_a_pipeline_is_answered_after_the_end(case):
-    """Requests sent behind a waiting one, and then the end: all are answered, in order."""
+    """Requests pipelined behind a waiting Fetch are all answered in order after the client
+    half-closes.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -116,7 +123,9 @@ def test_a_pipeline_is_answered_after_the_end(case):
     said=("a request", "half a frame"),
 )
 def test_idle_ones_are_closed(case):
-    """A connection that nobody uses for connections.max.idle.ms is closed, whatever it said."""
+    """The broker closes a connection idle for connections.max.idle.ms, even one with half a frame
+    read.
+    """
     said = {
         "a request": [metadata(name="ask", connection="b")],
         "half a frame": [
@@ -139,7 +148,7 @@ def test_idle_ones_are_closed(case):
     config=IDLE,
 )
 def test_unused_ones_are_idle(case):
-    """A connection on which nothing was ever said is closed as idle; 1.0 never does that."""
+    """The broker closes a connection that never sent a byte as idle; 1.0 keeps it open."""
     verdict = case.judge(
         Open("b"),
         metadata(name="ask", connection="c"),
@@ -156,7 +165,9 @@ def test_unused_ones_are_idle(case):
     config=IDLE,
 )
 def test_a_waiting_request_does_not_keep_its_connection(case):
-    """A connection whose request waits for longer than connections.max.idle.ms is closed."""
+    """The broker closes a connection whose only request waits longer than
+    connections.max.idle.ms.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),

@@ -1,10 +1,11 @@
-"""How many connections a broker takes: those of one address, and all together.
+"""Connection limits: per client address, per listener and per broker.
 
-A broker's own connections (its controller's, its log manager's) come from the same address and
-count, how many differs by release; so the claims stay well below and well above the limit, and say
-nothing of the connection that meets it. One network thread makes the order certain: it registers
-what was accepted at the latest with the first of two answers, and has counted what was closed
-before the second. So each case gives back what it took, asks twice, and only then ends.
+A broker's own connections (from its controller, from its log manager) come from the same address
+and count too, and their number differs by release; so the claims stay well below or well above the
+limit and assert nothing about the connection that reaches it exactly. A single network thread makes
+the order deterministic: it has registered every accepted connection before it answers the first of
+two requests, and has counted every closed one before it answers the second. So each case closes
+what it opened, asks twice, and only then ends.
 
 Sources: ConnectionQuotas and Acceptor at 1.0.2, 2.8.2 and 3.9; KIP-402; clauses WIRE-06, WIRE-07.
 """
@@ -44,7 +45,9 @@ def given_back(*names, again=""):
     limit=tuple(CONFIGS),
 )
 def test_too_many_of_one_address_are_closed(case):
-    """Beyond max.connections.per.ip a connection is closed unheard; those that are open live on."""
+    """Above max.connections.per.ip the broker closes a new connection unread and keeps the open
+    ones.
+    """
     verdict = case.judge(
         metadata(name="first"),
         [metadata(name=f"{name} before", connection=name) for name in KEPT],
@@ -67,7 +70,7 @@ def test_too_many_of_one_address_are_closed(case):
     limit=tuple(CONFIGS),
 )
 def test_a_closed_one_makes_room(case):
-    """A connection that ends gives its place back, once: as many as before are taken again."""
+    """A closed connection frees one place under max.connections.per.ip, and only one."""
     again = [f"again {index}" for index in range(3)]
     verdict = case.judge(
         metadata(name="first"),
@@ -95,7 +98,9 @@ def test_a_closed_one_makes_room(case):
     config=ONE_THREAD | {"listener.name.plaintext.max.connections": MOST},
 )
 def test_too_many_of_a_listener_wait(case):
-    """Beyond a listener's max.connections who comes later is not refused, but waits for a place."""
+    """Above a listener's max.connections a new connection is not closed but waits until another
+    closes.
+    """
     verdict = served_when_there_is_room(case)
     assert verdict.conforms, verdict
 
@@ -107,7 +112,9 @@ def test_too_many_of_a_listener_wait(case):
     config=ONE_THREAD | {"max.connections": MOST},
 )
 def test_too_many_of_a_broker_wait(case):
-    """Beyond max.connections who comes later is not refused either, but waits for a place."""
+    """Above the broker's max.connections a new connection is not closed but waits until another
+    closes.
+    """
     verdict = served_when_there_is_room(case)
     assert verdict.conforms, verdict
 

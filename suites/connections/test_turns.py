@@ -1,12 +1,12 @@
-"""One request of a connection is in work; what follows it waits unread, however many there are.
+"""A broker handles one request of a connection at a time and leaves the following ones unread.
 
-A waiting fetch is what makes this visible: it allows ten minutes, longer than any step is looked
-at, so whatever stands behind it on its connection has its turn only when an append on another
-connection has completed it. How many threads a broker has must not show: the last two claims ask
-of one that has the fewest.
+A waiting Fetch makes this visible: its max_wait_ms is ten minutes, longer than any step is
+observed, so a request behind it on its connection is handled only after an append on another
+connection has completed the Fetch. The number of broker threads must not show: the last two claims
+run against a broker with the fewest.
 
-Sources: SocketServer.Processor (a channel is muted from its request's receipt until its answer is
-out), RequestChannel, KafkaRequestHandlerPool at 1.0.2, 2.8.2 and 3.9; clauses WIRE-09 to WIRE-11,
+Sources: SocketServer.Processor (mutes a channel from the receipt of its request until its answer is
+sent), RequestChannel, KafkaRequestHandlerPool at 1.0.2, 2.8.2 and 3.9; clauses WIRE-09 to WIRE-11,
 WIRE-17.
 """
 
@@ -29,7 +29,9 @@ FEWEST = {"num.network.threads": 1, "num.io.threads": 1, "queued.max.requests": 
 
 @claim("connections.one-request-is-in-work", evidence=("WIRE-10",))
 def test_one_request_is_in_work(case):
-    """A Produce behind a waiting Fetch of its connection writes only when that is answered."""
+    """A Produce behind a waiting Fetch on one connection is appended only after the Fetch is
+    answered.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -52,7 +54,7 @@ def test_one_request_is_in_work(case):
 
 @claim("connections.a-burst-is-answered-in-order", evidence=("WIRE-10", "WIRE-17"), count=(2, 40))
 def test_a_burst_is_answered_in_order(case):
-    """Any number of requests may be on their way: each is answered, in the order they were sent."""
+    """The broker answers every pipelined request of a connection in the order they were sent."""
     topic = case.topic()
     asks = [list_offsets(topic), metadata(topic)]
     names = [f"ask {index}" for index in range(case.count)]
@@ -67,7 +69,9 @@ def test_a_burst_is_answered_in_order(case):
 
 @claim("connections.silent-requests-keep-their-order", evidence=("WIRE-10", "WIRE-17", "PROD-31"))
 def test_silent_requests_keep_their_order(case):
-    """Produces with acks 0 are written in the order they were sent, before what follows them."""
+    """Produce requests with acks=0 are appended in the order sent, before the next request's
+    records.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -99,7 +103,9 @@ def in_its_turn(case, bad):
 
 @claim("connections.a-bad-request-waits-for-its-turn", evidence=("WIRE-10", "WIRE-18"))
 def test_a_bad_request_waits_for_its_turn(case):
-    """A request that closes its connection does so in its turn, behind the answer before it."""
+    """A request with an unknown API key closes its connection only after earlier requests are
+    answered.
+    """
     verdict = in_its_turn(case, UNKNOWN_KEY)
     assert verdict.conforms, verdict
 
@@ -111,14 +117,18 @@ def test_a_bad_request_waits_for_its_turn(case):
     size=(-1, 2**31 - 1),
 )
 def test_a_bad_size_waits_for_its_turn(case):
-    """A size that closes its connection is not even read while a request of it waits."""
+    """An invalid frame size closes its connection only after the waiting request before it is
+    answered.
+    """
     verdict = in_its_turn(case, struct.pack(">i", case.size))
     assert verdict.conforms, verdict
 
 
 @claim("connections.half-a-frame-waits-for-the-rest", evidence=("WIRE-10",), cut=(2, 9))
 def test_half_a_frame_waits_for_the_rest(case):
-    """Half a frame behind a waiting request is kept; with its rest it is a request."""
+    """The broker keeps half a frame behind a waiting request and answers it once
+    the rest arrives.
+    """
     topic = case.topic()
     rest = Raw(
         ASKED[case.cut :],
@@ -147,7 +157,9 @@ def test_half_a_frame_waits_for_the_rest(case):
     config=FEWEST,
 )
 def test_waiting_requests_hold_no_handler(case):
-    """With one handler thread, requests that wait keep nobody else's from being answered."""
+    """With a single request handler thread, waiting Fetches do not delay requests of other
+    connections.
+    """
     topic = case.topic()
     names = [f"waits {index}" for index in range(6)]
     verdict = case.judge(
@@ -166,7 +178,7 @@ def test_waiting_requests_hold_no_handler(case):
 
 @claim("connections.a-full-queue-only-slows-down", evidence=("WIRE-11",), config=FEWEST)
 def test_a_full_queue_only_slows_down(case):
-    """With a queue of one request, the requests of many connections are all answered."""
+    """With queued.max.requests=1 the broker still answers every request of twelve connections."""
     peers = [f"peer {index}" for index in range(12)]
     asks = [f"{peer} {word}" for word in ("first", "second") for peer in peers]
     verdict = case.judge(
