@@ -1,7 +1,7 @@
-"""What a controller, its brokers and its admins ask, as steps: requests that no suite shared yet.
+"""Steps for requests that controllers, brokers and admin clients send, used by this suite only.
 
-A claim that sends what only a controller or a broker may send must harm nothing: it names an epoch
-that is over, or a broker that does not exist.
+A claim that sends a request reserved for controllers or brokers must do no harm: it carries a past
+epoch or names a broker that does not exist.
 
 Sources: schemas LeaderAndIsr, StopReplica, UpdateMetadata, ControlledShutdown, ElectLeaders,
 AlterPartition, AlterPartitionReassignments, ListPartitionReassignments, DescribeTopicPartitions.

@@ -1,4 +1,4 @@
-"""Topics that are made, grown and deleted while one of their brokers is away.
+"""Topics created, extended and deleted while one of their brokers is down.
 
 Sources: AdminManager/AdminUtils and TopicDeletionManager (1.0.2 to 2.8.2),
 ReplicationControlManager.createTopic, createPartitions and deleteTopic (3.9.2, 4.3.1); clauses
@@ -37,8 +37,8 @@ AWAY = Until(metadata(broker=0, name="away"), "brokers", "len ==", 2)
 
 @claim("controller.assignments-may-name-absent-brokers", evidence=("CTL-12", "TOPIC-10"), **CREATE)
 def test_assignments_may_name_absent_brokers(case):
-    """A row with a broker that is away is taken: it is led and in sync without that broker, which
-    joins when it is back.
+    """CreateTopics accepts an assignment to a stopped broker: a live replica leads, and the stopped
+    one joins the ISR when it returns.
     """
     name = case.topic()
     verdict = case.judge(
@@ -55,7 +55,9 @@ def test_assignments_may_name_absent_brokers(case):
 
 @claim("controller.a-topic-without-a-living-replica", evidence=("CTL-12", "CTL-18"), **CREATE)
 def test_a_topic_without_a_living_replica(case):
-    """A row of brokers that are all away gets no leader until one is back, or is refused."""
+    """A partition assigned only to stopped brokers has no leader until one returns; KRaft refuses
+    it with INVALID_REPLICA_ASSIGNMENT.
+    """
     name = case.topic()
     later = [] if case.release in ("3.9", "4.3") else until_led(case, name, 2, [2], "back")
     verdict = case.judge(
@@ -78,7 +80,9 @@ def test_a_topic_without_a_living_replica(case):
 
 @claim("controller.placement-wants-living-brokers", evidence=("TOPIC-13",), **CREATE)
 def test_placement_wants_living_brokers(case):
-    """With one of three brokers away a replication factor of three cannot be had; two can."""
+    """With one of three brokers down, ZooKeeper releases answer replication factor 3 with
+    INVALID_REPLICATION_FACTOR; factor 2 works in every release.
+    """
     three, two = case.topic("three"), case.topic("two")
     rows = answer("after", f"{PART}.replica_nodes")
     verdict = case.judge(
@@ -102,8 +106,8 @@ def test_placement_wants_living_brokers(case):
 @claim("controller.a-topic-grows-without-its-brokers", evidence=("CTL-12",),
        api="CreatePartitions", versions=only("CreatePartitions", 0), **DEATH)  # fmt: skip
 def test_a_topic_grows_without_its_brokers(case):
-    """A partition added on a broker that is away is led by the one that is there; before KRaft
-    brokers that are away are unknown to growth.
+    """CreatePartitions accepts a replica on a stopped broker and the live replica leads; ZooKeeper
+    releases answer INVALID_REPLICA_ASSIGNMENT.
     """
     name = case.topic()
     led_ = Until(
@@ -125,8 +129,8 @@ def test_a_topic_grows_without_its_brokers(case):
 @claim("controller.deletion-waits-for-the-absent", evidence=("CTL-21", "TOPIC-35"),
        api="DeleteTopics", versions=only("DeleteTopics", 1), **DEATH)  # fmt: skip
 def test_deletion_waits_for_the_absent(case):
-    """A topic with a replica on a broker that is away is deleted when it is back; KRaft's
-    controller does not wait.
+    """In ZooKeeper releases the deletion of a topic with a replica on a stopped broker ends after
+    its return (REQUEST_TIMED_OUT or no error before); KRaft deletes at once.
     """
     name, answers = case.topic(), "responses[0].error_code"
     verdict = case.judge(

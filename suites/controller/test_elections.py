@@ -1,4 +1,4 @@
-"""Who leads next: after deaths, on request, and when only the wrong replicas are left.
+"""Leader election: after a broker dies, on request, and when only replicas outside the ISR remain.
 
 Sources: Election and PartitionStateMachine (1.0.2 to 2.8.2), PartitionChangeBuilder and
 ReplicationControlManager.electLeaders (3.9.2, 4.3.1), KIP-183, KIP-460, KIP-966; clauses CTL-16 to
@@ -58,7 +58,9 @@ def after_a_return(case, topic, row=(1, 2, 0)):
 @claim("controller.the-next-in-line-leads", evidence=("CTL-16",), **DEATH,
        second=(0, 2))  # fmt: skip
 def test_the_next_in_line_leads(case):
-    """When a leader dies the next replica of the assignment leads, in a new epoch."""
+    """When a leader dies, the next replica of the assignment becomes leader in a
+    new leader epoch.
+    """
     name, rest = case.topic(), [case.second, 2 - case.second]
     verdict = case.judge(
         a_log(name, (1, *rest), ONE),
@@ -73,7 +75,9 @@ def test_the_next_in_line_leads(case):
 
 @claim("controller.assignments-decide-not-the-isr", evidence=("CTL-16",), **DEATH)
 def test_assignments_decide_not_the_isr(case):
-    """Who leads follows the order of the assignment, not the order in which members joined."""
+    """The order of the assignment decides which ISR member becomes leader, not the order of the
+    ISR.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -90,7 +94,7 @@ def test_assignments_decide_not_the_isr(case):
 
 @claim("controller.who-left-the-isr-is-passed-over", evidence=("CTL-16",), **DEATH)
 def test_who_left_the_isr_is_passed_over(case):
-    """The next in line does not lead while it is out of the ISR; the one behind it does."""
+    """An election skips the next replica of the assignment while it is outside the ISR."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -110,7 +114,7 @@ def test_who_left_the_isr_is_passed_over(case):
 @claim("controller.the-preferred-leader-is-elected-on-request", evidence=("CTL-23", "KIP-183"),
        api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
 def test_the_preferred_leader_is_elected_on_request(case):
-    """ElectLeaders gives a partition back to the first of its assignment, in a new epoch."""
+    """ElectLeaders makes the preferred replica leader again, in a new leader epoch."""
     name = case.topic()
     verdict = case.judge(
         after_a_return(case, name),
@@ -124,7 +128,9 @@ def test_the_preferred_leader_is_elected_on_request(case):
 @claim("controller.a-preferred-leader-must-be-there", evidence=("CTL-23", "KIP-183"),
        api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
 def test_a_preferred_leader_must_be_there(case):
-    """While the first of the assignment is away the leader stays."""
+    """While the preferred replica is down, ElectLeaders answers PREFERRED_LEADER_NOT_AVAILABLE and
+    the leader stays.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -140,7 +146,9 @@ def test_a_preferred_leader_must_be_there(case):
 @claim("controller.no-election-without-need", evidence=("CTL-23", "KIP-183", "KIP-460"),
        api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
 def test_no_election_without_need(case):
-    """A partition that its first replica leads needs no election, and no new epoch."""
+    """ElectLeaders changes neither leader nor leader epoch of a partition that its preferred
+    replica leads (no error or ELECTION_NOT_NEEDED).
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -156,7 +164,9 @@ def test_no_election_without_need(case):
 @claim("controller.elections-know-their-partitions", evidence=("KIP-183",),
        api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
 def test_elections_know_their_partitions(case):
-    """A partition that is not there is UNKNOWN_TOPIC_OR_PARTITION in the answer of ElectLeaders."""
+    """ElectLeaders of a topic or partition that does not exist answers
+    UNKNOWN_TOPIC_OR_PARTITION.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2)),
@@ -173,7 +183,9 @@ def test_elections_know_their_partitions(case):
 @claim("controller.an-unclean-election-on-request", evidence=("CTL-17", "KIP-460"),
        api="ElectLeaders", versions=range_("ElectLeaders", 1), where=CHEAP, **DEATH)  # fmt: skip
 def test_an_unclean_election_on_request(case):
-    """ElectLeaders can give a leaderless partition to a replica outside the ISR, with its loss."""
+    """An unclean ElectLeaders makes a replica outside the ISR leader of a leaderless partition; the
+    records that it lacks are lost.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -200,7 +212,7 @@ def test_an_unclean_election_on_request(case):
 @claim("controller.no-unclean-election-without-need", evidence=("KIP-460",),
        api="ElectLeaders", versions=range_("ElectLeaders", 1), **CALM)  # fmt: skip
 def test_no_unclean_election_without_need(case):
-    """A partition with a leader needs no unclean election."""
+    """An unclean ElectLeaders of a partition that has a leader answers ELECTION_NOT_NEEDED."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -214,7 +226,7 @@ def test_no_unclean_election_without_need(case):
 @claim("controller.an-unclean-election-needs-a-replica", evidence=("KIP-460",),
        api="ElectLeaders", versions=range_("ElectLeaders", 1), where=CHEAP, **DEATH)  # fmt: skip
 def test_an_unclean_election_needs_a_replica(case):
-    """Where no replica is alive even an unclean election finds nobody."""
+    """An unclean ElectLeaders answers ELIGIBLE_LEADERS_NOT_AVAILABLE while no replica is alive."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE),
@@ -229,8 +241,8 @@ def test_an_unclean_election_needs_a_replica(case):
 @claim("controller.eligible-replicas-outlive-the-isr", evidence=("KIP-966",),
        api="DescribeTopicPartitions", **on("4.3", DEATH))  # fmt: skip
 def test_eligible_replicas_outlive_the_isr(case):
-    """Below the minimum a member that leaves the ISR stays eligible, and may lead without loss
-    when the last member is gone.
+    """A replica that leaves an ISR at min.insync.replicas stays an eligible leader replica until it
+    is back in sync.
     """
     name = case.topic()
     elr = "topics[0].partitions[0].eligible_leader_replicas"
@@ -258,8 +270,8 @@ def test_eligible_replicas_outlive_the_isr(case):
 
 @claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), **on("4.3", DEATH))
 def test_an_eligible_replica_leads(case):
-    """When the whole ISR is gone an eligible replica that returns leads at once, alone; below the
-    minimum its high watermark waits.
+    """When the whole ISR is down, a returning eligible leader replica becomes leader as the only
+    ISR member; below min.insync.replicas its high watermark does not advance.
     """
     name = case.topic()
     verdict = case.judge(
@@ -289,7 +301,9 @@ def test_an_eligible_replica_leads(case):
 @claim("controller.elections-for-every-partition", evidence=("KIP-183",),
        api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
 def test_elections_for_every_partition(case):
-    """ElectLeaders for several partitions answers each: led again, or in no need of it."""
+    """ElectLeaders of two partitions answers each by itself: one gets a new leader, the other needs
+    none.
+    """
     name, rows, each = case.topic(), {0: [1, 2], 1: [2, 1]}, "topics[0].partitions[*].leader_id"
     verdict = case.judge(
         placed(name, rows),

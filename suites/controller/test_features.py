@@ -1,7 +1,7 @@
-"""UpdateFeatures: raising and lowering what a cluster runs at; here only as a rehearsal.
+"""UpdateFeatures: raising and lowering the feature levels of a cluster, mostly with validate_only.
 
-A level that was raised stays for every later case, so all but refusals are asked `validate_only`.
-2.8 knows the request and has no feature, and cannot rehearse.
+A raised level stays for every later case, so all requests but those that are refused set
+validate_only. 2.8 serves the request, has no feature, and ignores validate_only.
 
 Sources: KafkaController.processFeatureUpdates (2.8.2), FeatureControlManager (3.9.2, 4.3.1),
 KIP-584, KIP-778, KIP-1022.
@@ -40,7 +40,7 @@ def refused(name, code):
 
 @claim("controller.no-features-to-update", evidence=("KIP-584",), api=API)
 def test_no_features_to_update(case):
-    """An update of nothing is done."""
+    """UpdateFeatures with no feature succeeds."""
     body = {"timeout_ms": 5000, "feature_updates": [], "validate_only": True}
     verdict = case.judge(
         Ask(API, case.version, body, "update"),
@@ -51,8 +51,8 @@ def test_no_features_to_update(case):
 
 @claim("controller.unknown-features-are-refused", evidence=("KIP-584", "KIP-778"), api=API)
 def test_unknown_features_are_refused(case):
-    """A feature that no controller has is refused: INVALID_REQUEST in 2.8, then
-    INVALID_UPDATE_VERSION.
+    """UpdateFeatures of an unknown feature answers INVALID_REQUEST in 2.8 and
+    INVALID_UPDATE_VERSION in KRaft.
     """
     verdict = case.judge(
         update(case.version, "no.such.feature", 1),
@@ -68,7 +68,7 @@ def test_unknown_features_are_refused(case):
 
 @claim("controller.features-have-a-highest-level", evidence=("KIP-584", "KIP-778"), **KRAFT)
 def test_features_have_a_highest_level(case):
-    """A level above what the controller supports is INVALID_UPDATE_VERSION."""
+    """UpdateFeatures to a level above the supported range answers INVALID_UPDATE_VERSION."""
     verdict = case.judge(
         update(case.version, "metadata.version", 999), expect=refused("update", INVALID_UPDATE)
     )
@@ -77,7 +77,7 @@ def test_features_have_a_highest_level(case):
 
 @claim("controller.features-are-not-lowered-by-accident", evidence=("KIP-584", "KIP-778"), **KRAFT)
 def test_features_are_not_lowered_by_accident(case):
-    """A lower level has to be asked for as a downgrade."""
+    """UpdateFeatures to a lower level without a downgrade type answers INVALID_UPDATE_VERSION."""
     level = {"3.9": 20, "4.3": 27}[case.release]
     verdict = case.judge(
         update(case.version, "metadata.version", level), expect=refused("update", INVALID_UPDATE)
@@ -88,8 +88,8 @@ def test_features_are_not_lowered_by_accident(case):
 @claim("controller.version-0-asks-for-no-downgrade", evidence=("KIP-778", "observed on 4.3.1"),
        api=API, versions=only(API, 0), releases="3.9+")  # fmt: skip
 def test_version_0_asks_for_no_downgrade(case):
-    """Version 0 has another word for a downgrade, which KRaft does not read: it is refused as an
-    upgrade to a lower level.
+    """UpdateFeatures version 0 cannot downgrade: KRaft ignores its allow_downgrade field and
+    answers INVALID_UPDATE_VERSION.
     """
     level = {"3.9": 20, "4.3": 27}[case.release]
     verdict = case.judge(
@@ -101,7 +101,7 @@ def test_version_0_asks_for_no_downgrade(case):
 @claim("controller.a-downgrade-goes-down", evidence=("KIP-778",), api=API,
        versions=range_(API, 1), releases="3.9+", kind=(SAFE, UNSAFE))  # fmt: skip
 def test_a_downgrade_goes_down(case):
-    """What is asked for as a downgrade may not raise a level."""
+    """UpdateFeatures with a downgrade type and a higher level answers INVALID_UPDATE_VERSION."""
     verdict = case.judge(
         update(case.version, "kraft.version", 1, case.kind),
         expect=refused("update", INVALID_UPDATE),
@@ -112,7 +112,9 @@ def test_a_downgrade_goes_down(case):
 @claim("controller.an-update-may-be-rehearsed", evidence=("KIP-778",), api=API,
        versions=range_(API, 1), releases="3.9+")  # fmt: skip
 def test_an_update_may_be_rehearsed(case):
-    """With validate_only an update is checked and not made: asked again it is new again."""
+    """UpdateFeatures with validate_only succeeds and changes nothing: the same request succeeds
+    again.
+    """
     lower = {"3.9": ("metadata.version", 20), "4.3": ("group.version", 0)}[case.release]
     names = ("first", "again")
     verdict = case.judge(

@@ -1,7 +1,7 @@
-"""What clients may ask of the KRaft quorum: who votes, and to let somebody vote.
+"""The KRaft quorum as clients see it: who votes, who observes, and requests to change the voters.
 
-The clusters of the suites have the voters of their settings (kraft.version 0), so nobody can be
-added or removed; brokers pass the requests on and the answer is the controller's.
+The clusters of the suites have the static voters of their settings (kraft.version 0), so no voter
+can be added or removed; brokers forward the requests and the controller answers.
 
 Sources: KafkaRaftClient.handleDescribeQuorumRequest, handleAddVoterRequest and
 handleRemoveVoterRequest (3.9.2, 4.3.1), KIP-595, KIP-836, KIP-853.
@@ -51,7 +51,7 @@ def remove_voter(version, voter=5, *, cluster=None, directory=DIRECTORY, name="r
 @claim("controller.a-quorum-of-one", evidence=("KIP-595", "KIP-836"), api="DescribeQuorum",
        capabilities=("only-broker",), **KRAFT)  # fmt: skip
 def test_a_quorum_of_one(case):
-    """An only node leads the metadata log, votes alone, and nobody observes."""
+    """DescribeQuorum on a single combined node shows one voter and no observer."""
     verdict = case.judge(
         describe_quorum(case.version, 0),
         expect=all_of(
@@ -67,7 +67,9 @@ def test_a_quorum_of_one(case):
        api="DescribeQuorum", versions=range_("DescribeQuorum", 0, 1),
        capabilities=("controller-apart",), **on("3.9+", CALM))  # fmt: skip
 def test_brokers_observe_the_quorum(case):
-    """Where the controller is apart it votes, and every broker observes; any broker tells."""
+    """With a separate controller DescribeQuorum shows one voter and every broker as observer,
+    whichever broker answers.
+    """
     asked = [
         replace(describe_quorum(case.version, 0, name=f"at {broker}"), broker=broker)
         for broker in (0, 2)
@@ -85,7 +87,9 @@ def test_brokers_observe_the_quorum(case):
 @claim("controller.only-the-metadata-has-a-quorum", evidence=("KIP-595",), api="DescribeQuorum",
        asked=("another topic", "another partition", "both"), **KRAFT)  # fmt: skip
 def test_only_the_metadata_has_a_quorum(case):
-    """Of any other topic or partition, and of both together, DescribeQuorum knows nothing."""
+    """DescribeQuorum of another topic, of another partition, or of two answers
+    UNKNOWN_TOPIC_OR_PARTITION for each.
+    """
     question = {
         "another topic": describe_quorum(case.version, 0, topic="another"),
         "another partition": describe_quorum(case.version, 1),
@@ -103,7 +107,7 @@ def test_only_the_metadata_has_a_quorum(case):
 @claim("controller.a-fixed-quorum-takes-no-voters", evidence=("KIP-853",), api="AddRaftVoter",
        **KRAFT)  # fmt: skip
 def test_a_fixed_quorum_takes_no_voters(case):
-    """Voters that stand in the settings cannot be added to: UNSUPPORTED_VERSION."""
+    """AddRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
     verdict = case.judge(add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD))
     assert verdict.conforms, verdict
 
@@ -111,7 +115,7 @@ def test_a_fixed_quorum_takes_no_voters(case):
 @claim("controller.a-fixed-quorum-loses-no-voters", evidence=("KIP-853",), api="RemoveRaftVoter",
        **KRAFT)  # fmt: skip
 def test_a_fixed_quorum_loses_no_voters(case):
-    """Voters that stand in the settings cannot be taken away either, whoever is named."""
+    """RemoveRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
     verdict = case.judge(
         remove_voter(case.version), expect=answer("remove", "error_code").is_(TOO_OLD)
     )
@@ -121,7 +125,9 @@ def test_a_fixed_quorum_loses_no_voters(case):
 @claim("controller.voters-of-another-cluster", evidence=("KIP-853",), api="AddRaftVoter",
        versions=every("AddRaftVoter"), **KRAFT)  # fmt: skip
 def test_voters_of_another_cluster(case):
-    """Who names another cluster is told INCONSISTENT_CLUSTER_ID before anything else."""
+    """AddRaftVoter and RemoveRaftVoter with another cluster id answer INCONSISTENT_CLUSTER_ID
+    before any other check.
+    """
     verdict = case.judge(
         add_voter(case.version, cluster="another", voter=-1),
         remove_voter(0, cluster="another", voter=-1),
@@ -136,7 +142,7 @@ def test_voters_of_another_cluster(case):
 @claim("controller.a-voter-has-an-id-and-a-directory", evidence=("KIP-853",), api="AddRaftVoter",
        **KRAFT)  # fmt: skip
 def test_a_voter_has_an_id_and_a_directory(case):
-    """A voter without id or directory answers INVALID_REQUEST, before the quorum is looked at."""
+    """AddRaftVoter and RemoveRaftVoter without voter id or directory id answer INVALID_REQUEST."""
     nobody, nowhere = {"voter": -1}, {"directory": NO_DIRECTORY}
     names = ("add nobody", "add nowhere", "remove nobody", "remove nowhere")
     verdict = case.judge(
@@ -152,7 +158,7 @@ def test_a_voter_has_an_id_and_a_directory(case):
 @claim("controller.a-voter-has-listeners", evidence=("KIP-853", "observed on 4.3.1"),
        api="AddRaftVoter", **KRAFT)  # fmt: skip
 def test_a_voter_has_listeners(case):
-    """A voter without the controllers' listener is an INVALID_REQUEST too."""
+    """AddRaftVoter without the controllers' listener answers INVALID_REQUEST."""
     verdict = case.judge(
         add_voter(case.version, listeners=[]),
         expect=answer("add", "error_code").is_(INVALID),

@@ -1,7 +1,7 @@
-"""What only controllers and brokers may ask, asked by somebody whose time is over: nothing happens.
+"""Requests reserved for controllers and brokers, sent with a stale epoch: brokers refuse them.
 
-Every request here names a controller epoch that is past, an epoch of a broker that is not its own,
-or a broker that is not there, so a broker that took it seriously would show it in the last look.
+Every request here carries a past controller epoch, a broker epoch that is not the sender's, or a
+broker id that does not exist. A broker that obeyed one would show it in the last step.
 
 Sources: KafkaApis.handleLeaderAndIsrRequest, handleStopReplicaRequest, handleUpdateMetadataRequest,
 handleControlledShutdownRequest, handleAlterIsrRequest (1.0.2 to 2.8.2), KIP-380 (broker epochs);
@@ -43,8 +43,8 @@ PAST = 0  # controllers count their epochs from 1
 @claim("controller.a-past-controller-makes-no-leaders", evidence=("CTL-10", "REPL-20"),
        api="LeaderAndIsr", versions=every("LeaderAndIsr"), **ZOOKEEPER)  # fmt: skip
 def test_a_past_controller_makes_no_leaders(case):
-    """LeaderAndIsr of a controller whose epoch is over answers STALE_CONTROLLER_EPOCH, and the
-    leader stays.
+    """LeaderAndIsr with a past controller epoch answers STALE_CONTROLLER_EPOCH and changes no
+    leader.
     """
     name = case.topic()
     verdict = case.judge(
@@ -67,7 +67,9 @@ def test_a_past_controller_makes_no_leaders(case):
 @claim("controller.a-past-controller-stops-no-replicas", evidence=("CTL-10",),
        api="StopReplica", versions=every("StopReplica"), **ZOOKEEPER)  # fmt: skip
 def test_a_past_controller_stops_no_replicas(case):
-    """A StopReplica of a past epoch answers STALE_CONTROLLER_EPOCH and deletes no log."""
+    """StopReplica with a past controller epoch answers STALE_CONTROLLER_EPOCH and
+    deletes no log.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -82,7 +84,9 @@ def test_a_past_controller_stops_no_replicas(case):
 @claim("controller.a-past-controller-tells-no-metadata", evidence=("CTL-10",),
        api="UpdateMetadata", versions=every("UpdateMetadata"), **ZOOKEEPER)  # fmt: skip
 def test_a_past_controller_tells_no_metadata(case):
-    """UpdateMetadata from a past epoch fails, and metadata stays what it was."""
+    """UpdateMetadata with a past controller epoch answers STALE_CONTROLLER_EPOCH and changes no
+    metadata.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -96,7 +100,7 @@ def test_a_past_controller_tells_no_metadata(case):
 @claim("controller.an-unknown-broker-cannot-shut-down", evidence=("CTL-24",),
        api="ControlledShutdown", versions=every("ControlledShutdown"), **ZOOKEEPER)  # fmt: skip
 def test_an_unknown_broker_cannot_shut_down(case):
-    """ControlledShutdown of a broker that is not there answers BROKER_NOT_AVAILABLE."""
+    """ControlledShutdown of a broker id that does not exist answers BROKER_NOT_AVAILABLE."""
     verdict = case.judge(
         controlled_shutdown(77, version=case.version, **at_controller()),
         expect=answer("shutdown", "error_code").is_(NOT_AVAILABLE),
@@ -107,7 +111,9 @@ def test_an_unknown_broker_cannot_shut_down(case):
 @claim("controller.only-the-controller-shuts-brokers-down", evidence=("CTL-24",),
        api="ControlledShutdown", versions=every("ControlledShutdown"), **ZOOKEEPER)  # fmt: skip
 def test_only_the_controller_shuts_brokers_down(case):
-    """ControlledShutdown sent to another broker is refused as to a controller that has moved."""
+    """ControlledShutdown to a broker that is not the controller answers NOT_CONTROLLER or
+    STALE_CONTROLLER_EPOCH.
+    """
     verdict = case.judge(
         controlled_shutdown(1, version=case.version, **at_another_broker()),
         expect=answer("shutdown", "error_code").is_one_of(STALE, NOT_CONTROLLER),
@@ -118,7 +124,9 @@ def test_only_the_controller_shuts_brokers_down(case):
 @claim("controller.a-stale-broker-changes-no-isr", evidence=("KIP-497", "KIP-380"),
        api="AlterPartition", versions=every("AlterPartition"), **on("2.8", CALM))  # fmt: skip
 def test_a_stale_broker_changes_no_isr(case):
-    """AlterIsr with an epoch that is not the broker's answers STALE_BROKER_EPOCH."""
+    """AlterPartition with a wrong broker epoch answers STALE_BROKER_EPOCH and leaves the ISR as it
+    is.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -132,7 +140,7 @@ def test_a_stale_broker_changes_no_isr(case):
 @claim("controller.brokers-have-no-controller-apis", evidence=("KIP-500", "KIP-631"),
        **on("3.9+", CALM))  # fmt: skip
 def test_brokers_have_no_controller_apis(case):
-    """A KRaft broker takes no LeaderAndIsr from anybody: it ends the connection."""
+    """A KRaft broker closes a connection that sends LeaderAndIsr and keeps the leader."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -151,8 +159,8 @@ def test_brokers_have_no_controller_apis(case):
 @claim("controller.another-takes-over", evidence=("CTL-03", "CTL-05", "CTL-07", "CTL-10"),
        **on("1.0-2.8", DEATH))  # fmt: skip
 def test_another_takes_over(case):
-    """When the controller dies another broker takes over in the next epoch, elects leaders in
-    place of the dead, makes topics, and the old epoch is worth nothing.
+    """When the controller dies, another broker becomes controller, elects leaders and creates
+    topics; requests with the old controller epoch answer STALE_CONTROLLER_EPOCH.
     """
     name, later = case.topic(), case.topic("later")
     verdict = case.judge(
