@@ -1,4 +1,4 @@
-"""Followers that stay alive and stop following: when they leave the ISR, and what it moves.
+"""Followers that stay alive but stop fetching: when they leave the ISR, and what follows from it.
 
 Sources: Partition.maybeShrinkIsr and getOutOfSyncReplicas, Replica.updateFetchState (1.0.2 to
 4.3.1), KIP-16 (lag is a time), KAFKA-13091; clauses REPL-07 to REPL-14, REPL-16 to REPL-18, CTL-19.
@@ -38,8 +38,8 @@ def drained(topic, offset=1):
 
 @claim("isr.a-stalled-follower-leaves", evidence=("REPL-09", "REPL-11", "REPL-14"), **LAG)
 def test_a_stalled_follower_leaves(case):
-    """A follower that stops fetching leaves after the lag, in no new epoch; the high watermark
-    moves on without it (in 2.8 with the next append only, KAFKA-13091).
+    """A follower that stops fetching leaves the ISR after replica.lag.time.max.ms in the same
+    leader epoch, and the high watermark advances (in 2.8 with the next append, KAFKA-13091).
     """
     name = case.topic()
     verdict = case.judge(
@@ -73,8 +73,8 @@ def test_a_stalled_follower_leaves(case):
     **on("1.0-2.2", LAG),
 )
 def test_a_new_isr_is_told_later(case):
-    """A leader that has changed the ISR acts on it at once and goes on naming the old one to
-    clients, as everybody does: brokers learn it from the controller, which learns it seconds later.
+    """A leader that shrinks the ISR advances the high watermark at once, while Metadata of every
+    broker still shows the old ISR until the controller has propagated the change.
     """
     name = case.topic()
     verdict = case.judge(
@@ -98,7 +98,9 @@ def test_a_new_isr_is_told_later(case):
 
 @claim("isr.a-stalled-follower-returns", evidence=("REPL-16", "REPL-18"), **LAG)
 def test_a_stalled_follower_returns(case):
-    """When it fetches again it catches up and joins the end of the ISR, in no new epoch."""
+    """A stalled follower that fetches again catches up and rejoins the ISR in the same leader
+    epoch.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -115,8 +117,8 @@ def test_a_stalled_follower_returns(case):
 
 @claim("isr.an-idle-partition-forgives", evidence=("REPL-11", "observed on 2.2.1"), **LAG)
 def test_an_idle_partition_forgives(case):
-    """A silent follower that has everything stays in sync, however long it is silent; in 1.0 it
-    leaves.
+    """A follower at the log end stays in the ISR however long it does not fetch; in
+    1.0 it leaves.
     """
     name = case.topic()
     gone = until_led(case, name, 1, [1]) if case.release == "1.0" else look(case, name)
@@ -137,7 +139,7 @@ def test_an_idle_partition_forgives(case):
     **on("1.0-2.2,3.9+", LAG),  # in 2.8 a high watermark alone does not show it (KAFKA-13091)
 )
 def test_a_slow_follower_leaves(case):
-    """A follower that keeps fetching and never reaches the end of the log leaves as well."""
+    """A follower that fetches but never reaches the log end leaves the ISR."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -179,8 +181,8 @@ def test_a_follower_at_the_end_stays(case):
 
 @claim("isr.the-leader-never-leaves", evidence=("REPL-14", "REPL-08"), **LAG)
 def test_the_leader_never_leaves(case):
-    """With every follower silent the leader is in sync with itself. In 2.8 the high watermark
-    waits for the next append (KAFKA-13091).
+    """When every follower stalls, the leader alone is the ISR and the high watermark reaches its
+    log end (in 2.8 with the next append, KAFKA-13091).
     """
     name = case.topic()
     verdict = case.judge(
@@ -209,7 +211,7 @@ def test_the_leader_never_leaves(case):
 
 @claim("isr.the-slowest-member-holds-the-mark", evidence=("REPL-07", "REPL-08"), **DEATH)
 def test_the_slowest_member_holds_the_mark(case):
-    """The high watermark is where the slowest member in sync fetches next, and never goes back."""
+    """The high watermark is the fetch offset of the slowest ISR member and never moves back."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -232,8 +234,8 @@ def test_the_slowest_member_holds_the_mark(case):
 
 @claim("isr.followers-read-above-the-mark", evidence=("REPL-06", "REPL-09"), **DEATH)
 def test_followers_read_above_the_mark(case):
-    """A follower is given everything up to the end of the log, a consumer what all members have;
-    ListOffsets makes the same difference.
+    """Fetch and ListOffsets of a follower reach the log end; those of a consumer end at the high
+    watermark.
     """
     name = case.topic()
     verdict = case.judge(

@@ -1,7 +1,7 @@
-"""Who is in sync when brokers come and go, and who may lead when too few are left.
+"""ISR membership when brokers stop, die and return, and who may lead when too few remain.
 
-Brokers are stopped (the controller is told) or killed (it notices when the session ends); the ISR
-that Metadata shows is compared in its order, which is the order in which members stayed and joined.
+Brokers are stopped (the controller hears of it) or killed (the controller notices when the session
+ends). The ISR of Metadata is compared in order: members that stayed first, then those that joined.
 
 Sources: ReplicaStateMachine and PartitionStateMachine (1.0.2 to 2.8.2), ReplicationControlManager
 and PartitionChangeBuilder (3.9.2, 4.3.1), KIP-966; clauses CTL-16 to CTL-18, CTL-24, REPL-16.
@@ -40,8 +40,8 @@ UNCLEAN = {"unclean.leader.election.enable": "true"}
 
 @claim("isr.a-stopped-follower-leaves-at-once", evidence=("CTL-24", "BRK-32"), **DEATH)
 def test_a_stopped_follower_leaves_at_once(case):
-    """When a follower's shutdown ends it is out of the ISR and named among the offline replicas;
-    ZooKeeper's controller counts that as a new leader epoch, KRaft's does not.
+    """A follower that shuts down leaves the ISR and becomes an offline replica; the leader epoch
+    rises in ZooKeeper releases and stays in KRaft.
     """
     name = case.topic()
     verdict = case.judge(
@@ -62,7 +62,7 @@ def test_a_stopped_follower_leaves_at_once(case):
 
 @claim("isr.a-killed-follower-leaves-with-its-session", evidence=("BRK-30", "CTL-16"), **DEATH)
 def test_a_killed_follower_leaves_with_its_session(case):
-    """A follower that dies without a word is taken out when its session ends."""
+    """A killed follower leaves the ISR and becomes an offline replica when its session expires."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -80,7 +80,7 @@ def test_a_killed_follower_leaves_with_its_session(case):
 
 @claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **DEATH)
 def test_a_follower_that_returns_is_last(case):
-    """A follower that comes back catches up and joins the end of the ISR, in no new epoch."""
+    """A follower that restarts catches up and rejoins the ISR without a new leader epoch."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -98,7 +98,9 @@ def test_a_follower_that_returns_is_last(case):
 
 @claim("isr.a-leader-that-returns-follows", evidence=("CTL-16", "CTL-18", "REPL-16"), **DEATH)
 def test_a_leader_that_returns_follows(case):
-    """A leader that was away comes back as a follower, at the end of the ISR."""
+    """A former leader that restarts follows and joins the end of the ISR (4.3 lists it by broker
+    id).
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -114,7 +116,9 @@ def test_a_leader_that_returns_follows(case):
 
 @claim("isr.two-followers-leave-and-return", evidence=("CTL-24", "REPL-16"), **DEATH)
 def test_two_followers_leave_and_return(case):
-    """Followers leave one by one until the leader is alone, and join in the order they return."""
+    """Followers that stop leave the ISR one by one until the leader is alone, and rejoin in the
+    order of their return (4.3 lists them by broker id).
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (0, 1, 2), ONE),
@@ -138,8 +142,8 @@ def test_two_followers_leave_and_return(case):
 
 @claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
 def test_its_last_member_stays_in_it(case):
-    """When the last member dies there is no leader; it leads on its return with everything it had.
-    The ISR keeps it (1.0 and 2.2 hide it while it is away); in 4.3 it is an eligible replica.
+    """When the last ISR member dies the partition has no leader; that member leads again after its
+    restart with all its records (Metadata hides it meanwhile in 1.0, 2.2 and 4.3).
     """
     name = case.topic()
     verdict = case.judge(
@@ -170,7 +174,7 @@ def test_its_last_member_stays_in_it(case):
 
 @claim("isr.only-its-members-are-elected", evidence=("CTL-16",), **DEATH)
 def test_only_its_members_are_elected(case):
-    """A replica that left the ISR does not lead when the last member dies, though it is alive."""
+    """A live replica outside the ISR does not become leader when the last ISR member stops."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -194,8 +198,8 @@ def test_only_its_members_are_elected(case):
 
 @claim("isr.an-unclean-leader-loses-what-it-never-had", evidence=("CTL-17", "REPL-22"), **DEATH)
 def test_an_unclean_leader_loses_what_it_never_had(case):
-    """With unclean elections a replica outside the ISR leads alone; what it never had is gone, a
-    consumer beyond its end gets OFFSET_OUT_OF_RANGE, and the old leader cuts its log to the new.
+    """With unclean.leader.election.enable a replica outside the ISR leads and loses the records it
+    lacks: reads beyond its end answer OFFSET_OUT_OF_RANGE, and the old leader truncates to it.
     """
     name = case.topic()
     verdict = case.judge(
