@@ -1,4 +1,4 @@
-"""A broker's end and its return, as its neighbours and its clients see them.
+"""Shutdown, crash and return of a broker, as other brokers and clients see them.
 
 Sources: KafkaServer.controlledShutdown and KafkaController.shutdownBroker (1.0.2 to 2.8.2),
 BrokerLifecycleManager and ReplicationControlManager (3.9.2, 4.3.1), KIP-631; clauses BRK-16,
@@ -52,7 +52,9 @@ NODES = "brokers[*].node_id"
 
 @claim("lifecycle.leaders-move-before-a-stop-ends", evidence=("BRK-32", "CTL-24"), **DEATH)
 def test_leaders_move_before_a_stop_ends(case):
-    """When a shutdown ends every partition that can have another leader has it."""
+    """A controlled shutdown moves the leadership of every partition with another ISR member before
+    it ends.
+    """
     rows = {"two": (1, 2), "first": (1, 0), "followed": (2, 1), "three": (1, 2, 0)}
     topics = {word: case.topic(word) for word in rows}
     wanted = {"two": 2, "first": 0, "followed": 2, "three": 2}
@@ -67,7 +69,9 @@ def test_leaders_move_before_a_stop_ends(case):
 
 @claim("lifecycle.a-sole-replica-does-not-hold-a-stop", evidence=("CTL-25", "CTL-16"), **DEATH)
 def test_a_sole_replica_does_not_hold_a_stop(case):
-    """A partition of one replica does not hold up a stop; it has no leader until the start."""
+    """A partition with a single replica does not delay shutdown: it has no leader until its broker
+    restarts, and keeps its records.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
@@ -88,9 +92,7 @@ def test_a_sole_replica_does_not_hold_a_stop(case):
 
 @claim("lifecycle.what-was-acknowledged-survives-a-kill", evidence=("LOG-09", "REPL-08"), **DEATH)
 def test_what_was_acknowledged_survives_a_kill(case):
-    """A sole replica that is killed comes back with every record it had answered for, and goes on
-    in a new epoch.
-    """
+    """A killed sole replica restarts with every acknowledged record and appends after them."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
@@ -108,8 +110,8 @@ def test_what_was_acknowledged_survives_a_kill(case):
 @claim("lifecycle.brokers-are-listed-while-they-live", evidence=("BRK-30", "META-08"), **DEATH,
        dies=(False, True))  # fmt: skip
 def test_brokers_are_listed_while_they_live(case):
-    """Metadata lists who is registered: not a stopped broker, not a dead one once its session has
-    ended, and again who is back.
+    """Metadata omits a broker that stopped, or died and lost its session, and lists it again after
+    its restart.
     """
     verdict = case.judge(
         metadata(broker=0, name="before"),
@@ -129,7 +131,7 @@ def test_brokers_are_listed_while_they_live(case):
 @claim("lifecycle.describe-cluster-lists-who-lives", evidence=("KIP-700",), **DEATH,
        api="DescribeCluster")  # fmt: skip
 def test_describe_cluster_lists_who_lives(case):
-    """DescribeCluster leaves out a stopped broker, as Metadata does."""
+    """DescribeCluster omits a stopped broker, as Metadata does."""
     verdict = case.judge(
         stop_broker(2),
         Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
@@ -141,7 +143,9 @@ def test_describe_cluster_lists_who_lives(case):
 
 @claim("lifecycle.a-frozen-broker-keeps-its-connections", evidence=("observed on 4.3.1",), **DEATH)
 def test_a_frozen_broker_keeps_its_connections(case):
-    """A request to a frozen broker is answered when it thaws, on the connection it came by."""
+    """A paused broker keeps its connections and answers a request sent meanwhile
+    after it resumes.
+    """
     asked = api_versions(broker=2, name="asked")
     verdict = case.judge(
         metadata(broker=2, name="first"),
@@ -157,7 +161,9 @@ def test_a_frozen_broker_keeps_its_connections(case):
 
 @claim("lifecycle.a-killed-broker-answers-nothing", evidence=("BRK-30",), **DEATH)
 def test_a_killed_broker_answers_nothing(case):
-    """A fetch that waits at a broker when it dies ends with the connection."""
+    """When a broker is killed, the connection of a Fetch that waits there ends
+    without an answer.
+    """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -174,9 +180,9 @@ def test_a_killed_broker_answers_nothing(case):
 @claim("lifecycle.a-stop-ends-waiting-fetches", evidence=("BRK-32", "REPL-21"),
        **on("3.9+", DEATH))  # fmt: skip
 def test_a_stop_ends_waiting_fetches(case):
-    """A fetch that waits at a leader when it hands over is told NOT_LEADER_OR_FOLLOWER at once.
-    (ZooKeeper's controller answers the leaving broker without waiting for it to have heard that it
-    leads no more: it may hang up first, as 1.0.2 was seen to do.)
+    """When a leader shuts down, a Fetch that waits there answers NOT_LEADER_OR_FOLLOWER. (A
+    ZooKeeper controller does not wait until the broker has resigned, so 1.0.2 may disconnect
+    first.)
     """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(
@@ -194,9 +200,9 @@ def test_a_stop_ends_waiting_fetches(case):
 @claim("lifecycle.a-stop-ends-waiting-appends", evidence=("BRK-32", "REPL-21", "APPEND-23"),
        **on("3.9+", DEATH))  # fmt: skip
 def test_a_stop_ends_waiting_appends(case):
-    """acks=all that waits for a silent follower is told NOT_LEADER_OR_FOLLOWER when its leader
-    hands over to another member, which has the record. (Older ones take longer to stop than a
-    silent follower may be silent.)
+    """When a leader shuts down, an acks=all Produce that waits there answers
+    NOT_LEADER_OR_FOLLOWER, although the new leader has the record. (Older releases take longer to
+    stop than a follower may be silent.)
     """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(
@@ -220,9 +226,7 @@ def test_a_stop_ends_waiting_appends(case):
 
 @claim("lifecycle.a-broker-returns-to-its-place", evidence=("CTL-18",), **DEATH)
 def test_a_broker_returns_to_its_place(case):
-    """A broker that returns has its own id and its own topics, leads what it alone can lead and
-    follows the rest.
-    """
+    """A restarted broker leads the partitions that only it holds and follows in the others."""
     led_, alone, followed = (case.topic(word) for word in ("led", "alone", "followed"))
     verdict = case.judge(
         placed(led_, {0: (1, 2)}),
@@ -247,8 +251,8 @@ def test_a_broker_returns_to_its_place(case):
 
 @claim("lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
 def test_two_brokers_leave_together(case):
-    """With two of three gone the third leads what it has, alone, and everything is whole again
-    when they are back.
+    """When two of three brokers die the third leads alone, and all replicas are in sync after their
+    return.
     """
     name = case.topic()
     verdict = case.judge(
@@ -269,7 +273,7 @@ def test_two_brokers_leave_together(case):
 
 @claim("lifecycle.a-cluster-keeps-its-id", evidence=("BRK-16",), **DEATH)
 def test_a_cluster_keeps_its_id(case):
-    """Every broker tells the same cluster id, also one that was away."""
+    """Every broker reports the same cluster id, also after a restart."""
     id_ = Ref("first", "cluster_id")
     verdict = case.judge(
         metadata(broker=0, name="first"),
@@ -286,7 +290,9 @@ def test_a_cluster_keeps_its_id(case):
 
 @claim("lifecycle.brokers-give-different-producer-ids", evidence=("BRK-26",), **CALM)
 def test_brokers_give_different_producer_ids(case):
-    """Producer ids come in blocks of which no two brokers have the same."""
+    """Each broker hands out producer ids from its own block: ids of different brokers differ, and
+    those of one broker are consecutive.
+    """
     given = [Ref(f"id {broker}", "producer_id") for broker in (0, 1)]
     verdict = case.judge(
         [

@@ -1,7 +1,7 @@
-"""What a broker remembers across its end: producers, epochs, starts of logs, settings.
+"""State that survives a broker's restart: producers, leader epochs, log start offsets.
 
-The topics here have one replica, so what comes back comes from the broker's own disk; each claim is
-tried with a shutdown and with a kill.
+The topics here have one replica, so all state comes from the broker's own disk; most claims run
+with a shutdown and with a kill.
 
 Sources: LogManager.loadLogs, LogLoader, ProducerStateManager, LeaderEpochFileCache (1.0.2 to
 4.3.1); clauses LOG-09, LOG-10, APPEND-17, APPEND-18.
@@ -53,7 +53,9 @@ def gone_and_back(case, topic):
 
 @claim("lifecycle.producers-are-remembered", evidence=("APPEND-17", "APPEND-18"), **ENDS)
 def test_producers_are_remembered(case):
-    """After a restart a repeated batch is answered with its old offset and a gap is refused."""
+    """After a restart a repeated batch answers its first offset and a sequence gap answers
+    OUT_OF_ORDER_SEQUENCE_NUMBER.
+    """
     name, ids = case.topic(), Ref("id", "producer_id")
     own = {"producer_id": ids, "producer_epoch": 0}
     second = batch(TWO, base_sequence=1, **own)
@@ -74,7 +76,9 @@ def test_producers_are_remembered(case):
 
 @claim("lifecycle.epochs-are-remembered", evidence=("APPEND-16", "LOG-09"), **ENDS)
 def test_epochs_are_remembered(case):
-    """A leader that returns leads in a later epoch, and still knows where the earlier one ended."""
+    """A restarted leader leads in a later leader epoch and still knows the end offset of the
+    earlier one.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
@@ -93,7 +97,7 @@ def test_epochs_are_remembered(case):
 
 @claim("lifecycle.a-deletion-is-remembered", evidence=("LOG-09", "KIP-107"), **DEATH)
 def test_a_deletion_is_remembered(case):
-    """Where a log starts is kept when its broker stops."""
+    """The log start offset that DeleteRecords set survives a restart."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO, THREE),
@@ -110,7 +114,7 @@ def test_a_deletion_is_remembered(case):
 
 @claim("lifecycle.an-empty-log-returns-empty", evidence=("LOG-09",), **ENDS)
 def test_an_empty_log_returns_empty(case):
-    """A log that never had a record is there again, empty, and takes its first at offset 0."""
+    """An empty log is empty after a restart and takes its first record at offset 0."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,)),

@@ -1,4 +1,4 @@
-"""How brokers come into a cluster's list and leave it: ids, addresses, sessions that end.
+"""How brokers register and deregister: ids, advertised addresses, sessions that expire.
 
 Sources: KafkaHealthcheck and KafkaZkClient.reconnect (1.0.2 to 2.8.2), BrokerLifecycleManager and
 ClusterControlManager.unregisterBroker (3.9.2, 4.3.1), KIP-631; clauses BRK-11, BRK-18, BRK-19,
@@ -40,8 +40,8 @@ def unregister(broker, *, name="unregister"):
 
 @claim("lifecycle.a-lost-session-is-followed-by-another", evidence=("BRK-31", "CTL-18"), **DEATH)
 def test_a_lost_session_is_followed_by_another(case):
-    """A broker that is frozen for longer than its session is taken for gone; when it thaws it
-    registers again by itself, and what it led it follows.
+    """A broker paused beyond its session timeout loses its registration; resumed, it registers
+    again and follows the new leader.
     """
     name = case.topic()
     verdict = case.judge(
@@ -65,8 +65,8 @@ def test_a_lost_session_is_followed_by_another(case):
 @claim("lifecycle.what-came-before-the-end-is-answered", evidence=("WIRE-15", "BRK-32"),
        **on("3.9+", DEATH))  # fmt: skip
 def test_what_came_before_the_end_is_answered(case):
-    """Requests that reached a broker before it was asked to stop are answered before it goes. (1.0
-    and 2.2 were seen to drop what they had not begun: the network stops before the handlers.)
+    """A broker answers the requests that it received before its shutdown began. (1.0 and 2.2 may
+    drop those not yet begun: the network stops before the handlers.)
     """
     name = case.topic()
     sent = [write(name, TWO, acks=1, name=f"sent {n}") for n in range(3)]
@@ -83,8 +83,8 @@ def test_what_came_before_the_end_is_answered(case):
 @claim("lifecycle.who-is-named-controller-is-there", evidence=("META-08", "KIP-590"),
        api="DescribeCluster", **on("3.9+", DEATH))  # fmt: skip
 def test_who_is_named_controller_is_there(case):
-    """KRaft's brokers name one of themselves as controller, which passes requests on; whoever has
-    left is not named. (KRaftMetadataCache.getRandomAliveBroker)
+    """KRaft brokers name a live broker as controller, never one that has stopped.
+    (KRaftMetadataCache.getRandomAliveBroker)
     """
     verdict = case.judge(
         stop_broker(0),
@@ -101,8 +101,8 @@ def test_who_is_named_controller_is_there(case):
 @claim("lifecycle.a-broker-that-is-gone-can-be-forgotten", evidence=("KIP-631",),
        api="UnregisterBroker", **on("3.9+", DEATH))  # fmt: skip
 def test_a_broker_that_is_gone_can_be_forgotten(case):
-    """A stopped broker is unregistered once; its replicas stay assigned to it, and when it comes
-    back it is registered as if it had been away.
+    """UnregisterBroker of a stopped broker succeeds once, then answers BROKER_ID_NOT_REGISTERED;
+    its replicas stay assigned, and it rejoins the ISR when it returns.
     """
     name = case.topic()
     verdict = case.judge(
@@ -125,7 +125,9 @@ def test_a_broker_that_is_gone_can_be_forgotten(case):
 @claim("lifecycle.who-never-came-cannot-be-forgotten", evidence=("KIP-631",),
        api="UnregisterBroker", releases="3.9+", broker=(-1, 7))  # fmt: skip
 def test_who_never_came_cannot_be_forgotten(case):
-    """Unregistering a broker that nobody knows answers BROKER_ID_NOT_REGISTERED."""
+    """UnregisterBroker of a broker id that was never registered answers
+    BROKER_ID_NOT_REGISTERED.
+    """
     asked = Ask("UnregisterBroker", case.version, {"broker_id": case.broker}, "unregister")
     verdict = case.judge(asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED))
     assert verdict.conforms, verdict
@@ -134,7 +136,7 @@ def test_who_never_came_cannot_be_forgotten(case):
 @claim("lifecycle.a-port-that-is-open-is-advertised", evidence=("BRK-11",),
        config={"advertised.listeners": "PLAINTEXT://127.0.0.1:0"})  # fmt: skip
 def test_a_port_that_is_open_is_advertised(case):
-    """Who advertises port 0 is known by the port that was bound: the one this question came to."""
+    """A broker with port 0 in advertised.listeners advertises the port that it bound."""
     verdict = case.judge(
         metadata(name="told"),
         expect=all_of(answer("told", "brokers").has_length(1), answer("told", PORTS).is_not([0])),
@@ -145,7 +147,7 @@ def test_a_port_that_is_open_is_advertised(case):
 @claim("lifecycle.a-host-without-a-name-has-one", evidence=("BRK-29",),
        config={"advertised.listeners": "PLAINTEXT://:0"})  # fmt: skip
 def test_a_host_without_a_name_has_one(case):
-    """Who advertises no host is known by the name of its machine."""
+    """A broker with an empty host in advertised.listeners advertises its machine's host name."""
     verdict = case.judge(
         metadata(name="told"),
         expect=all_of(
@@ -164,7 +166,7 @@ GENERATED = {
 
 @claim("lifecycle.the-first-id-that-is-given-is-1001", evidence=("BRK-18", "BRK-20"), **GENERATED)
 def test_the_first_id_that_is_given_is_1001(case):
-    """A broker without an id of its own gets the first above reserved.broker.max.id."""
+    """A broker without broker.id gets the first id above reserved.broker.max.id, which is 1001."""
     verdict = case.judge(
         metadata(name="told"),
         api_versions(name="after"),
@@ -177,7 +179,7 @@ def test_the_first_id_that_is_given_is_1001(case):
        releases="1.0-2.8", capabilities=("ids-as-they-are",),
        config={"broker.id": "-1", "reserved.broker.max.id": "41"})  # fmt: skip
 def test_ids_above_what_is_reserved(case):
-    """With another reserve the first id that is given is the next above it."""
+    """With reserved.broker.max.id=41 a broker without broker.id gets id 42."""
     verdict = case.judge(metadata(name="told"), expect=answer("told", IDS).is_([42]))
     assert verdict.conforms, verdict
 
@@ -185,7 +187,7 @@ def test_ids_above_what_is_reserved(case):
 @claim("lifecycle.each-broker-gets-an-id-of-its-own", evidence=("BRK-19", "BRK-18"), brokers=3,
        **GENERATED)  # fmt: skip
 def test_each_broker_gets_an_id_of_its_own(case):
-    """Brokers without ids that start together get different ones, one above the other."""
+    """Three brokers without broker.id that start together get the ids 1001, 1002 and 1003."""
     verdict = case.judge(
         Until(metadata(name="told"), "brokers", "len ==", 3),
         expect=all_of(*(answer("told", IDS).contains(1000 + n) for n in (1, 2, 3))),
