@@ -1,7 +1,7 @@
-"""Replica tables as expectations: which brokers hold each partition, whatever order they come in.
+"""Replica assignments as expectations: which brokers hold each partition, in whatever order.
 
-ZooKeeper's releases list partitions in the order of a hash map, so a row is looked for by its
-whole entry in Metadata 4 and not by its place.
+ZooKeeper releases list partitions in the order of a hash map, so an expectation looks for the whole
+entry of a partition in Metadata version 4 and not for its position.
 """
 
 from collections.abc import Mapping, Sequence

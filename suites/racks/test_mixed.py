@@ -1,8 +1,8 @@
-"""Clusters in which some brokers have a rack and others none.
+"""Clusters in which some brokers have a rack and others have none.
 
-ZooKeeper's releases place nothing there unless they are told every row; only auto-creation falls
-back to placement without racks, and so shows the tables of TOPIC-18 to TOPIC-20. KRaft takes "no
-rack" for one more rack.
+ZooKeeper releases refuse to assign replicas there unless the request gives every assignment; only
+auto-creation falls back to an assignment without racks, and so shows the tables of TOPIC-18 to
+TOPIC-20. KRaft treats a missing rack as one more rack.
 
 Sources: AdminUtils.getBrokerMetadatas with RackAwareMode.Enforced and Safe (1.0.2 to 2.8.2),
 StripedReplicaPlacer (3.9.2, 4.3.1); clauses TOPIC-03, TOPIC-15, TOPIC-18 to TOPIC-20, TOPIC-31.
@@ -48,7 +48,9 @@ SIX = [turned(FORWARDS, start) + turned(BACKWARDS, start) for start in range(3)]
     **MIXED,
 )
 def test_mixed_racks_refuse_to_place(case):
-    """CreateTopics without an assignment fails in ZooKeeper releases if one rack is missing."""
+    """CreateTopics without an assignment answers UNKNOWN_SERVER_ERROR in ZooKeeper releases if a
+    broker lacks a rack; KRaft creates the topic.
+    """
     name = case.topic()
     code = answer("create", "topics[0].error_code")
     verdict = case.judge(
@@ -67,7 +69,7 @@ def test_mixed_racks_refuse_to_place(case):
     **MIXED,
 )
 def test_mixed_racks_take_assignments(case):
-    """Where every row is given nothing is placed, and racks are nobody's business."""
+    """CreateTopics with an explicit assignment ignores racks, also if a broker lacks one."""
     name, rows = case.topic(), {0: [2, 0], 1: [0, 1]}
     verdict = case.judge(
         a_topic(name, assignments=rows, brokers=3),
@@ -85,7 +87,9 @@ def test_mixed_racks_take_assignments(case):
     **MIXED,
 )
 def test_mixed_racks_do_not_grow(case):
-    """CreatePartitions fails in ZooKeeper releases if one rack is missing, even with rows given."""
+    """CreatePartitions answers UNKNOWN_SERVER_ERROR in ZooKeeper releases if a broker lacks a rack,
+    even with an assignment; KRaft adds the partition.
+    """
     name = case.topic()
     code = answer("grow", "results[0].error_code")
     verdict = case.judge(
@@ -106,8 +110,8 @@ def test_mixed_racks_do_not_grow(case):
     **MIXED,
 )
 def test_auto_creation_goes_without_racks(case):
-    """A topic made by asking is placed though racks are mixed: in 1.0 and 2.2 by one of the six
-    tables that three brokers can get, in KRaft on three brokers each.
+    """Auto-creation ignores racks if a broker lacks one: 1.0 and 2.2 assign by one of the six
+    round-robin tables, KRaft puts each partition on all three brokers.
     """
     name = case.topic()
     verdict = case.judge(
@@ -140,8 +144,8 @@ def test_auto_creation_goes_without_racks(case):
     **MIXED,
 )
 def test_auto_creation_by_the_controller_wants_racks(case):
-    """2.8 asks its controller for the topic as a client would, so mixed racks keep it from being
-    made, and the question is answered with UNKNOWN_SERVER_ERROR.
+    """In 2.8 auto-creation answers UNKNOWN_SERVER_ERROR and creates nothing if a broker lacks a
+    rack.
     """
     name = case.topic()
     verdict = case.judge(

@@ -1,7 +1,7 @@
-"""Consumers that say where they are, and the replica they are sent to (KIP-392).
+"""Consumers that send their rack, and the replica that the leader prefers for them (KIP-392).
 
-Brokers 0, 1 and 2 are in racks a, b and c, and choose by rack; rows are (1, 2, 0), so rack b is the
-leader's. 1.0 and 2.2 know nothing of it.
+Brokers 0, 1 and 2 are in racks a, b and c and select replicas by rack; the assignment is (1, 2, 0),
+so the leader is in rack b. 1.0 and 2.2 do not know this.
 
 Sources: ReplicaManager.findPreferredReadReplica, RackAwareReplicaSelector (2.8.2 to 4.3.1);
 KIP-392; clauses FETCH-14, META-08.
@@ -42,7 +42,9 @@ def sent_to(topic, broker, rack, version, name="sent"):
 
 @claim("racks.consumers-are-sent-to-their-rack", evidence=("KIP-392",), **BY_RACK, **STILL)
 def test_consumers_are_sent_to_their_rack(case):
-    """A leader names the follower in the rack of a consumer, without records; that serves it."""
+    """The leader names the follower in the consumer's rack as preferred_read_replica and returns no
+    records; that follower serves them.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, TWO),
@@ -62,7 +64,7 @@ def test_consumers_are_sent_to_their_rack(case):
 @claim("racks.the-leader-serves-its-own", evidence=("KIP-392",), **ONCE, rack=("b", "z", ""),
        **STILL)  # fmt: skip
 def test_the_leader_serves_its_own(case):
-    """The leader serves who is in its own rack, in one that no replica has, or says nothing."""
+    """The leader serves a consumer in its own rack, in a rack without replica, or without rack."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, TWO),
@@ -75,7 +77,7 @@ def test_the_leader_serves_its_own(case):
 
 @claim("racks.a-follower-sends-nobody-away", evidence=("KIP-392",), **ONCE, **STILL)
 def test_a_follower_sends_nobody_away(case):
-    """A follower serves whoever asks it, from whatever rack."""
+    """A follower serves any consumer that fetches from it, whatever its rack."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, TWO),
@@ -87,7 +89,7 @@ def test_a_follower_sends_nobody_away(case):
 
 @claim("racks.nobody-is-sent-to-the-absent", evidence=("KIP-392",), **ONCE, **LAG)
 def test_nobody_is_sent_to_the_absent(case):
-    """When the replica in a consumer's rack is gone the leader serves it."""
+    """The leader serves a consumer itself while the replica in the consumer's rack is down."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE, TWO),
@@ -102,7 +104,7 @@ def test_nobody_is_sent_to_the_absent(case):
 
 @claim("racks.nobody-is-sent-behind", evidence=("KIP-392",), **ONCE, **LAG)
 def test_nobody_is_sent_behind(case):
-    """A follower that has not got what is asked for is not preferred, though it is nearest."""
+    """The leader serves a consumer itself while the nearest follower lacks the requested offset."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),

@@ -1,8 +1,8 @@
-"""Where replicas go: what holds of every placement, whatever broker the dice begin with.
+"""Replica placement: what holds for every assignment, whatever broker it starts with.
 
-ZooKeeper's releases deal replicas out from a random start and shift, KRaft's in stripes: tables
-cannot be equal, so they are judged by membership and by what any of them must have. Three brokers
-are enough for all of it: broker 0 has rack a for itself, brokers 1 and 2 share rack b.
+ZooKeeper releases assign replicas from a random start and shift, KRaft in stripes: the tables of
+two runs differ, so claims judge membership and the properties that all tables share. Three brokers
+suffice: broker 0 has rack a for itself, brokers 1 and 2 share rack b.
 
 Sources: AdminUtils.assignReplicasToBrokers (1.0.2 to 2.8.2), StripedReplicaPlacer (3.9.2, 4.3.1),
 KIP-36 (racks); clauses TOPIC-09, TOPIC-13, TOPIC-15, TOPIC-18 to TOPIC-20, TOPIC-24 to TOPIC-26,
@@ -48,7 +48,7 @@ def each_row(step, count, rows):
     **THREE,
 )
 def test_replicas_spread_over_racks(case):
-    """With two replicas in two racks each rack holds one, though a rack has a single broker."""
+    """Two replicas of a partition are in different racks, even where a rack has a single broker."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, 6, 2, brokers=3),
@@ -66,7 +66,7 @@ def test_replicas_spread_over_racks(case):
     **THREE,
 )
 def test_no_broker_holds_a_partition_twice(case):
-    """With as many replicas as brokers every partition is on all of them, once."""
+    """With as many replicas as brokers every broker holds exactly one replica of each partition."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, 6, 3, brokers=3),
@@ -84,10 +84,8 @@ def test_no_broker_holds_a_partition_twice(case):
     brokers=3,
 )
 def test_every_broker_gets_partitions(case):
-    """Six partitions without further replicas are dealt out so that each of three brokers leads.
-
-    Not so where racks are told: KRaft shuffles them after every stripe, and of two brokers that
-    share a rack one may be passed over.
+    """Six partitions with one replica each give every one of three brokers a partition to lead.
+    (Without racks only: KRaft may pass over one of two brokers that share a rack.)
     """
     name = case.topic()
     leaders = answer("after", "topics[0].partitions[*].leader_id")
@@ -107,7 +105,9 @@ def test_every_broker_gets_partitions(case):
     **THREE,
 )
 def test_more_replicas_than_brokers_are_refused(case):
-    """Replication factor 4 on three brokers answers INVALID_REPLICATION_FACTOR and says both."""
+    """CreateTopics with replication factor 4 on three brokers answers INVALID_REPLICATION_FACTOR,
+    names the factor in its message and creates nothing.
+    """
     name = case.topic()
     message = answer("create", "topics[0].error_message")
     verdict = case.judge(
@@ -137,7 +137,9 @@ def test_more_replicas_than_brokers_are_refused(case):
     **THREE,
 )
 def test_assignments_are_kept(case):
-    """A manual assignment is taken row by row whatever the racks; its first brokers lead."""
+    """CreateTopics follows an explicit assignment whatever the racks; the first replica of each
+    leads.
+    """
     name, rows = case.topic(), {0: [2, 1], 1: [1, 2], 2: [0, 1]}
     verdict = case.judge(
         a_topic(name, assignments=rows, brokers=3),
@@ -156,7 +158,9 @@ def test_assignments_are_kept(case):
     **THREE,
 )
 def test_growth_goes_on_where_placement_ended(case):
-    """New partitions continue the round from partition 0's first broker: no dice are thrown."""
+    """CreatePartitions continues the round robin from partition 0's first replica, without
+    randomness.
+    """
     name, added = case.topic(), {1: [2, 0, 1], 2: [0, 1, 2], 3: [1, 0, 2]}
     verdict = case.judge(
         a_topic(name, assignments={0: [1, 2, 0]}, brokers=3),
@@ -176,7 +180,7 @@ def test_growth_goes_on_where_placement_ended(case):
     **THREE,
 )
 def test_growth_spreads_over_racks(case):
-    """Partitions that are added have replicas in both racks, like those before them."""
+    """Partitions that CreatePartitions adds have replicas in both racks, like the first ones."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, 2, 2, brokers=3),
@@ -198,7 +202,7 @@ def test_growth_spreads_over_racks(case):
     **THREE,
 )
 def test_assigned_growth_is_kept(case):
-    """Rows for new partitions are taken as given, whatever the racks."""
+    """CreatePartitions follows an explicit assignment of new partitions whatever the racks."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, assignments={0: [0, 1]}, brokers=3),
@@ -219,7 +223,7 @@ def test_assigned_growth_is_kept(case):
     **THREE,
 )
 def test_are_told_to_clients(case):
-    """From version 1 on Metadata says which rack each broker is in."""
+    """Metadata reports each broker's rack from version 1 on."""
     racks = answer("ask", "brokers[*].rack")
     verdict = case.judge(
         metadata(version=case.version, name="ask"),
@@ -236,8 +240,8 @@ def test_are_told_to_clients(case):
     **THREE,
 )
 def test_only_the_controller_changes_topics(case):
-    """Another ZooKeeper broker answers NOT_CONTROLLER to creation, growth and deletion; a KRaft
-    broker passes them on.
+    """A ZooKeeper broker that is not the controller answers CreateTopics, CreatePartitions and
+    DeleteTopics with NOT_CONTROLLER; a KRaft broker forwards them.
     """
     there, new, other = case.topic("there"), case.topic("new"), at_another_broker()
     codes = (
