@@ -64,7 +64,8 @@ PACE: Mapping[str, Pace] = {
     "log.cleaner.dedupe.buffer.size": Pace(FREE, "134217728"),
     "log.initial.task.delay.ms": Pace(FREE, "30000"),  # over, on a broker that runs already
     "log.retention.check.interval.ms": Pace(WAITS, "300000"),
-    "log.segment.delete.delay.ms": Pace(WAITS, "60000"),
+    # A log starts later and reads anew at once; only its files stay for so long (UnifiedLog).
+    "log.segment.delete.delay.ms": Pace(FREE, "60000"),
     "offsets.retention.check.interval.ms": Pace(WAITS, "600000"),
     "offsets.topic.num.partitions": Pace(FREE, "50"),
     "producer.id.expiration.check.interval.ms": Pace(WAITS, "600000"),

@@ -12,6 +12,7 @@ NOW = {
     "group.initial.rebalance.delay.ms": Setting("3000", False),
     "group.min.session.timeout.ms": Setting("6000", False),
     "log.cleaner.backoff.ms": Setting("15000", True),
+    "controlled.shutdown.retry.backoff.ms": Setting("60000", False),
     "log.segment.delete.delay.ms": Setting("60000", False),
     "log.retention.check.interval.ms": Setting("300000", False),
     "message.max.bytes": Setting("1048588", True),
@@ -43,7 +44,12 @@ def test_what_takes_too_long_is_said_and_not_waited_for():
     assert found.slow == {"log.retention.check.interval.ms": "300000"}
     assert found.patience_ms == 0
     longest = pace.TURNS * 60_000
-    assert fitted(log_segment_delete_delay_ms=0).patience_ms == longest, "the longest that is"
+    found = fitted(controlled_shutdown_retry_backoff_ms=0)
+    assert found.patience_ms == longest, "the longest that is"
+
+
+def test_nobody_waits_for_files_of_segments_that_are_gone():
+    assert not fitted(log_segment_delete_delay_ms=100).patience_ms
 
 
 def test_what_nobody_tells_has_kafkas_default():

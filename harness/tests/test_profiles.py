@@ -46,8 +46,8 @@ def test_every_claim_has_a_profile_but_a_few() -> None:
     assert len(left) <= MOST_LEFT
 
 
-# Topics tell the first as their default; empty groups would go whenever the second is over.
-SEEN = {"log.segment.delete.delay.ms", "offsets.retention.check.interval.ms"}
+# Empty groups would go whenever it is over.
+SEEN = {"offsets.retention.check.interval.ms"}
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from touchstone.harness.tuning import Tuning
 
 HERE = Endpoint((("127.0.0.1", 9092),))
 PACE = "group.share.assignment.interval.ms"
-SHAPE_PACE = "log.segment.delete.delay.ms"  # a topic's configs tell it as their default
+SHAPE_PACE = "log.cleaner.backoff.ms"  # a topic's configs tell it as their default
 SUBJECT = {"message.max.bytes": "1000"}
 
 
