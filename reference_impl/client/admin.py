@@ -19,6 +19,7 @@ from .flow import (
     Flow,
     KafkaError,
     Pause,
+    Place,
     Unreachable,
     named,
     raise_for,
@@ -104,15 +105,16 @@ class Admin:
         raise_for(result["error_code"], result["error_message"], name)
         return {row["name"]: row for row in result["configs"]}
 
-    def delete_records(self, before: Mapping[tuple[str, int], int]) -> Flow[dict]:
+    def delete_records(self, before: Mapping[tuple[str, int], int]) -> Flow[dict[Place, int]]:
         """Delete what lies before these offsets (-1: everything); the new low watermarks."""
-        tries, done = Tries(self.view, self.view.now + self.timeout_ms), {}
+        tries = Tries(self.view, self.view.now + self.timeout_ms)
+        done: dict[Place, int] = {}
         while True:
             left = {place: offset for place, offset in before.items() if place not in done}
             if not left:
                 return done
             yield from know(self.view, sorted({topic for topic, _ in left}))
-            error = None
+            error: KafkaError | Unreachable | None = None
             for outcome in (yield self._delete_asks(left)):
                 if not isinstance(outcome, Answer):
                     error = Unreachable(outcome)
@@ -134,7 +136,7 @@ class Admin:
                 yield from refresh(self.view, sorted({topic for topic, _ in left}))
 
     def _delete_asks(self, left: Mapping[tuple[str, int], int]) -> list[Ask]:
-        nodes: dict[int, dict[str, list[dict]]] = {}
+        nodes: dict[int, dict[str, list[dict[str, Any]]]] = {}
         for (topic, partition), offset in left.items():
             leader = self.view.leader(topic, partition)
             node = leader.leader if leader else -1

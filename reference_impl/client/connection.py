@@ -74,7 +74,7 @@ class Connection:
         self._write(_API_VERSIONS, version, SOFTWARE, None, self._hello_deadline)
 
     def _write(
-        self, key: int, version: int, body: dict, ticket: Hashable, deadline: int | None
+        self, key: int, version: int, body: dict[str, Any], ticket: Hashable, deadline: int | None
     ) -> None:
         self._out.append(framed(encode_request(key, version, self._next_id, self.client_id, body)))
         if deadline is not None:

@@ -58,6 +58,16 @@ class _Buffer(NamedTuple):
     end: int
 
 
+def _asked_for(ask: Ask) -> set[Place]:
+    """The partitions that a Fetch asks for."""
+    assert not callable(ask.body)
+    return {
+        (row["topic"], part["partition"])
+        for row in ask.body["topics"]
+        for part in row["partitions"]
+    }
+
+
 class Consumer:
     def __init__(
         self,
@@ -143,8 +153,8 @@ class Consumer:
         wanted = dict.fromkeys(places, LATEST)
         return (yield from offsets_for(self.view, wanted, isolation=self.isolation))
 
-    def commit(self, *_: Any, **__: Any) -> None:
-        """There is nobody to commit to; `GroupConsumer` can (CONS-12)."""
+    def commit(self, *_: Any, **__: Any) -> Any:
+        """Raise KafkaError: without a group there is no coordinator to commit to (CONS-12)."""
         raise KafkaError(ErrorCode.INVALID_GROUP_ID, about="a consumer without a group")
 
     committed = commit_async = commit
@@ -175,7 +185,7 @@ class Consumer:
             elif outcome.kind == "unsupported":
                 raise Unreachable(outcome)
             else:
-                stale |= self._topics_of(outcome.ask)
+                stale |= {topic for topic, _ in _asked_for(outcome.ask)}
         out = self._hand_out()
         if not stale:
             self._failures = 0
@@ -262,41 +272,37 @@ class Consumer:
         timeout = self.request_timeout_ms + self.max_wait_ms
         return Ask(node, "Fetch", body, timeout_ms=timeout, versions=versions)
 
-    def _topics_of(self, ask: Ask) -> set[str]:
-        return {row["topic"] for row in ask.body["topics"]}
-
     def _take(self, answer: Answer, stale: set[str]) -> None:
         code = answer.body.get("error_code", 0)
         if code:
             if not is_retriable(code) and code not in STALE:
                 raise KafkaError(code, about="Fetch")
-            stale |= self._topics_of(answer.ask)
+            stale |= {topic for topic, _ in _asked_for(answer.ask)}
             return
-        asked = {
-            (row["topic"], part["partition"])
-            for row in answer.ask.body["topics"]
-            for part in row["partitions"]
-        }
         rows = self._rows(answer)
-        if not rows.keys() <= asked:  # whoever answers what was not asked is not believed (CONS-31)
+        if not rows.keys() <= _asked_for(answer.ask):  # it is not believed (CONS-31)
             self.disbelieved += 1
             return
         for place, part in rows.items():
-            if self.positions.get(place) is not None:
-                self._take_partition(place, part, stale)
+            position = self.positions.get(place)
+            if position is not None:
+                self._take_partition(place, part, position, stale)
 
     def _rows(self, answer: Answer) -> dict[Place, dict[str, Any]]:
+        """By partition; a topic whose id is unknown has the name "", which nobody asks for."""
         return {
             (
-                topic.get("topic") or self.view.name_of(topic["topic_id"]),
+                topic.get("topic") or self.view.name_of(topic["topic_id"]) or "",
                 part["partition_index"],
             ): part
             for topic in answer.body["responses"]
             for part in topic["partitions"]
         }
 
-    def _take_partition(self, place: Place, part: dict[str, Any], stale: set[str]) -> None:
-        code, position = part["error_code"], self.positions[place]
+    def _take_partition(
+        self, place: Place, part: dict[str, Any], position: int, stale: set[str]
+    ) -> None:
+        code = part["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             if self.reset not in _RESETS:
                 raise NoPosition(f"offset {position} of {place} is out of range")

@@ -47,8 +47,9 @@ class Coordinator:
             ask = Ask(ANY, "FindCoordinator", body, patience, (self.kind, LATEST_VERSION))
             (outcome,) = yield [ask]
             if isinstance(outcome, Failed):
-                error: KafkaError | Unreachable = Unreachable(outcome)
-                final = error.final
+                unreachable = Unreachable(outcome)
+                error: KafkaError | Unreachable = unreachable
+                final = unreachable.final
             else:
                 row = (outcome.body.get("coordinators") or [outcome.body])[0]
                 if not row["error_code"]:
@@ -56,7 +57,7 @@ class Coordinator:
                     self.view.meet(self.node, row["host"], row["port"])
                     break
                 error = KafkaError(row["error_code"], row.get("error_message"), self.key)
-                final = not is_retriable(error.code)
+                final = not is_retriable(row["error_code"])
             if final:
                 raise error
             yield from tries.again(error)

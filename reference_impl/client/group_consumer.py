@@ -152,11 +152,11 @@ class GroupConsumer(Consumer):
 
     # --- polling -------------------------------------------------------------------------------
 
-    def poll(self, timeout_ms: int = 0) -> Flow[list]:
+    def poll(self, timeout_ms: int = 0) -> Flow[list[Any]]:
         yield from self._overdue()
         return (yield from super().poll(timeout_ms))
 
-    def _round(self) -> Flow[list]:
+    def _round(self) -> Flow[list[Any]]:
         """See to the membership, then one round of fetches; what it brings may be nothing."""
         self._polled_at = self.view.now
         yield from self._commit_queued()
@@ -313,4 +313,4 @@ class GroupConsumer(Consumer):
         """What fails now is tried again with the next poll."""
         with suppress(ClientError):
             yield from self.commit()
-            self._commit_at = self.view.now + self.auto_commit_ms
+            self._commit_at = self.view.now + (self.auto_commit_ms or 0)

@@ -37,8 +37,8 @@ class Do(Enum):
     FAIL = "the application must know"
 
 
-_COORDINATOR = dict.fromkeys(MOVED, Do.ELSEWHERE)
-_MEMBERSHIP = {E.UNKNOWN_MEMBER_ID: Do.FORGET, E.ILLEGAL_GENERATION: Do.REGENERATE}
+_COORDINATOR: dict[int, Do] = dict.fromkeys(MOVED, Do.ELSEWHERE)
+_MEMBERSHIP: dict[int, Do] = {E.UNKNOWN_MEMBER_ID: Do.FORGET, E.ILLEGAL_GENERATION: Do.REGENERATE}
 REACTIONS: dict[str, dict[int, Do]] = {
     "JoinGroup": _COORDINATOR
     | {

@@ -45,7 +45,7 @@ STALE = frozenset(
 
 
 class Partition(NamedTuple):
-    index: int
+    index: int  # type: ignore[assignment]  # it hides tuple.index
     leader: int
     leader_epoch: int
     replicas: tuple[int, ...]
@@ -158,8 +158,9 @@ class View:
                 part["error_code"],
             )
             old = before.partitions.get(new.index) if before else None
-            newer = old is None or new.leader_epoch < 0 or new.leader_epoch >= old.leader_epoch
-            partitions[new.index] = new if newer else old
+            if old is not None and 0 <= new.leader_epoch < old.leader_epoch:
+                new = old
+            partitions[new.index] = new
         self.topics[name] = Topic(
             name,
             row.get("topic_id", NO_ID),

@@ -22,9 +22,9 @@ from .member import Do
 _API = "ConsumerGroupHeartbeat"
 _JOINS, _LEAVES, _STEPS_OUT = 0, -1, -2  # epochs that are requests
 _FIRST_INTERVAL_MS = 5_000
-_FENCED = dict.fromkeys((E.UNKNOWN_MEMBER_ID, E.FENCED_MEMBER_EPOCH), Do.FORGET)
+_FENCED: dict[int, Do] = dict.fromkeys((E.UNKNOWN_MEMBER_ID, E.FENCED_MEMBER_EPOCH), Do.FORGET)
 REACTIONS: dict[str, dict[int, Do]] = {
-    _API: dict.fromkeys(MOVED, Do.ELSEWHERE) | {E.COORDINATOR_LOAD_IN_PROGRESS: Do.LATER} | _FENCED,
+    _API: _FENCED | dict.fromkeys(MOVED, Do.ELSEWHERE) | {E.COORDINATOR_LOAD_IN_PROGRESS: Do.LATER},
     "OffsetCommit": _FENCED | {E.STALE_MEMBER_EPOCH: Do.REJOIN},
 }
 

@@ -18,7 +18,7 @@ class Consumed(NamedTuple):
     timestamp: int
     key: bytes | None
     value: bytes | None
-    headers: tuple
+    headers: tuple[Any, ...]
     leader_epoch: int = -1
 
 

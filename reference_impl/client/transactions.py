@@ -48,13 +48,15 @@ class Does(Enum):
     END = "the producer is over"
 
 
-_WAIT = {
+_WAIT: dict[int, Does] = {
     **dict.fromkeys(MOVED, Does.ELSEWHERE),
     E.COORDINATOR_LOAD_IN_PROGRESS: Does.AGAIN,
     E.CONCURRENT_TRANSACTIONS: Does.AGAIN,
     E.TRANSACTION_ABORTABLE: Does.ABORT,
 }
-_UNKNOWN = dict.fromkeys((E.UNKNOWN_PRODUCER_ID, E.INVALID_PRODUCER_ID_MAPPING), Does.RENEW)
+_UNKNOWN: dict[int, Does] = dict.fromkeys(
+    (E.UNKNOWN_PRODUCER_ID, E.INVALID_PRODUCER_ID_MAPPING), Does.RENEW
+)
 REACTIONS: dict[str, dict[int, Does]] = {
     "InitProducerId": _WAIT,
     "AddPartitionsToTxn": _WAIT
@@ -303,9 +305,9 @@ class TransactionalProducer(Producer):
                 elsewhere=[each for each, does in table.items() if does is Does.ELSEWHERE],
                 versions=versions,
             )
-        except ClientError as error:
+        except ClientError as lost:
             if api in _ADDING:  # was it heard? only a new epoch makes that the same
-                self._failed(error, renew=True)
+                self._failed(lost, renew=True)
             raise
         found = code(answer.body)
         if not found:

@@ -78,7 +78,7 @@ class RecordJudge:
         if not self._rules.names_records:
             raise LogError(faults[0].code, faults[0].message)
         if any(fault.code == ErrorCode.INVALID_TIMESTAMP for fault in faults):
-            code = ErrorCode.INVALID_TIMESTAMP
+            code: int = ErrorCode.INVALID_TIMESTAMP
             message = "One or more records have been rejected due to invalid timestamp"
         else:
             code, message = self._rules.invalid_record, "One or more records have been rejected"

@@ -24,12 +24,18 @@ Stored = bytes | bytearray | memoryview
 class Segment(Protocol):
     base_offset: int
     size: int  # bytes of entries
-    next_offset: int  # after its last entry; the base offset when empty
     modified: int  # ms: when its file was written last (META-04)
     first_timestamp: int  # ms, of the first entry: what segment.ms counts from; -1 without
-    largest_timestamp: int  # ms; -1 without
     index_entries: int  # of its offset index; either index, when full, rolls the segment (LOG-10)
     time_entries: int  # of its time index, which holds every time once
+
+    @property
+    def next_offset(self) -> int:
+        """After its last entry; the base offset when empty."""
+
+    @property
+    def largest_timestamp(self) -> int:
+        """ms; -1 without entries."""
 
     def append(self, entry: Stored, last_offset: int, timestamp: int, now: int) -> None:
         """One entry at the end; `timestamp` is the largest of its records."""

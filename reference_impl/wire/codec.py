@@ -31,12 +31,12 @@ from .schema import Message
 __all__ = ["DecodeError", "EncodeError", "decode", "encode", "encode_parts"]
 
 
-def encode(schema: Message, version: int, value: dict) -> bytes:
+def encode(schema: Message, version: int, value: dict[str, Any]) -> bytes:
     """The bytes of `value` in this version. Missing keys take the schema's default."""
     return b"".join(encode_parts(schema, version, value))
 
 
-def encode_parts(schema: Message, version: int, value: dict) -> list[bytes]:
+def encode_parts(schema: Message, version: int, value: dict[str, Any]) -> list[bytes]:
     """The same before it is joined: large values stand there uncopied, for writers that gather."""
     compiled = schema.encoders.get((version, False)) or _encoder(schema, version, False)
     try:
@@ -51,7 +51,9 @@ def encode_parts(schema: Message, version: int, value: dict) -> list[bytes]:
     return [interpret_encode(schema, version, value)]  # names the place, or copes
 
 
-def _encoder(schema: Message, version: int, lenient: bool) -> Callable[[dict], list[bytes]]:
+def _encoder(
+    schema: Message, version: int, lenient: bool
+) -> Callable[[dict[str, Any]], list[bytes]]:
     compiled = schema.encoders.get((version, lenient))
     if compiled is None:
         compiled = compile_encoder(schema, _known(schema, version), lenient=lenient)

@@ -97,7 +97,7 @@ class Writer:
     def source(self, head: str) -> str:
         return "\n".join([head, *self.lines, ""])
 
-    def build(self, head: str, name: str) -> Callable:
+    def build(self, head: str, name: str) -> Callable[..., Any]:
         origin = f"<{self.schema.name} v{self.version} {name}>"
         exec(compile(self.source(head), origin, "exec"), self.names)
         return self.names[name]
@@ -137,10 +137,10 @@ class DecoderWriter(Writer):
             self.line(f"if {section}: i = {reader}(data, i - 1, {result})")
         return result
 
-    def tag_reader(self, fields: Any) -> Callable[[bytes, int, dict], int]:
+    def tag_reader(self, fields: Any) -> Callable[[bytes, int, dict[str, Any]], int]:
         version, fill = self.version, self.fill
 
-        def read(data: bytes, at: int, value: dict) -> int:
+        def read(data: bytes, at: int, value: dict[str, Any]) -> int:
             reader = Reader(data, at, True)
             read_tags(reader, value, fields, version, fill)
             return reader.at
@@ -269,7 +269,7 @@ def decoder_source(schema: Message, version: int, *, fill: bool = False) -> str:
     return writer.source(writer.head)
 
 
-def compile_decoder(schema: Message, version: int, *, fill: bool) -> Callable:
+def compile_decoder(schema: Message, version: int, *, fill: bool) -> Callable[..., Any]:
     writer = DecoderWriter(schema, version, fill)
     return writer.build(writer.head, "decode")
 
@@ -337,10 +337,10 @@ class EncoderWriter(Writer):
         writer = self.constant("tags", self.tag_writer(fields))
         self.line(f"if {' or '.join(tests)}: {tags} = {writer}({value})")
 
-    def tag_writer(self, fields: Any) -> Callable[[dict], bytes]:
+    def tag_writer(self, fields: Any) -> Callable[[dict[str, Any]], bytes]:
         version, rows = self.version, tagged(fields, self.version)
 
-        def write(value: dict) -> bytes:
+        def write(value: dict[str, Any]) -> bytes:
             out: list[bytes] = []
             write_tags(out, rows, version, value, "")
             return b"".join(out)
@@ -470,6 +470,6 @@ def encoder_source(schema: Message, version: int, *, lenient: bool = False) -> s
     return writer.source(writer.head)
 
 
-def compile_encoder(schema: Message, version: int, *, lenient: bool) -> Callable:
+def compile_encoder(schema: Message, version: int, *, lenient: bool) -> Callable[..., Any]:
     writer = EncoderWriter(schema, version, lenient)
     return writer.build(writer.head, "encode")

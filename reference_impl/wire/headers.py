@@ -162,7 +162,7 @@ def encode_request(
     version: int,
     correlation_id: int,
     client_id: str | None,
-    body: dict,
+    body: dict[str, Any],
     *,
     tags: dict[int, bytes] | None = None,
 ) -> bytes:
@@ -183,7 +183,7 @@ def encode_response(
     key: int,
     version: int,
     correlation_id: int,
-    body: dict,
+    body: dict[str, Any],
     *,
     tags: dict[int, bytes] | None = None,
 ) -> bytes:
@@ -194,7 +194,7 @@ def encode_response(
 
 
 def encode_response_parts(
-    key: int, version: int, correlation_id: int, body: dict
+    key: int, version: int, correlation_id: int, body: dict[str, Any]
 ) -> tuple[bytes, ...]:
     """The same frame in few parts, where records stand uncopied between joined small fields."""
     head = _ID.pack(correlation_id)
@@ -219,7 +219,8 @@ def encode_response_parts(
 def decode_response(key: int, version: int, frame: bytes) -> Response:
     if len(frame) < _ID.size:
         raise DecodeError(0, "header", f"{_ID.size} bytes wanted, {len(frame)} remain")
-    correlation_id, at, tags = _ID.unpack_from(frame)[0], _ID.size, {}
+    correlation_id, at = _ID.unpack_from(frame)[0], _ID.size
+    tags: dict[int, bytes] = {}
     if response_header_version(key, version):
         tags, at = _decode_tags(frame, at)
     body, end = decode(API[key].response, version, frame, at)

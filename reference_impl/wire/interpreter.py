@@ -118,17 +118,17 @@ class Reader:
 
 def interpret_decode(
     schema: Message, version: int, data: bytes, start: int, *, fill: bool
-) -> tuple[dict, int]:
+) -> tuple[dict[str, Any], int]:
     reader = Reader(data, start, schema.is_flexible(version))
     return walk(reader, schema, version, fill=fill), reader.at
 
 
-def walk(reader: Reader, schema: Message, version: int, *, fill: bool = False) -> dict:
+def walk(reader: Reader, schema: Message, version: int, *, fill: bool = False) -> dict[str, Any]:
     """Decode with a reader of one's own, which sees every field's path and position."""
     return _read_struct(reader, schema.fields, version, fill)
 
 
-def _read_struct(reader: Reader, fields: Any, version: int, fill: bool) -> dict:
+def _read_struct(reader: Reader, fields: Any, version: int, fill: bool) -> dict[str, Any]:
     here = reader.path
     value: dict[str, Any] = {}
     for row in untagged(fields, version):
@@ -143,7 +143,7 @@ def _read_struct(reader: Reader, fields: Any, version: int, fill: bool) -> dict:
     return value
 
 
-def read_tags(reader: Reader, value: dict, fields: Any, version: int, fill: bool) -> None:
+def read_tags(reader: Reader, value: dict[str, Any], fields: Any, version: int, fill: bool) -> None:
     here = reader.path
     known = {row.tag: row for row in tagged(fields, version)}
     kept: dict[int, bytes] = {}
@@ -245,7 +245,9 @@ def interpret_encode(schema: Message, version: int, value: Any) -> bytes:
     return b"".join(out)
 
 
-def _write_struct(out: list, fields: Any, version: int, flexible: bool, value: Any, path: str):
+def _write_struct(
+    out: list[Any], fields: Any, version: int, flexible: bool, value: Any, path: str
+) -> None:
     if not isinstance(value, dict):
         raise EncodeError(path, f"a dict wanted, got {type(value).__name__}")
     strange = value.keys() - {row.name for row in fields} - {"_tags"}
@@ -259,7 +261,9 @@ def _write_struct(out: list, fields: Any, version: int, flexible: bool, value: A
         write_tags(out, tagged(fields, version), version, value, path)
 
 
-def write_tags(out: list, rows: list[Field], version: int, value: dict, path: str) -> None:
+def write_tags(
+    out: list[Any], rows: list[Field], version: int, value: dict[str, Any], path: str
+) -> None:
     """`rows` are the tagged ones of this version."""
     sections = dict(value.get("_tags") or {})
     for row in rows:
@@ -280,7 +284,7 @@ def write_tags(out: list, rows: list[Field], version: int, value: dict, path: st
         out += (unsigned_varint(tag), unsigned_varint(len(content)), bytes(content))
 
 
-def _write_length(out: list, kind: str, flexible: bool, size: int, path: str) -> None:
+def _write_length(out: list[Any], kind: str, flexible: bool, size: int, path: str) -> None:
     if kind == "string" and size > LONGEST_STRING:
         raise EncodeError(path, f"a string of {size} bytes, more than {LONGEST_STRING}")
     if flexible:
@@ -289,7 +293,9 @@ def _write_length(out: list, kind: str, flexible: bool, size: int, path: str) ->
         out.append(PACKERS["int16" if kind == "string" else "int32"].pack(size))
 
 
-def _write_field(out: list, row: Field, version: int, flexible: bool, value: Any, path: str):
+def _write_field(
+    out: list[Any], row: Field, version: int, flexible: bool, value: Any, path: str
+) -> None:
     if not row.is_array:
         nullable = row.is_nullable(version)
         _write_one(out, row, row.type, version, flexible, value, path, nullable=nullable)
@@ -308,7 +314,7 @@ def _write_field(out: list, row: Field, version: int, flexible: bool, value: Any
 
 
 def _write_one(
-    out: list,
+    out: list[Any],
     row: Field,
     kind: str,
     version: int,

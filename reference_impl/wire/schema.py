@@ -115,8 +115,8 @@ class Message:
     flexible: str
     fields: tuple[Field, ...] | list[Field]
     # compiled functions by version; filled by `codec` at first use
-    encoders: dict[tuple[int, bool], Callable] = field(default_factory=dict, repr=False)
-    decoders: dict[tuple[int, bool], Callable] = field(default_factory=dict, repr=False)
+    encoders: dict[tuple[int, bool], Callable[..., Any]] = field(default_factory=dict, repr=False)
+    decoders: dict[tuple[int, bool], Callable[..., Any]] = field(default_factory=dict, repr=False)
 
     def is_flexible(self, version: int) -> bool:
         return within(self.flexible, version)

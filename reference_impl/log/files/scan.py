@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from mmap import mmap
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import check_crc, message_set, walk
@@ -47,7 +47,7 @@ class Scanner:
         self.fault: str | None = None  # why the log ends before the file does
 
     def __iter__(self) -> Iterator[StoredBatch]:
-        data = self._data
+        data = cast("bytes", self._data)  # a map is read as bytes are: by index and slice
         try:
             for position, size, magic in walk.entries(data):
                 if self._checksums:

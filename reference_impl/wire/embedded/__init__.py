@@ -10,6 +10,8 @@ Source: GroupMetadataManager and TransactionLog at 2.8.2, CoordinatorRecordSerde
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..codec import decode, encode
 from ..interpreter import DecodeError
 from ..schema import Message
@@ -17,11 +19,11 @@ from ..schema import Message
 Records = dict[int, tuple[Message, Message]]
 
 
-def encode_key(records: Records, kind: int, body: dict) -> bytes:
+def encode_key(records: Records, kind: int, body: dict[str, Any]) -> bytes:
     return kind.to_bytes(2, "big") + encode(records[kind][0], 0, body)
 
 
-def decode_key(records: Records, data: bytes) -> tuple[int, dict]:
+def decode_key(records: Records, data: bytes) -> tuple[int, dict[str, Any]]:
     """(record type, key)"""
     kind = _number(data, "type")
     if kind not in records:
@@ -29,11 +31,11 @@ def decode_key(records: Records, data: bytes) -> tuple[int, dict]:
     return kind, decode(records[kind][0], 0, data, 2)[0]
 
 
-def encode_value(records: Records, kind: int, version: int, body: dict) -> bytes:
+def encode_value(records: Records, kind: int, version: int, body: dict[str, Any]) -> bytes:
     return version.to_bytes(2, "big") + encode(records[kind][1], version, body)
 
 
-def decode_value(records: Records, kind: int, data: bytes) -> tuple[int, dict]:
+def decode_value(records: Records, kind: int, data: bytes) -> tuple[int, dict[str, Any]]:
     """(version, value)"""
     version = _number(data, "version")
     schema = records[kind][1]

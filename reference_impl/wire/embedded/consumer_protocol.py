@@ -12,6 +12,8 @@ v3  subscription adds rack_id (KIP-881)
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..codec import decode, encode
 from ..interpreter import DecodeError
 from ..schema import Field, Message
@@ -36,28 +38,28 @@ ASSIGNMENT = Message("ConsumerProtocolAssignment", "0-3", "", [
 ])
 
 
-def encode_subscription(version: int, body: dict) -> bytes:
+def encode_subscription(version: int, body: dict[str, Any]) -> bytes:
     return _encode(SUBSCRIPTION, version, body)
 
 
-def decode_subscription(data: bytes) -> tuple[int, dict, int]:
+def decode_subscription(data: bytes) -> tuple[int, dict[str, Any], int]:
     """(the version written, the fields of the version read, end)"""
     return _decode(SUBSCRIPTION, data)
 
 
-def encode_assignment(version: int, body: dict) -> bytes:
+def encode_assignment(version: int, body: dict[str, Any]) -> bytes:
     return _encode(ASSIGNMENT, version, body)
 
 
-def decode_assignment(data: bytes) -> tuple[int, dict, int]:
+def decode_assignment(data: bytes) -> tuple[int, dict[str, Any], int]:
     return _decode(ASSIGNMENT, data)
 
 
-def _encode(schema: Message, version: int, body: dict) -> bytes:
+def _encode(schema: Message, version: int, body: dict[str, Any]) -> bytes:
     return version.to_bytes(2, "big") + encode(schema, version, body)
 
 
-def _decode(schema: Message, data: bytes) -> tuple[int, dict, int]:
+def _decode(schema: Message, data: bytes) -> tuple[int, dict[str, Any], int]:
     if len(data) < 2:
         raise DecodeError(0, "version", f"2 bytes wanted, {len(data)} remain")
     version = int.from_bytes(data[:2], "big", signed=True)

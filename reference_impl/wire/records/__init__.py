@@ -137,7 +137,8 @@ def read(buf: bytes | None, *, limit: int = batch.DEFAULT_LIMIT) -> list[dict[st
     Reads as leniently as Kafka's consumer does; checksums are not looked at (`check_crc` is).
     """
     rows: list[dict[str, Any]] = []
-    for pos, _, magic in entries(buf or b""):
+    buf = buf or b""
+    for pos, _, magic in entries(buf):
         about = _about(buf, pos, magic)
         sequence = about.pop("base_sequence")
         for index, record in enumerate(records_of(buf, pos, magic, limit)):

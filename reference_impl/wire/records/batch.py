@@ -164,7 +164,7 @@ def encode_pairs(
     for key, value in pairs:
         try:  # a None has no length, and a long varint is not in the table
             body = b"".join(
-                (b"\0\0", small[count], small[len(key)], key, small[len(value)], value, b"\0")
+                (b"\0\0", small[count], small[len(key)], key, small[len(value)], value, b"\0")  # type: ignore[arg-type]
             )
             parts += (small[len(body)], body)
         except (TypeError, IndexError):

@@ -24,7 +24,7 @@ _SHORTEST = 4
 class Run(NamedTuple):
     """How many records, and the newest of their timestamp deltas (doubled)."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # it hides tuple.count
     newest: int
 
 

@@ -7,7 +7,7 @@ Up, down or to another codec on the way in, for `message.format.version` and `co
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import batch, message_set
 from . import compression as codecs
@@ -23,7 +23,7 @@ class Flat(NamedTuple):
     timestamp: int
     key: bytes | None
     value: bytes | None
-    headers: tuple = ()
+    headers: tuple[Any, ...] = ()
 
 
 class UnsupportedCompression(RecordError):
@@ -117,7 +117,7 @@ def rebuild(
         return _legacy(placed, magic, compression, log_append_time)
     start = placed[0].timestamp if placed else -1
     newest = max((record.timestamp for record in placed), default=-1)
-    producer = {}
+    producer: dict[str, Any] = {}
     if like is not None:
         producer = {
             "producer_id": like.producer_id,

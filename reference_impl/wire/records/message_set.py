@@ -67,7 +67,9 @@ def check_crc(buf: bytes, pos: int, size: int) -> None:
         raise RecordError(pos + CRC_AT, reason, corrupt=True)
 
 
-def decode_message(buf: bytes, pos: int = 0, *, strict: bool = True) -> tuple[Message, int]:
+def decode_message(
+    buf: bytes | bytearray, pos: int = 0, *, strict: bool = True
+) -> tuple[Message, int]:
     """The message at `pos` and where it ends. Strict: encoding it gives the same bytes.
 
     Kafka reads key and value by their sizes and ignores what follows them inside the message, and
@@ -99,7 +101,9 @@ def decode_message(buf: bytes, pos: int = 0, *, strict: bool = True) -> tuple[Me
     return Message(offset, magic, attributes, timestamp, key, value, crc), end
 
 
-def _read_part(buf: bytes, pos: int, end: int, what: str, strict: bool) -> tuple[bytes | None, int]:
+def _read_part(
+    buf: bytes | bytearray, pos: int, end: int, what: str, strict: bool
+) -> tuple[bytes | None, int]:
     if end - pos < 4:
         raise RecordError(pos, f"the {what} has no size")
     (size,) = _I32.unpack_from(buf, pos)

@@ -17,7 +17,7 @@ _MAGIC_AT = 16
 _SMALLEST = 14  # a message of magic 0 with neither key nor value
 
 
-def entries(buf: bytes, pos: int = 0) -> Iterator[tuple[int, int, int]]:
+def entries(buf: bytes | bytearray, pos: int = 0) -> Iterator[tuple[int, int, int]]:
     """(position, size, magic) of each whole entry; RecordError for impossible lengths or magics."""
     end = len(buf)
     while end - pos >= OVERHEAD:
