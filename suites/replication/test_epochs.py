@@ -1,6 +1,6 @@
-"""Leader epochs after elections: in batches, in answers about them, and in the hands of clients.
+"""Leader epochs after elections: in batches, in OffsetForLeaderEpoch, and as a fence for clients.
 
-Rows are (1, 2): broker 1 leads, broker 2 follows and takes over when 1 is stopped.
+The assignment is (1, 2): broker 1 leads, broker 2 follows and takes over when broker 1 stops.
 
 Sources: LeaderEpochFileCache, Partition.lastOffsetForLeaderEpoch and checkCurrentLeaderEpoch (1.0.2
 to 4.3.1), KIP-101, KIP-279, KIP-320; clauses APPEND-16, REPL-21, REPL-22.
@@ -51,7 +51,9 @@ def taken_over(case, topic, *more):
 
 @claim("replication.each-election-is-an-epoch", evidence=("APPEND-16", "CTL-13"), **DEATH)
 def test_each_election_is_an_epoch(case):
-    """Each leader stamps its epoch into what it appends; the next one adds its own."""
+    """A leader stamps its leader epoch into the batches that it appends, and each election raises
+    it.
+    """
     name = case.topic()
     verdict = case.judge(
         taken_over(case, name),
@@ -78,8 +80,8 @@ def test_each_election_is_an_epoch(case):
     **DEATH,
 )
 def test_an_epoch_ends_where_the_next_begins(case):
-    """A new leader knows where its predecessor's epoch ended; its own ends with its log, and of
-    later ones it knows nothing.
+    """OffsetForLeaderEpoch on a new leader answers where its predecessor's epoch ended, its own log
+    end for its own epoch, and -1 for a later epoch.
     """
     name = case.topic()
     ends = [answer(f"epoch {n}", "topics[0].partitions[0].end_offset") for n in range(3)]
@@ -99,7 +101,9 @@ def test_an_epoch_ends_where_the_next_begins(case):
     **DEATH,
 )
 def test_an_old_answer_about_epochs(case):
-    """Version 0, which followers of 1.0 use, tells ends without the epochs they belong to."""
+    """OffsetForLeaderEpoch version 0, which followers of 1.0 use, answers the end offset of each
+    epoch and -1 for a later epoch.
+    """
     name = case.topic()
     asked = [
         offset_for_leader_epoch(name, 0, epoch, version=0, broker=2, name=f"epoch {epoch}")
@@ -120,8 +124,8 @@ def test_an_old_answer_about_epochs(case):
     **on("2.2+", DEATH),
 )
 def test_epochs_fence_after_an_election(case):
-    """A client with the old epoch is told FENCED_LEADER_EPOCH, one with a later epoch
-    UNKNOWN_LEADER_EPOCH, one with the right epoch is served.
+    """After an election an older leader epoch in a request answers FENCED_LEADER_EPOCH, a later one
+    UNKNOWN_LEADER_EPOCH, and the current one succeeds.
     """
     name = case.topic()
     fetched = [
@@ -150,7 +154,9 @@ def test_epochs_fence_after_an_election(case):
 
 @claim("replication.an-old-leader-fences-too", evidence=("KIP-320", "REPL-21"), **DEATH)
 def test_an_old_leader_fences_too(case):
-    """A leader that returns as a follower refuses who still asks it, by epoch or as not leading."""
+    """A former leader that returns as a follower refuses fetches with NOT_LEADER_OR_FOLLOWER, or
+    FENCED_LEADER_EPOCH where the request carries its old leader epoch.
+    """
     name = case.topic()
     version = 4 if case.release == "1.0" else FENCING["Fetch"]
     verdict = case.judge(
@@ -171,7 +177,9 @@ def test_an_old_leader_fences_too(case):
 @claim("replication.fetches-diverge-by-epoch", evidence=("REPL-22", "KIP-595"),
        api="Fetch", versions=only("Fetch", 12), **on("2.8+", CALM))  # fmt: skip
 def test_fetches_diverge_by_epoch(case):
-    """A fetch that names an epoch its leader never had is told where the last common one ends."""
+    """A Fetch beyond the end of its last fetched epoch, or of an epoch that the leader never had,
+    answers where the last common epoch ends.
+    """
     name = case.topic()
     steps = []
     for number, (offset, epoch) in enumerate(((2, 0), (3, 0), (2, 1))):

@@ -1,6 +1,6 @@
-"""What a follower's fetch does that a consumer's does not: it moves the leader's view of it.
+"""Effects that a follower's Fetch has on the leader and a consumer's has not.
 
-The follower is paused and we fetch in its place, so that each step is one request.
+The follower is paused and the scenario fetches in its place, so that each step is one request.
 
 Sources: ReplicaManager.fetchMessages, Partition.updateFollowerFetchState, DelayedFetch (1.0.2 to
 4.3.1); clauses APPEND-05, FETCH-02, FETCH-10, REPL-07 to REPL-09.
@@ -45,9 +45,7 @@ def unfollowed(topic):
 @claim("replication.only-followers-move-the-mark", evidence=("FETCH-02", "REPL-07", "REPL-08"),
        **DEATH)  # fmt: skip
 def test_only_followers_move_the_mark(case):
-    """A consumer that reads at the end of the log moves nothing; a follower that fetches there has
-    everything before it, and the high watermark goes on.
-    """
+    """A follower's Fetch at the log end advances the high watermark; a consumer's does not."""
     name = case.topic()
     verdict = case.judge(
         unfollowed(name),
@@ -68,8 +66,8 @@ def test_only_followers_move_the_mark(case):
 
 @claim("replication.a-consumer-waits-for-the-follower", evidence=("FETCH-10", "FETCH-02"), **DEATH)
 def test_a_consumer_waits_for_the_follower(case):
-    """A consumer that waits at the high watermark is not answered when a record is appended, but
-    when the follower fetches behind it.
+    """A consumer that waits at the high watermark is answered when the follower fetches the new
+    record, not when the leader appends it.
     """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(
@@ -87,8 +85,8 @@ def test_a_consumer_waits_for_the_follower(case):
 
 @claim("replication.a-follower-waits-for-an-append", evidence=("APPEND-05", "FETCH-02"), **DEATH)
 def test_a_follower_waits_for_an_append(case):
-    """A follower that waits at the end of the log is answered by the append itself, before anybody
-    has acknowledged it; a consumer beside it is not.
+    """An append completes a follower's waiting Fetch before the high watermark advances; a consumer
+    does not see the record yet.
     """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(
@@ -110,8 +108,8 @@ def test_a_follower_waits_for_an_append(case):
 
 @claim("replication.a-leader-alone-sees-at-once", evidence=("APPEND-05", "REPL-08"), **DEATH)
 def test_a_leader_alone_sees_at_once(case):
-    """Where the leader is all of the ISR an append moves the high watermark by its whole length,
-    and a consumer that waits is answered.
+    """When the leader is the whole ISR, an append advances the high watermark to its end and
+    completes a consumer's waiting Fetch.
     """
     name, asked = case.topic(), "waiting"
     verdict = case.judge(

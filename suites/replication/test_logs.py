@@ -1,4 +1,5 @@
-"""What the next leader has: records, producers, log starts; and what an old leader must give up.
+"""State that the next leader inherits (records, producers, log start), and what a former leader
+must truncate.
 
 Sources: ReplicaFetcherThread and AbstractFetcherThread (truncation), ReplicaManager.deleteRecords,
 ProducerStateManager (1.0.2 to 4.3.1), KIP-101, KIP-107; clauses REPL-05, REPL-21 to REPL-23,
@@ -47,7 +48,7 @@ MARKED_LOW = f"{PART}.low_watermark"
 
 @claim("replication.a-follower-catches-up", evidence=("REPL-05", "REPL-16"), **DEATH)
 def test_a_follower_catches_up(case):
-    """What was written while a follower was away is on it when it leads, byte for byte."""
+    """A follower that was down replicates the records written meanwhile before it can lead."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -67,8 +68,8 @@ def test_a_follower_catches_up(case):
 
 @claim("replication.an-old-leader-truncates", evidence=("REPL-21", "REPL-22", "KIP-101"), **DEATH)
 def test_an_old_leader_truncates(case):
-    """acks=1 is no promise: what only the dead leader had is gone, and when it returns it drops
-    that and takes what its successor wrote in its place.
+    """Records acknowledged with acks=1 that only a dead leader has are lost: it truncates them when
+    it returns and replicates its successor's.
     """
     name = case.topic()
     verdict = case.judge(
@@ -100,8 +101,8 @@ def test_an_old_leader_truncates(case):
 @claim("replication.producers-are-known-to-the-next-leader",
        evidence=("APPEND-17", "APPEND-18"), dies=(False, True), **DEATH)  # fmt: skip
 def test_producers_are_known_to_the_next_leader(case):
-    """After a change of leader a repeated batch is answered with its old offset, the next in
-    sequence is written, and a gap is refused.
+    """A new leader knows producer state: it answers a repeated batch with its first offset, appends
+    the next sequence, and answers a gap with OUT_OF_ORDER_SEQUENCE_NUMBER.
     """
     name, ids = case.topic(), Ref("id", "producer_id")
     own = {"producer_id": ids, "producer_epoch": 0}
@@ -125,8 +126,8 @@ def test_producers_are_known_to_the_next_leader(case):
 @claim("replication.a-retried-send-is-written-once",
        evidence=("APPEND-17", "REPL-22"), **DEATH)  # fmt: skip
 def test_a_retried_send_is_written_once(case):
-    """A leader is killed while acks=all waits; whether the next leader has the batch or not, the
-    producer's retry leaves it there once.
+    """An idempotent producer's retry after its leader died is in the new leader's
+    log exactly once.
     """
     name, ids = case.topic(), Ref("id", "producer_id")
     own = {"producer_id": ids, "producer_epoch": 0}
@@ -153,7 +154,9 @@ def test_a_retried_send_is_written_once(case):
 @claim("replication.deleted-records-stay-deleted", evidence=("REPL-05", "KIP-107"),
        api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
 def test_deleted_records_stay_deleted(case):
-    """Where a log starts is replicated: the next leader begins where its predecessor did."""
+    """Followers replicate the log start offset: after DeleteRecords the next leader's log starts at
+    the same offset, and reads below it answer OFFSET_OUT_OF_RANGE.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE, TWO, THREE),
@@ -176,8 +179,8 @@ def test_deleted_records_stay_deleted(case):
 @claim("replication.deletion-waits-for-followers", evidence=("KIP-107", "FETCH-23"),
        api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
 def test_deletion_waits_for_followers(case):
-    """DeleteRecords is done when every live replica starts there; a silent one costs a timeout,
-    though the leader has deleted already.
+    """DeleteRecords answers REQUEST_TIMED_OUT while a live follower has not moved its log start
+    offset, though the leader has moved its own.
     """
     name = case.topic()
     verdict = case.judge(
@@ -203,7 +206,9 @@ def test_deletion_waits_for_followers(case):
 @claim("replication.a-stopped-replica-is-not-waited-for", evidence=("KIP-107",),
        api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
 def test_a_stopped_replica_is_not_waited_for(case):
-    """A replica whose broker is gone holds up no deletion, and follows it when it is back."""
+    """DeleteRecords does not wait for a stopped replica, which moves its log start offset when it
+    returns.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE, TWO),
@@ -228,7 +233,9 @@ def test_a_stopped_replica_is_not_waited_for(case):
 @claim("replication.a-follower-tells-where-it-starts", evidence=("REPL-04", "KIP-107"),
        api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
 def test_a_follower_tells_where_it_starts(case):
-    """The low watermark is the lowest start that followers have told in their fetches."""
+    """The low watermark of DeleteRecords is the lowest log start offset that followers report in
+    their fetches.
+    """
     name = case.topic()
     told = follow(name, 2, name="told")
     told.body["topics"][0]["partitions"][0]["log_start_offset"] = 1

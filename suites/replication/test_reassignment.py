@@ -1,4 +1,4 @@
-"""Replicas that move: to other brokers, to more or fewer of them, half way and back.
+"""Partition reassignment: other replicas, more or fewer of them, changed and cancelled half way.
 
 A paused broker keeps a reassignment from ending for as long as a case looks at it. 2.8 keeps it in
 ZooKeeper, KRaft in the partition's record; both show the replicas that are added and removed.
@@ -77,7 +77,9 @@ def serves(topic, broker, mark, name="moved"):
 
 @claim("replication.a-partition-moves", evidence=("CTL-22", "REPL-24", "KIP-455"), **MOVES)
 def test_a_partition_moves(case):
-    """From broker 1 to broker 2, with its records; the old one serves no more."""
+    """A reassignment from broker 1 to broker 2 moves the records, and broker 1 no longer serves
+    them.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
@@ -92,7 +94,7 @@ def test_a_partition_moves(case):
 
 @claim("replication.replicas-are-added", evidence=("CTL-22", "KIP-455"), **MOVES)
 def test_replicas_are_added(case):
-    """A partition gets another replica, which has its records when it is in sync."""
+    """A reassignment can add a replica, which joins the ISR once it has the records."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE, TWO),
@@ -108,7 +110,7 @@ def test_replicas_are_added(case):
 
 @claim("replication.replicas-are-removed", evidence=("CTL-22", "KIP-455"), **MOVES)
 def test_replicas_are_removed(case):
-    """A partition loses followers and its leader stays."""
+    """A reassignment can remove followers and keeps the leader."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -122,7 +124,7 @@ def test_replicas_are_removed(case):
 
 @claim("replication.a-leader-that-is-removed-is-replaced", evidence=("CTL-22",), **MOVES)
 def test_a_leader_that_is_removed_is_replaced(case):
-    """When the leader is not in the new row the first of the row leads, in a new epoch."""
+    """A reassignment without the current leader makes the first new replica leader."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -137,7 +139,7 @@ def test_a_leader_that_is_removed_is_replaced(case):
 
 @claim("replication.rows-are-reordered", evidence=("CTL-22", "CTL-23"), **MOVES)
 def test_rows_are_reordered(case):
-    """Another order of the same replicas changes the preference and not the leader."""
+    """A reassignment to the same replicas in another order keeps the leader."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -151,7 +153,7 @@ def test_rows_are_reordered(case):
 
 @claim("replication.the-same-row-moves-nothing", evidence=("CTL-22",), **MOVES)
 def test_the_same_row_moves_nothing(case):
-    """A reassignment to what is there already is taken and changes nothing."""
+    """A reassignment to the current replicas succeeds and changes nothing."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -164,7 +166,7 @@ def test_the_same_row_moves_nothing(case):
 
 @claim("replication.moves-under-load", evidence=("CTL-22", "APPEND-22"), **MOVES)
 def test_moves_under_load(case):
-    """Records that are written while a partition moves are where it has moved to."""
+    """Records written during a reassignment are in the log of the new replicas."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -185,7 +187,9 @@ def test_moves_under_load(case):
 @claim("replication.impossible-rows-are-refused", evidence=("CTL-22", "KIP-455"), **MOVES,
        row=((), (1, 1), (-1,), (1, 9)))  # fmt: skip
 def test_impossible_rows_are_refused(case):
-    """No replica, one twice, a negative one, one that no broker is: INVALID_REPLICA_ASSIGNMENT."""
+    """A reassignment to no replica, a duplicate, a negative or an unknown broker answers
+    INVALID_REPLICA_ASSIGNMENT.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2)),
@@ -199,7 +203,9 @@ def test_impossible_rows_are_refused(case):
 @claim("replication.a-factor-may-be-held", evidence=("KIP-860",), api=API, versions=only(API, 1),
        row=((2,), (1, 2), (0, 2)), **CALM)  # fmt: skip
 def test_a_factor_may_be_held(case):
-    """Who says that the replication factor must not change is refused a row of another length."""
+    """With allow_replication_factor_change=false a reassignment to another number of replicas
+    answers INVALID_REPLICATION_FACTOR.
+    """
     name = case.topic()
     asked = reassign(name, {0: case.row})
     asked = replace(asked, version=1)
@@ -214,7 +220,9 @@ def test_a_factor_may_be_held(case):
 
 @claim("replication.unknown-partitions-do-not-move", evidence=("CTL-22", "KIP-455"), **MOVES)
 def test_unknown_partitions_do_not_move(case):
-    """A partition that does not exist answers UNKNOWN_TOPIC_OR_PARTITION; its neighbour moves."""
+    """A reassignment of an unknown topic or partition answers UNKNOWN_TOPIC_OR_PARTITION; other
+    partitions of the request move.
+    """
     name, other = case.topic(), case.topic("other")
     verdict = case.judge(
         a_log(name, (1,)),
@@ -231,7 +239,7 @@ def test_unknown_partitions_do_not_move(case):
 
 @claim("replication.nothing-to-cancel", evidence=("KIP-455",), **MOVES)
 def test_nothing_to_cancel(case):
-    """Cancelling where nothing moves answers NO_REASSIGNMENT_IN_PROGRESS."""
+    """Cancelling a reassignment that is not under way answers NO_REASSIGNMENT_IN_PROGRESS."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2)),
@@ -245,7 +253,9 @@ def test_nothing_to_cancel(case):
 @claim("replication.nothing-moves", evidence=("KIP-455",), api="ListPartitionReassignments",
        **CALM)  # fmt: skip
 def test_nothing_moves(case):
-    """Where nothing moves ListPartitionReassignments is empty, also for what is not there."""
+    """ListPartitionReassignments is empty without a reassignment, also for a topic that does not
+    exist.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2)),
@@ -258,8 +268,8 @@ def test_nothing_moves(case):
 
 @claim("replication.half-way-both-rows-are-shown", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
 def test_half_way_both_rows_are_shown(case):
-    """While a new replica is silent the row holds old and new, the ISR the old, and the list tells
-    who is added and who is removed; when it speaks the move ends.
+    """During a reassignment Metadata shows old and new replicas and the old ISR;
+    ListPartitionReassignments shows which replicas are added and removed.
     """
     name = case.topic()
     verdict = case.judge(
@@ -283,8 +293,8 @@ def test_half_way_both_rows_are_shown(case):
 
 @claim("replication.a-cancelled-move-goes-back", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
 def test_a_cancelled_move_goes_back(case):
-    """Cancelling half way restores the old replicas, and what was written meanwhile stays; KRaft
-    has forgotten in which order the row was.
+    """Cancelling a reassignment restores the old replicas and keeps the records written meanwhile;
+    KRaft lists the replicas by id instead of in their old order.
     """
     name = case.topic()
     how = {"version": 3} if case.release == "2.8" else {}  # without the epoch, of several, it got
@@ -312,7 +322,9 @@ def test_a_cancelled_move_goes_back(case):
 
 @claim("replication.a-move-is-changed-half-way", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
 def test_a_move_is_changed_half_way(case):
-    """Another goal half way replaces the first: what only the first added is dropped."""
+    """A second reassignment replaces the first one and drops the replicas that only the first one
+    added.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE),
@@ -330,7 +342,7 @@ def test_a_move_is_changed_half_way(case):
 
 @claim("replication.a-topic-is-deleted-half-way", evidence=("CTL-21", "CTL-22"), **HALF_WAY)
 def test_a_topic_is_deleted_half_way(case):
-    """A topic whose partition is moving can be deleted; the move is over with it."""
+    """Deleting a topic during a reassignment succeeds and ends the reassignment."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1,), ONE),
@@ -348,7 +360,9 @@ def test_a_topic_is_deleted_half_way(case):
 
 @claim("replication.absent-brokers-get-no-replicas", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
 def test_absent_brokers_get_no_replicas(case):
-    """A broker that is away cannot be a goal in 2.8; KRaft's controller, which knows it, waits."""
+    """A reassignment to a stopped broker answers INVALID_REPLICA_ASSIGNMENT in 2.8; KRaft accepts
+    it and waits for the broker.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 0), ONE),

@@ -1,7 +1,7 @@
-"""Replication quotas as a follower meets them: who is throttled, and who never is.
+"""Replication quotas: which followers the leader throttles.
 
-The follower is stopped and the fetches are ours, so that each one is known; a rate of one byte in a
-second is exceeded by the first batch, for as long as a case lasts.
+The follower is stopped and the scenario fetches in its place, so that each fetch is known; the
+first batch exceeds a rate of one byte per second for as long as a case lasts.
 
 Sources: ReplicaManager.shouldLeaderThrottle and ReplicationQuotaManager (2.8.2 to 4.3.1), KIP-73,
 KIP-226; clauses DYN-13 to DYN-15, FETCH-22.
@@ -53,8 +53,8 @@ def marked_out(topic):
 @claim("replication.a-throttled-follower-gets-no-more", evidence=("DYN-15", "DYN-13", "FETCH-22"),
        listed=(True, False), **SLOWLY)  # fmt: skip
 def test_a_throttled_follower_gets_no_more(case):
-    """A follower that is not in sync is told nothing new while its leader's rate is exceeded; one
-    whose partition is not listed gets all it asks for.
+    """A throttled follower outside the ISR gets no records while the leader exceeds
+    leader.replication.throttled.rate; replicas not listed as throttled get all.
     """
     name = case.topic()
     asked = follow(name, 1, name="asked")
@@ -83,7 +83,7 @@ def test_a_throttled_follower_gets_no_more(case):
 
 @claim("replication.who-is-in-sync-is-not-throttled", evidence=("DYN-15", "FETCH-22"), **SLOWLY)
 def test_who_is_in_sync_is_not_throttled(case):
-    """A follower in sync gets every record, whatever the rate: acks=all goes on."""
+    """A follower in the ISR is never throttled, whatever the rate: acks=all appends succeed."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -101,7 +101,7 @@ def test_who_is_in_sync_is_not_throttled(case):
 @claim("replication.marks-are-told-under-a-quota", evidence=("DYN-15", "REPL-09"),
        **on("3.9+", DEATH))  # fmt: skip
 def test_marks_are_told_under_a_quota(case):
-    """A follower that gets no records is told the high watermark all the same."""
+    """A throttled follower that gets no records still gets the current high watermark."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),

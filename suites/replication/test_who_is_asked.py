@@ -1,6 +1,7 @@
-"""The wrong broker is asked: a follower, or one that has no replica; and strangers who follow.
+"""Requests to the wrong broker: a follower, or a broker without a replica; and fetches by brokers
+that hold no replica.
 
-Nothing is harmed. Rows are (1, 2), so broker 0 has no replica.
+Nothing is harmed. The assignment is (1, 2), so broker 0 has no replica.
 
 Sources: ReplicaManager.appendToLocalLog, fetchMessages, getPartitionOrError (1.0.2 to 4.3.1),
 KIP-392 (consumers may read from followers); clauses APPEND-02, APPEND-21, REPL-06, REPL-20.
@@ -38,8 +39,8 @@ ASKED = {"broker": (0, 2), **CALM}
 @claim("replication.only-the-leader-appends", evidence=("APPEND-02",), api="Produce",
        versions=only("Produce", 3), acks=(-1, 1), **CALM)  # fmt: skip
 def test_only_the_leader_appends(case):
-    """A follower answers NOT_LEADER_OR_FOLLOWER, and so does a broker without a replica; before
-    2.8 that one says UNKNOWN_TOPIC_OR_PARTITION.
+    """Produce to a follower answers NOT_LEADER_OR_FOLLOWER; a broker without a replica answers that
+    or UNKNOWN_TOPIC_OR_PARTITION.
     """
     name = case.topic()
     codes = [answer(step, f"{WRITTEN}.error_code") for step in ("follower", "stranger")]
@@ -56,7 +57,9 @@ def test_only_the_leader_appends(case):
 @claim("replication.acks-none-tells-by-closing", evidence=("APPEND-21",), api="Produce",
        versions=only("Produce", 3), **CALM)  # fmt: skip
 def test_acks_none_tells_by_closing(case):
-    """A follower that gets acks=0 ends the connection, so that the producer asks who leads."""
+    """A follower closes the connection of a Produce with acks=0, so that the producer looks for the
+    leader.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -70,7 +73,9 @@ def test_acks_none_tells_by_closing(case):
 @claim("replication.only-the-leader-tells-offsets", evidence=("REPL-20", "META-04"),
        api="ListOffsets", versions=every("ListOffsets"), where=among(1, 4), **CALM)  # fmt: skip
 def test_only_the_leader_tells_offsets(case):
-    """ListOffsets at a follower is NOT_LEADER_OR_FOLLOWER."""
+    """ListOffsets to a follower answers NOT_LEADER_OR_FOLLOWER; a broker without a replica answers
+    that or UNKNOWN_TOPIC_OR_PARTITION.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -87,7 +92,7 @@ def test_only_the_leader_tells_offsets(case):
 @claim("replication.only-the-leader-deletes-records", evidence=("KIP-107",),
        api="DeleteRecords", versions=only("DeleteRecords", 0), **CALM)  # fmt: skip
 def test_only_the_leader_deletes_records(case):
-    """DeleteRecords at a follower is NOT_LEADER_OR_FOLLOWER."""
+    """DeleteRecords to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -100,7 +105,7 @@ def test_only_the_leader_deletes_records(case):
 
 @claim("replication.only-the-leader-knows-epochs", evidence=("KIP-101", "KIP-320"), **CALM)
 def test_only_the_leader_knows_epochs(case):
-    """OffsetForLeaderEpoch at a follower is NOT_LEADER_OR_FOLLOWER."""
+    """OffsetForLeaderEpoch to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -117,7 +122,7 @@ def test_only_the_leader_knows_epochs(case):
 @claim("replication.consumers-of-old-versions-need-the-leader", evidence=("KIP-392", "REPL-06"),
        api="Fetch", versions=range_("Fetch", 4, 10), where=among(4, 9, 10), **CALM)  # fmt: skip
 def test_consumers_of_old_versions_need_the_leader(case):
-    """A consumer that cannot say its rack is served by the leader alone."""
+    """Before version 11 a consumer's Fetch to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
     codes = [answer(step, f"{READ}.error_code") for step in ("leader", "follower", "stranger")]
     verdict = case.judge(
@@ -138,9 +143,7 @@ def test_consumers_of_old_versions_need_the_leader(case):
        api="Fetch", versions=range_("Fetch", FROM_FOLLOWERS), where=among(11, 12, 13, 16),
        **CALM)  # fmt: skip
 def test_consumers_may_read_followers(case):
-    """From version 11 on a follower serves consumers what it knows to be in sync; a broker without
-    a replica does not.
-    """
+    """From Fetch version 11 on a follower serves consumers; a broker without a replica does not."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE, TWO),
@@ -158,7 +161,9 @@ def test_consumers_may_read_followers(case):
        api="Fetch", versions=only("Fetch", 11), switches=("follower-reads-past-hw",),
        **DEATH)  # fmt: skip
 def test_a_follower_shows_what_is_in_sync(case):
-    """A follower that has a record shows it when it has heard that all members have it."""
+    """A follower serves a record to consumers only after it has learned that the high watermark
+    includes it.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (0, 2, 1), ONE),
@@ -180,8 +185,8 @@ def test_a_follower_shows_what_is_in_sync(case):
 
 @claim("replication.strangers-are-no-followers", evidence=("REPL-06",), by=(0, 9), **CALM)
 def test_strangers_are_no_followers(case):
-    """A fetch of a broker that has no replica is refused, whether it exists or not; before 3.x it
-    is answered without records.
+    """A follower's Fetch by a broker without a replica is refused, or answered without records
+    before 3.x.
     """
     name = case.topic()
     code = answer("fetch", f"{READ}.error_code")
@@ -201,7 +206,7 @@ def test_strangers_are_no_followers(case):
 
 @claim("replication.followers-follow-leaders", evidence=("REPL-06", "REPL-20"), **CALM)
 def test_followers_follow_leaders(case):
-    """A follower that asks another follower is told NOT_LEADER_OR_FOLLOWER."""
+    """A follower's Fetch to another follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2, 0), ONE),
@@ -213,7 +218,9 @@ def test_followers_follow_leaders(case):
 
 @claim("replication.a-follower-beyond-the-end", evidence=("REPL-23",), **CALM)
 def test_a_follower_beyond_the_end(case):
-    """A fetch beyond the leader's end is OFFSET_OUT_OF_RANGE, for followers as for consumers."""
+    """A Fetch beyond the leader's log end answers OFFSET_OUT_OF_RANGE to followers and consumers
+    alike.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
@@ -231,7 +238,9 @@ def test_a_follower_beyond_the_end(case):
 @claim("replication.a-consumer-beyond-a-followers-end", evidence=("KIP-392",),
        api="Fetch", versions=only("Fetch", 11), **STILL)  # fmt: skip
 def test_a_consumer_beyond_a_followers_end(case):
-    """A follower does not know what it has not got: beyond its end it says so."""
+    """A consumer's Fetch beyond a follower's log end answers OFFSET_NOT_AVAILABLE or
+    OFFSET_OUT_OF_RANGE.
+    """
     name = case.topic()
     verdict = case.judge(
         a_log(name, (1, 2), ONE),
