@@ -1,4 +1,4 @@
-"""Produce: acks 0, 1 and -1, other acks, and what is asked of in-sync replicas.
+"""Produce: acks 0, 1 and -1, invalid acks, and min.insync.replicas.
 
 Sources: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords and Partition at 1.0.2, 2.2.1,
 2.8.2 and 3.9; clauses APPEND-03, 04, 21, 22; the five releases were asked.
@@ -24,7 +24,9 @@ UNKNOWN_TOPIC_OR_PARTITION, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 3, 19, 
     switches=("acks-zero-answered",),
 )
 def test_acks_zero_has_no_answer(case):
-    """Produce with acks 0 is written and not answered; the next request gets the next answer."""
+    """Produce with acks=0 appends and sends no answer; the next request on the connection is
+    answered.
+    """
     topic = case.topic()
     records = sent(case.version, b"a", b"b")
     verdict = case.judge(
@@ -45,7 +47,7 @@ def test_acks_zero_has_no_answer(case):
     fault=("unknown partition", "wrong crc"),
 )
 def test_acks_zero_errors_close_the_connection(case):
-    """An error under acks 0 closes the connection: nothing else could tell the producer."""
+    """An error of a Produce with acks=0 closes the connection."""
     topic = case.topic()
     good = batch(b"a")
     unknown = case.fault == "unknown partition"
@@ -71,7 +73,7 @@ def test_acks_zero_errors_close_the_connection(case):
     acks=(1, -1),
 )
 def test_acks_one_and_all_are_answered(case):
-    """With one replica acks 1 and -1 are answered alike, and the record can be read at once."""
+    """With one replica acks=1 and acks=-1 answer alike, and the record is readable at once."""
     topic = case.topic()
     records = sent(case.version, b"a")
     verdict = case.judge(
@@ -92,7 +94,9 @@ def test_acks_one_and_all_are_answered(case):
     acks=(2, -2, 32767, -32768),
 )
 def test_other_acks_are_refused(case):
-    """Acks other than -1, 0 and 1 answer INVALID_REQUIRED_ACKS and write nothing."""
+    """Produce with acks other than -1, 0 and 1 answers INVALID_REQUIRED_ACKS and
+    appends nothing.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -112,7 +116,7 @@ def test_other_acks_are_refused(case):
     where=among(3, 9),
 )
 def test_unknown_topics_count_before_acks(case):
-    """An unknown topic is reported even where the acks are wrong as well."""
+    """Produce with an unknown topic and invalid acks answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic = case.topic()
     verdict = case.judge(
         produce(topic, 0, batch(b"a"), version=case.version, acks=5, name="send"),
@@ -131,7 +135,9 @@ def test_unknown_topics_count_before_acks(case):
     timeout_ms=(0, -1, 2147483647),
 )
 def test_timeouts_do_not_matter_to_one_replica(case):
-    """A sole replica has all acknowledgements with the append, so any timeout is long enough."""
+    """With one replica acks=-1 succeeds with any timeout: the append itself
+    completes the request.
+    """
     topic = case.topic()
     how = {"version": case.version, "timeout_ms": case.timeout_ms, "name": "send"}
     verdict = case.judge(
@@ -152,8 +158,9 @@ def test_timeouts_do_not_matter_to_one_replica(case):
     switches=("min-isr-ignored",),
 )
 def test_too_few_in_sync_replicas_refuse_acks_all(case):
-    """Acks -1 with fewer in-sync replicas than min.insync.replicas writes nothing; the newest
-    releases ask for no more replicas than the partition has."""
+    """Produce with acks=-1 below min.insync.replicas answers NOT_ENOUGH_REPLICAS and appends
+    nothing; from 3.9 on the minimum is at most the number of replicas.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, configs={"min.insync.replicas": 2}),
@@ -178,7 +185,7 @@ def test_too_few_in_sync_replicas_refuse_acks_all(case):
     acks=(0, 1),
 )
 def test_acks_one_needs_no_other_replica(case):
-    """Acks 0 and 1 are written however many in-sync replicas the topic asks for."""
+    """Produce with acks=0 or acks=1 appends whatever min.insync.replicas is."""
     topic = case.topic()
     how = {"version": case.version, "acks": case.acks, "name": "send"}
     verdict = case.judge(

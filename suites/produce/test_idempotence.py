@@ -1,4 +1,4 @@
-"""Idempotent producers: sequences, epochs and duplicates, as one partition remembers them.
+"""Idempotent producers: sequence numbers, epochs and duplicates, as one partition remembers them.
 
 Sources: ProducerStateManager at 1.0.2 and 2.2.1, ProducerAppendInfo and ProducerStateEntry at 2.8.2
 and 3.9; KIP-98, KIP-360; clauses APPEND-11, 17, 18, 19; the five releases were asked.
@@ -35,7 +35,9 @@ IN_ORDER = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3
     **IN_ORDER,
 )
 def test_duplicates_answer_with_their_first_offsets(case):
-    """A batch sent again is not written again and answers the offset it had got."""
+    """A repeated batch of an idempotent producer answers its first base offset and is not appended
+    again.
+    """
     topic = case.topic()
     first = from_producer(PRODUCER, 0, 0, b"a", b"b")
     verdict = case.judge(
@@ -56,7 +58,9 @@ def test_duplicates_answer_with_their_first_offsets(case):
     **IN_ORDER,
 )
 def test_five_batches_are_remembered(case):
-    """The last five batches of a producer are known as duplicates; the sixth is out of order."""
+    """A partition recognizes the last five batches of a producer as duplicates; an older one
+    answers OUT_OF_ORDER_SEQUENCE_NUMBER.
+    """
     topic = case.topic()
     sends = [
         produce(topic, 0, from_producer(PRODUCER, 0, n, b"%d" % n), name=f"send {n}")
@@ -82,7 +86,9 @@ def test_five_batches_are_remembered(case):
     **IN_ORDER,
 )
 def test_duplicates_must_be_whole(case):
-    """A batch that overlaps an earlier one but is not the same range is no duplicate of it."""
+    """A batch that covers only part of an earlier batch's sequences answers
+    OUT_OF_ORDER_SEQUENCE_NUMBER.
+    """
     topic = case.topic()
     part = from_producer(PRODUCER, 0, 0, b"a")
     verdict = case.judge(
@@ -103,7 +109,9 @@ def test_duplicates_must_be_whole(case):
     **IN_ORDER,
 )
 def test_sequence_gaps_are_refused(case):
-    """A sequence that leaves one out is refused, and leaves no trace: the right one goes on."""
+    """A batch that skips a sequence answers OUT_OF_ORDER_SEQUENCE_NUMBER; the right sequence is
+    appended afterwards.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -130,7 +138,7 @@ def test_sequence_gaps_are_refused(case):
     **IN_ORDER,
 )
 def test_older_producer_epochs_are_refused(case):
-    """A batch of an epoch below the producer's newest answers INVALID_PRODUCER_EPOCH."""
+    """A batch with a producer epoch below the newest answers INVALID_PRODUCER_EPOCH."""
     topic = case.topic()
     old = from_producer(PRODUCER, 3, 1, b"b")
     verdict = case.judge(
@@ -150,7 +158,9 @@ def test_older_producer_epochs_are_refused(case):
     **IN_ORDER,
 )
 def test_newer_producer_epochs_begin_at_zero(case):
-    """A newer epoch is taken with sequence 0 and with no other."""
+    """The first batch of a new producer epoch must have sequence 0; another answers
+    OUT_OF_ORDER_SEQUENCE_NUMBER.
+    """
     topic = case.topic()
     wrong, right = from_producer(PRODUCER, 1, 1, b"b"), from_producer(PRODUCER, 1, 0, b"c")
     verdict = case.judge(
@@ -173,7 +183,9 @@ def test_newer_producer_epochs_begin_at_zero(case):
     **IN_ORDER,
 )
 def test_sequences_of_unknown_producers(case):
-    """A producer that a partition does not know begins at 0, since KIP-360 anywhere."""
+    """The first batch of an unknown producer may have any sequence since KIP-360; before, one that
+    is not 0 answers UNKNOWN_PRODUCER_ID.
+    """
     topic = case.topic()
     records = from_producer(PRODUCER, 0, 9, b"a")
     refusal = all_of(refused_with("send", UNKNOWN_PRODUCER_ID), ends_at(0))
@@ -197,7 +209,7 @@ def test_sequences_of_unknown_producers(case):
     **IN_ORDER,
 )
 def test_sequences_wrap_to_zero(case):
-    """After sequence 2147483647 comes 0, between two batches and within one."""
+    """Sequence 0 follows sequence 2147483647, between two batches and within one."""
     topic = case.topic()
     values, following = ((b"a", b"b", b"c"), 1) if case.within else ((b"a",), 0)
     start = LAST_SEQUENCE - 1 if case.within else LAST_SEQUENCE
@@ -231,7 +243,9 @@ def test_sequences_wrap_to_zero(case):
     **IN_ORDER,
 )
 def test_producers_need_a_sequence(case):
-    """A batch with a producer id and a negative sequence is refused."""
+    """A batch with a producer id and a negative sequence answers INVALID_RECORD (CORRUPT_MESSAGE
+    before 2.8).
+    """
     topic = case.topic()
     records = from_producer(PRODUCER, 0, case.sequence, b"a")
     verdict = case.judge(
@@ -258,7 +272,7 @@ def test_producers_need_a_sequence(case):
     **IN_ORDER,
 )
 def test_partitions_know_producers_each_for_itself(case):
-    """One producer's sequences are counted in each partition, even within one request."""
+    """Each partition counts a producer's sequences separately, even within one request."""
     topic = case.topic()
     zero, one = from_producer(PRODUCER, 0, 0, b"a"), from_producer(PRODUCER, 0, 1, b"b")
     both, gap = ((topic, ((0, zero), (1, zero))),), ((topic, ((0, one), (1, zero))),)
@@ -285,7 +299,9 @@ def test_partitions_know_producers_each_for_itself(case):
     **IN_ORDER,
 )
 def test_refused_batches_leave_no_producer_state(case):
-    """A batch with a wrong CRC is not remembered: the same sequence is then taken."""
+    """A batch refused with CORRUPT_MESSAGE leaves no producer state: its sequence can be sent
+    again.
+    """
     topic = case.topic()
     good = from_producer(PRODUCER, 0, 0, b"a")
     wrong = Records(good.build, patch=((17, b"\0\0\0\1"),))
@@ -308,7 +324,9 @@ def test_refused_batches_leave_no_producer_state(case):
     **IN_ORDER,
 )
 def test_transactional_batches_need_an_id(case):
-    """A transactional batch in a request without a transactional id is not authorized."""
+    """A transactional batch without a transactional id in the request answers
+    TRANSACTIONAL_ID_AUTHORIZATION_FAILED (1.0 accepts it).
+    """
     topic = case.topic()
     records = from_producer(PRODUCER, 0, 0, b"a", transactional=True)
     refusal = refused_with("send", TRANSACTIONAL_ID_AUTHORIZATION_FAILED)

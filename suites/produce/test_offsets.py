@@ -1,7 +1,7 @@
-"""Produce: which offsets records get, partition by partition, and what one request may hold.
+"""Produce: base offsets, errors per partition, and what one request may contain.
 
-Sources: ReplicaManager.appendRecords, Log.append and ProduceRequest at 1.0.2, 2.2.1, 2.8.2 and
-3.9; clauses APPEND-01, 02, 07, 08; the five releases were asked.
+Sources: ReplicaManager.appendRecords, Log.append and ProduceRequest at 1.0.2, 2.2.1, 2.8.2 and 3.9;
+clauses APPEND-01, 02, 07, 08; the five releases were asked.
 """
 
 from touchstone.harness.claim import OBSERVED, claim, every, range_
@@ -35,7 +35,9 @@ NO_SUCH_ID = bytes(range(16))
     switches=("offset-off-by-one",),
 )
 def test_base_offsets_count_up(case):
-    """Each Produce answers the offset of its first record; k records advance the log end by k."""
+    """Produce answers the offset of its first record, and k records advance the log end offset by
+    k.
+    """
     topic = case.topic()
     one, two, three = (
         sent(case.version, *values) for values in ([b"a"], [b"b", b"c"], [b"d", b"e", b"f"])
@@ -61,7 +63,7 @@ def test_base_offsets_count_up(case):
     where=among(3, 9, 13),
 )
 def test_partitions_succeed_or_fail_alone(case):
-    """A bad batch or an unknown partition in a Produce leaves its other partitions written."""
+    """A corrupt batch or an unknown partition in a Produce does not affect its other partitions."""
     topic = case.topic()
     good, other = batch(b"a", b"b"), batch(b"c")
     wrong = Records(batch(b"d").build, patch=((17, b"\0\0\0\1"),))
@@ -92,7 +94,7 @@ def test_partitions_succeed_or_fail_alone(case):
     where=among(3, 9, 13),
 )
 def test_topics_are_written_alone(case):
-    """A Produce of two topics answers for both, each from its own log end."""
+    """Produce of two topics appends each batch at its own topic's log end and answers both."""
     one, two = case.topic("one"), case.topic("two")
     both = ((one, ((0, batch(b"a")),)), (two, ((0, batch(b"b", b"c")),)))
     verdict = case.judge(
@@ -120,7 +122,9 @@ def test_topics_are_written_alone(case):
     where=among(2, 3, 9, 12),
 )
 def test_unknown_topics_are_refused(case):
-    """Produce to a topic that nobody made answers UNKNOWN_TOPIC_OR_PARTITION and makes nothing."""
+    """Produce to a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION and creates
+    nothing.
+    """
     topic = case.topic()
     verdict = case.judge(
         produce(topic, 0, sent(case.version, b"a"), version=case.version, name="send"),
@@ -141,7 +145,7 @@ def test_unknown_topics_are_refused(case):
     topic_id=(NO_SUCH_ID, bytes(16)),
 )
 def test_unknown_topic_ids_are_refused(case):
-    """From version 13 on a topic id that no topic has answers UNKNOWN_TOPIC_ID."""
+    """From version 13 on Produce to an unknown topic id answers UNKNOWN_TOPIC_ID."""
     to_nobody = ((case.topic_id, ((0, batch(b"a")),)),)
     verdict = case.judge(
         produce_many(to_nobody, version=case.version, name="send"),
@@ -178,7 +182,9 @@ def test_unknown_partitions_are_refused(case):
     releases="1.0-3.9",
 )
 def test_an_empty_message_set_is_accepted(case):
-    """Before version 3 a Produce without any message succeeds and takes no offset; 2.2 closes."""
+    """Before version 3 a Produce with an empty message set succeeds and takes no offset; 2.2 closes
+    the connection.
+    """
     topic = case.topic()
     accepted = all_of(answer("send", CODE).is_(0), ends_at(1))
     verdict = case.judge(
@@ -206,7 +212,9 @@ def test_an_empty_message_set_is_accepted(case):
     where=among(3, 9, 13),
 )
 def test_empty_records_are_refused(case):
-    """From version 3 on records without a batch are refused: a producer never sends them."""
+    """From version 3 on a Produce with empty records answers INVALID_RECORD; before 2.8 the
+    connection closes.
+    """
     topic = case.topic()
     refusal = refused_with("send", INVALID_RECORD)
     verdict = case.judge(
@@ -227,7 +235,7 @@ def test_empty_records_are_refused(case):
     tail=("five zeros", "half a batch"),
 )
 def test_bytes_behind_the_batch_are_cut(case):
-    """Bytes that are no whole batch are cut off; what stands before them is stored."""
+    """The broker ignores incomplete bytes after a batch and appends the batch."""
     topic = case.topic()
     good = batch(b"a", b"b")
     rest = bytes(5) if case.tail == "five zeros" else bytes(8) + b"\0\0\1\0" + bytes(40)
@@ -249,7 +257,9 @@ def test_bytes_behind_the_batch_are_cut(case):
     where=among(3, 9, 13),
 )
 def test_two_batches_are_refused(case):
-    """From version 3 on a partition's records are one batch; a second one refuses both."""
+    """From version 3 on two batches for one partition are refused with INVALID_RECORD (2.2:
+    CORRUPT_MESSAGE; 1.0 closes the connection), and neither is appended.
+    """
     topic = case.topic()
     both = Joined((batch(b"a"), batch(b"b")))
     verdict = case.judge(
@@ -279,7 +289,7 @@ def test_two_batches_are_refused(case):
     magic=(0, 1),
 )
 def test_message_sets_may_hold_many_messages(case):
-    """Before version 3 each message of a set is an entry, and each one gets an offset."""
+    """Before version 3 a message set may hold many messages, and each gets its own offset."""
     topic = case.topic()
     three = messages(b"a", b"b", b"c", magic=case.magic)
     verdict = case.judge(
@@ -301,7 +311,9 @@ def test_message_sets_may_hold_many_messages(case):
     where=among(3, 9, 13),
 )
 def test_a_partition_named_twice_counts_once(case):
-    """Of a partition that a Produce names twice the last records alone are written."""
+    """If a Produce names a partition twice, the broker appends only the last records and answers
+    once.
+    """
     topic = case.topic()
     twice = ((topic, ((0, batch(b"first")), (0, batch(b"last")))),)
     verdict = case.judge(
@@ -323,7 +335,7 @@ def test_a_partition_named_twice_counts_once(case):
     where=among(0, 3, 9, 13),
 )
 def test_a_request_for_nothing_is_answered(case):
-    """A Produce that names no topic is answered with no topic."""
+    """Produce without topics answers with no topic."""
     verdict = case.judge(
         produce_many((), version=case.version, name="send"),
         expect=answer("send", "responses").has_length(0),
@@ -339,7 +351,7 @@ def test_a_request_for_nothing_is_answered(case):
     where=among(5, 8, 9, 13),
 )
 def test_log_start_offsets_are_told(case):
-    """From version 5 on Produce answers where the log begins."""
+    """From version 5 on Produce answers the log start offset."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -357,7 +369,9 @@ def test_log_start_offsets_are_told(case):
     where=among(3, 9, 13),
 )
 def test_records_keep_the_time_of_their_producer(case):
-    """A topic of CreateTime keeps the records' timestamps and answers no append time."""
+    """With message.timestamp.type=CreateTime records keep their timestamps and Produce answers
+    log_append_time_ms -1.
+    """
     topic = case.topic()
     moments = [{"value": b"v", "timestamp": Now(at)} for at in (-5, 0, -9)]
     verdict = case.judge(

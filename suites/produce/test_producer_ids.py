@@ -1,7 +1,7 @@
-"""InitProducerId without a transactional id: where idempotent producers get their ids.
+"""InitProducerId without a transactional id: producer ids of idempotent producers.
 
-Sources: TransactionCoordinator.handleInitProducerId at 1.0.2 and 2.8.2, KafkaApis at 2.8.2;
-KIP-98, KIP-360; the five releases were asked.
+Sources: TransactionCoordinator.handleInitProducerId at 1.0.2 and 2.8.2, KafkaApis at 2.8.2; KIP-98,
+KIP-360; the five releases were asked.
 """
 
 from touchstone.harness.claim import OBSERVED, claim, every, range_
@@ -20,7 +20,9 @@ INVALID_REQUEST = 42
     versions=every("InitProducerId"),
 )
 def test_producer_ids_begin_with_epoch_zero(case):
-    """Without a transactional id each InitProducerId gives another producer id, at epoch 0."""
+    """InitProducerId without a transactional id answers a new producer id with
+    epoch 0 each time.
+    """
     verdict = case.judge(
         producer_ready(),
         init_producer_id(version=case.version, name="one"),
@@ -46,7 +48,7 @@ def test_producer_ids_begin_with_epoch_zero(case):
     timeout_ms=(-1, 0, 2147483647),
 )
 def test_producer_ids_ignore_the_timeout(case):
-    """The transaction timeout matters only to those who have a transactional id."""
+    """InitProducerId without a transactional id accepts any transaction timeout."""
     verdict = case.judge(
         producer_ready(),
         init_producer_id(version=case.version, timeout_ms=case.timeout_ms, name="ask"),
@@ -65,7 +67,7 @@ def test_producer_ids_ignore_the_timeout(case):
     half=("id", "epoch"),
 )
 def test_half_a_producer_is_refused(case):
-    """A producer id without its epoch, or an epoch without its id, answers INVALID_REQUEST."""
+    """InitProducerId with a producer id but no epoch, or the reverse, answers INVALID_REQUEST."""
     given = {"producer_id": 5} if case.half == "id" else {"producer_epoch": 5}
     verdict = case.judge(
         producer_ready(),
@@ -86,7 +88,7 @@ def test_half_a_producer_is_refused(case):
     versions=every("InitProducerId"),
 )
 def test_an_empty_transactional_id_is_refused(case):
-    """An empty transactional id is no id: it answers INVALID_REQUEST."""
+    """InitProducerId with an empty transactional id answers INVALID_REQUEST."""
     verdict = case.judge(
         init_producer_id("", version=case.version, name="ask"),
         expect=answer("ask", "error_code").is_(INVALID_REQUEST),
@@ -102,7 +104,9 @@ def test_an_empty_transactional_id_is_refused(case):
     versions=range_("InitProducerId", 3),
 )
 def test_a_known_producer_gets_a_new_id(case):
-    """Whoever names its producer id and epoch without a transactional id gets a new id."""
+    """InitProducerId with a producer id and epoch but no transactional id answers a new producer
+    id.
+    """
     known = {"producer_id": Ref("producer ids", "producer_id"), "producer_epoch": 0}
     verdict = case.judge(
         producer_ready(),

@@ -1,8 +1,10 @@
-"""Produce: how large a batch may be, before and after the broker has rewritten it.
+"""Produce: the largest batch that a broker appends, as sent and as rewritten by the broker.
+
+A batch of one record without a key has 61 bytes of header and, for values of up to 63 bytes, 7
+bytes around the value.
 
 Sources: Log.analyzeAndValidateRecords and Log.append at 1.0.2 and 2.8.2, UnifiedLog at 3.9; clauses
-APPEND-13, 14. A batch of one record without a key has 61 bytes of header and, for values of up to
-63 bytes, 7 bytes around the value.
+APPEND-13, 14.
 """
 
 from touchstone.harness.claim import claim, range_
@@ -45,7 +47,7 @@ def test_batches_above_max_message_bytes_are_refused(case):
     where=among(3, 9, 13),
 )
 def test_the_size_of_a_batch_is_its_compressed_size(case):
-    """A batch may unpack to more than max.message.bytes."""
+    """max.message.bytes limits the compressed size of a batch, not what it decompresses to."""
     topic = case.topic()
     packed = batch(bytes(5000), codec="gzip")
     verdict = case.judge(
@@ -65,7 +67,9 @@ def test_the_size_of_a_batch_is_its_compressed_size(case):
     where=among(3, 9, 13),
 )
 def test_a_batch_that_grows_too_large_is_refused(case):
-    """A batch that exceeds max.message.bytes when the broker unpacks it is refused."""
+    """A batch that exceeds max.message.bytes after the broker decompresses it answers
+    MESSAGE_TOO_LARGE.
+    """
     topic = case.topic()
     configs = {"max.message.bytes": 200, "compression.type": "uncompressed"}
     packed = batch(bytes(5000), codec="gzip")
@@ -88,7 +92,7 @@ def test_a_batch_that_grows_too_large_is_refused(case):
     where=among(3, 9),
 )
 def test_records_above_segment_bytes_are_refused(case):
-    """Records that no segment can hold answer RECORD_LIST_TOO_LARGE."""
+    """A batch larger than segment.bytes answers RECORD_LIST_TOO_LARGE."""
     topic = case.topic()
     fits, exceeds = batch(b"x" * (100 - AROUND)), batch(b"x" * (101 - AROUND))
     verdict = case.judge(
