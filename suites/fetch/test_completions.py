@@ -1,8 +1,8 @@
-"""What else completes a waiting fetch, and what does not: several partitions, a topic's end, a
-new segment.
+"""Further events that complete a waiting Fetch, or do not: other partitions, a deleted topic, a new
+segment.
 
-Sources: DelayedFetch.tryComplete, ReplicaManager.stopReplicas at 1.0.2, 2.2.1,
-2.8.2 and 3.9; clauses FETCH-08, FETCH-09, FETCH-11, FETCH-12.
+Sources: DelayedFetch.tryComplete, ReplicaManager.stopReplicas at 1.0.2, 2.2.1, 2.8.2 and 3.9;
+clauses FETCH-08, FETCH-09, FETCH-11, FETCH-12.
 """
 
 from touchstone.harness.claim import claim, every
@@ -29,7 +29,7 @@ def of_waits(id, *evidence, **how):
 
 @of_waits("fetch.appends-complete-a-wait-whatever-their-acks", "FETCH-09", acks=(0, 1, -1))
 def test_appends_complete_a_wait_whatever_their_acks(case):
-    """On a single replica an append completes a waiting fetch, whether it is answered or not."""
+    """With one replica an append completes a waiting Fetch, whatever its acks."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -44,7 +44,9 @@ def test_appends_complete_a_wait_whatever_their_acks(case):
 
 @of_waits("fetch.bytes-of-all-partitions-count-together", "FETCH-12", "FETCH-09")
 def test_bytes_of_all_partitions_count_together(case):
-    """A waiting fetch adds up what its partitions have; appends to others do not count."""
+    """A waiting Fetch adds up the bytes of all its partitions; appends to other partitions do not
+    count.
+    """
     topic, other = case.topic(), case.topic("other")
     verdict = case.judge(
         a_topic(topic, 3),
@@ -66,7 +68,7 @@ def test_bytes_of_all_partitions_count_together(case):
 
 @of_waits("fetch.a-new-segment-completes-a-wait", "FETCH-11", releases="1.0-3.9")
 def test_a_new_segment_completes_a_wait(case):
-    """A wait ends when its offset is no longer in the newest segment, however few the bytes."""
+    """A new segment completes a Fetch that waits in the old one, however few bytes there are."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, configs={"segment.bytes": SIZE + 10}),
@@ -82,14 +84,16 @@ def test_a_new_segment_completes_a_wait(case):
 
 @of_waits("fetch.the-end-of-a-topic-ends-a-wait", "FETCH-11", releases="2.8+")
 def test_the_end_of_a_topic_ends_a_wait(case):
-    """A wait for a topic that is deleted ends at once, with UNKNOWN_TOPIC_OR_PARTITION."""
+    """Deleting a topic completes a Fetch that waits on it with UNKNOWN_TOPIC_OR_PARTITION."""
     verdict = deleted_while_waiting(case, AGES_MS)
     assert verdict.conforms, verdict
 
 
 @of_waits("fetch.the-end-of-a-topic-was-met-when-time-was-up", "FETCH-11", releases="1.0-2.2")
 def test_the_end_of_a_topic_was_met_when_time_was_up(case):
-    """Before 2.8 a wait for a deleted topic goes on until its time is up, and fails then."""
+    """Before 2.8 a Fetch that waits on a deleted topic answers UNKNOWN_TOPIC_OR_PARTITION only
+    after max_wait_ms.
+    """
     verdict = deleted_while_waiting(case, 5000)  # as long as a deletion may take
     assert verdict.conforms, verdict
 

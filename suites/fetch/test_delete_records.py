@@ -1,4 +1,4 @@
-"""DeleteRecords: the log start moves, and what lies below it is gone for every reader.
+"""DeleteRecords: it moves the log start offset, below which no reader gets records.
 
 Sources: KIP-107, ReplicaManager.deleteRecordsOnLocalLog at 1.0.2, 2.2.1 and 3.9; clause FETCH-23.
 """
@@ -19,7 +19,9 @@ ROW = "topics[0].partitions[0]"
     versions=every("DeleteRecords"),
 )
 def test_delete_records_moves_the_log_start(case):
-    """DeleteRecords answers the new log start: its offset, or the high watermark for -1."""
+    """DeleteRecords moves the log start offset to the given offset, or to the high watermark for
+    -1, and answers it.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
@@ -44,7 +46,7 @@ def test_delete_records_moves_the_log_start(case):
     versions=every("DeleteRecords"),
 )
 def test_delete_records_never_moves_back(case):
-    """DeleteRecords below the log start changes nothing and answers where the log starts."""
+    """DeleteRecords below the log start offset changes nothing and answers the log start offset."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
@@ -67,7 +69,9 @@ def test_delete_records_never_moves_back(case):
     versions=every("DeleteRecords"),
 )
 def test_delete_records_ends_at_the_high_watermark(case):
-    """DeleteRecords above the high watermark, or below -1, is out of range and deletes nothing."""
+    """DeleteRecords above the high watermark or below -1 answers OFFSET_OUT_OF_RANGE and deletes
+    nothing.
+    """
     topic = case.topic()
     code = f"{ROW}.error_code"
     verdict = case.judge(
@@ -92,7 +96,7 @@ def test_delete_records_ends_at_the_high_watermark(case):
     versions=every("DeleteRecords"),
 )
 def test_delete_records_of_unknown_partitions_is_refused(case):
-    """DeleteRecords of what is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """DeleteRecords of an unknown topic or partition answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic, nowhere = case.topic(), case.topic("nowhere")
     verdict = case.judge(
         a_topic(topic),
@@ -114,7 +118,9 @@ def test_delete_records_of_unknown_partitions_is_refused(case):
     policy=("compact", "compact,delete"),
 )
 def test_delete_records_needs_a_policy_that_deletes(case):
-    """DeleteRecords of a topic that is only compacted answers POLICY_VIOLATION."""
+    """DeleteRecords with cleanup.policy=compact answers POLICY_VIOLATION; with compact,delete it
+    succeeds.
+    """
     topic = case.topic()
     refused = case.policy == "compact"
     verdict = case.judge(

@@ -1,4 +1,5 @@
-"""What a fetch refuses, partition by partition: names, ids, epochs, isolation levels, strangers.
+"""Errors of a Fetch per partition: unknown names and ids, leader epochs, isolation levels, unknown
+replicas.
 
 Sources: KafkaApis.handleFetchRequest and Partition.checkCurrentLeaderEpoch at 2.2.1, KIP-320
 (leader epochs), KIP-516 (topic ids), KIP-595 (diverging epochs); clause FETCH-21.
@@ -23,7 +24,7 @@ PARTS = "responses[0].partitions"
     where=among(0, 3, 4, 7, 12),
 )
 def test_unknown_topics_and_partitions_are_refused(case):
-    """A topic or partition that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """Fetch of an unknown topic or partition answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic, nowhere = case.topic(), case.topic("nowhere")
     asked = {"topic": (nowhere, 0), "partition": (topic, 7), "negative": (topic, -1)}
     code, high = f"{PARTS}[0].error_code", f"{PARTS}[0].high_watermark"
@@ -50,7 +51,7 @@ def test_unknown_topics_and_partitions_are_refused(case):
     where=among(0, 4, 7, 12),
 )
 def test_the_unknown_comes_last(case):
-    """Unknown partitions stand behind the others; on 1.0 only those of unknown topics do."""
+    """Fetch answers unknown topics after the others and, from 2.2 on, unknown partitions too."""
     topic, nowhere = case.topic(), case.topic("nowhere")
     asked = question(case.version, [(nowhere, [part(0)]), (topic, [part(7), part(0)])])
     order = answer("fetch", "responses[0].partitions[*].partition_index")
@@ -70,7 +71,7 @@ def test_the_unknown_comes_last(case):
     where=among(13, 17),
 )
 def test_unknown_partitions_of_a_topic_id_are_refused(case):
-    """A partition that a topic named by id does not have answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """Fetch of an unknown partition by topic id answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -91,7 +92,7 @@ def test_unknown_partitions_of_a_topic_id_are_refused(case):
     where=among(13, 15, 17, 18),
 )
 def test_unknown_topic_ids_are_refused(case):
-    """A topic id that no topic has, and the id of zeros, answer UNKNOWN_TOPIC_ID."""
+    """Fetch of an unknown topic id or of the zero id answers UNKNOWN_TOPIC_ID."""
     unknown = question(case.version, [(b"\x17" * 16, [part()])])
     zero = question(case.version, [(bytes(16), [part()])])
     verdict = case.judge(
@@ -114,7 +115,9 @@ def test_unknown_topic_ids_are_refused(case):
     where=among(9, 11, 12, 16, 18),
 )
 def test_wrong_leader_epochs_are_fenced(case):
-    """From version 9 a leader epoch that is not yet known is refused, the current one served."""
+    """From version 9 on Fetch with a later leader epoch answers UNKNOWN_LEADER_EPOCH; with the
+    current one, or none, it succeeds.
+    """
     topic = case.topic()
 
     def asked(name, epoch):
@@ -145,7 +148,9 @@ def test_wrong_leader_epochs_are_fenced(case):
     where=among(10, 12, 17),
 )
 def test_negative_leader_epochs_were_fenced(case):
-    """A leader epoch below -1 is an older epoch on 2.2, and no epoch at all from 2.8 on."""
+    """Fetch with a leader epoch below -1 answers FENCED_LEADER_EPOCH in 2.2 and succeeds from 2.8
+    on.
+    """
     topic = case.topic()
     code = f"{PARTS}[0].error_code"
     verdict = case.judge(
@@ -169,7 +174,9 @@ def test_negative_leader_epochs_were_fenced(case):
     where=among(12, 13, 17),
 )
 def test_a_log_that_left_the_leader_is_told_where(case):
-    """A reader whose last epoch ended earlier on the leader is told where, instead of records."""
+    """Fetch with a last fetched epoch that ended earlier on the leader answers diverging_epoch and
+    no records.
+    """
     topic = case.topic()
     ahead = question(case.version, [(topic, [part(0, 9, last_fetched_epoch=0)])])
     alike = question(case.version, [(topic, [part(0, 1, last_fetched_epoch=0)])])
@@ -197,7 +204,7 @@ def test_a_log_that_left_the_leader_is_told_where(case):
     where=among(4, 10),
 )
 def test_unknown_isolation_levels_close_the_connection(case):
-    """Until 2.2 an isolation level that does not exist closes the connection."""
+    """Up to 2.2 a Fetch with an unknown isolation level closes the connection."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], isolation_level=2)
     verdict = case.judge(
@@ -218,7 +225,7 @@ def test_unknown_isolation_levels_close_the_connection(case):
     where=among(0, 4, 12),
 )
 def test_strangers_are_no_followers(case):
-    """A fetch with the id of a broker that does not follow the partition gets no records."""
+    """A Fetch with the id of a broker that has no replica of the partition gets no records."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], replica_id=77)
     verdict = case.judge(

@@ -1,7 +1,7 @@
-"""What a reader may see of open transactions: read_committed ends before the first of them.
+"""Isolation levels: a read_committed Fetch ends before the first open transaction.
 
-A transaction is opened here by a transactional batch alone, as releases before 3.6 let a producer
-do; since KIP-890 a coordinator must know of it first. So these claims end with 2.8, and
+A transactional batch alone opens a transaction here, as releases before 3.6 allow; since KIP-890
+the partition must be added at the coordinator first. So these claims end with 2.8, and
 suites/transactions makes them of every release.
 
 Sources: KIP-98, Log.fetchUpperBound at 2.2.1; clauses FETCH-03, META-01.
@@ -46,7 +46,9 @@ def an_open_transaction(case, topic):
     where=among(4, 6, 10, 12),
 )
 def test_read_committed_stops_at_the_last_stable_offset(case):
-    """read_committed ends before the first open transaction; read_uncommitted reads on."""
+    """A read_committed Fetch ends at the last stable offset, before the first open transaction;
+    read_uncommitted reads on.
+    """
     topic = case.topic()
     verdict = case.judge(
         an_open_transaction(case, topic),
@@ -78,7 +80,9 @@ def test_read_committed_stops_at_the_last_stable_offset(case):
     where=among(4, 12, 17),
 )
 def test_a_committed_log_is_the_same_for_both_isolations(case):
-    """Without transactions the last stable offset is the high watermark and nothing is aborted."""
+    """Without transactions the last stable offset is the high watermark and no transaction is
+    listed as aborted.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO)),

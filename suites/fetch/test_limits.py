@@ -1,4 +1,4 @@
-"""How much a fetch carries: the first batch whole, then what the limits leave, in request order.
+"""Size limits of a Fetch: the first batch comes whole, then limits are spent in request order.
 
 Sources: KIP-74 (whole first batch, order), ReplicaManager.readFromLocalLog at 2.2.1, Log.read;
 clauses FETCH-12, FETCH-14; observed on all five releases.
@@ -37,7 +37,9 @@ def bytes_of(index: int) -> str:
     where=among(3, 4, 12, 17),
 )
 def test_the_first_batch_comes_whole(case):
-    """From version 3 the first batch comes whole, however small the limits are."""
+    """From version 3 on Fetch answers the first batch whole, even above max_bytes and
+    partition_max_bytes.
+    """
     topic = case.topic()
     of_answer = question(case.version, [(topic, [part()])], max_bytes=1)
     of_partition = question(case.version, [(topic, [part(partition_max_bytes=1)])])
@@ -63,7 +65,9 @@ def test_the_first_batch_comes_whole(case):
     where=among(0, 2),
 )
 def test_before_version_3_a_large_batch_is_cut(case):
-    """Before version 3 a partition's limit below its first batch leaves no whole message."""
+    """Before version 3 a Fetch with partition_max_bytes below its first message answers no whole
+    message.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO)),
@@ -85,7 +89,7 @@ def test_before_version_3_a_large_batch_is_cut(case):
     where=among(4, 12, 17),
 )
 def test_a_partition_limit_ends_its_records(case):
-    """A partition's records end at its limit, in the midst of a batch if it falls there."""
+    """Fetch cuts a partition's records at partition_max_bytes, even in the middle of a batch."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
@@ -109,7 +113,9 @@ def test_a_partition_limit_ends_its_records(case):
     where=among(4, 12, 17),
 )
 def test_later_partitions_get_what_is_left(case):
-    """The answer's limit is spent in request order; who comes too late gets nothing, no error."""
+    """Fetch spends max_bytes in request order; a partition beyond it gets no
+    records and no error.
+    """
     topic = case.topic()
     limit = 2 * SIZE
     there = question(case.version, [(topic, [part(0), part(1)])], max_bytes=limit)
@@ -144,7 +150,9 @@ def test_later_partitions_get_what_is_left(case):
     where=among(4, 12, 17),
 )
 def test_empty_partitions_leave_the_first_batch_to_others(case):
-    """The first partition that has records gives a batch whole, not the first named."""
+    """The first partition with records answers its first batch whole, even if empty partitions
+    precede it.
+    """
     topic = case.topic()
     asked = question(case.version, [(topic, [part(0), part(1), part(2)])], max_bytes=1)
     verdict = case.judge(

@@ -1,4 +1,4 @@
-"""Where a fetch begins: at the batch that holds its offset, at the end, or nowhere.
+"""Fetch offsets: from the batch that contains the offset, at the log end, or out of range.
 
 Sources: Log.read and ReplicaManager.readFromLog at 2.2.1, KafkaApis.handleFetchRequest at 3.9;
 clauses FETCH-01, FETCH-13, FETCH-15, FETCH-23; observed on all five releases.
@@ -21,7 +21,7 @@ OUTSIDE = {"above": 4, "far above": 2**62, "below": -1, "far below": -(2**63)}
     versions=every("Fetch"),
 )
 def test_records_begin_at_the_offset_asked_for(case):
-    """Fetch from the start of a batch answers that batch, all later ones and the log's end."""
+    """Fetch from the start of a batch answers that batch, all later ones and the high watermark."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
@@ -46,7 +46,7 @@ def test_records_begin_at_the_offset_asked_for(case):
     where=among(4, 12, 17),
 )
 def test_begins_with_the_batch_that_holds_the_offset(case):
-    """Fetch from the middle of a batch answers the whole batch, its earlier records included."""
+    """Fetch from the middle of a batch answers the whole batch, including its earlier records."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE, TWO, THREE, compression=case.compression), batch(ONE)),
@@ -65,7 +65,7 @@ def test_begins_with_the_batch_that_holds_the_offset(case):
     where=among(4, 12, 17),
 )
 def test_the_last_batch_holds_its_offsets(case):
-    """Fetch from inside the last batch of the log answers that batch, also for its last record."""
+    """Fetch from inside the log's last batch answers that batch, even from its last record."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(ONE, TWO, THREE)),
@@ -113,7 +113,7 @@ def test_nothing_stands_at_the_end_of_the_log(case):
     where=among(0, 4, 12, 17),
 )
 def test_offsets_outside_the_log_are_out_of_range(case):
-    """Fetch below the log start or above the end answers OFFSET_OUT_OF_RANGE, no records."""
+    """Fetch below the log start offset or above the log end answers OFFSET_OUT_OF_RANGE."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE, TWO, THREE)),
@@ -137,7 +137,9 @@ def test_offsets_outside_the_log_are_out_of_range(case):
     where=among(0, 4, 12, 17),
 )
 def test_deleted_records_are_out_of_range(case):
-    """After DeleteRecords a fetch below its offset is out of range, one from it is served."""
+    """After DeleteRecords a Fetch below the new log start offset answers OFFSET_OUT_OF_RANGE; one
+    from it succeeds.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
@@ -161,7 +163,7 @@ def test_deleted_records_are_out_of_range(case):
     where=among(5, 12, 18),
 )
 def test_answers_say_where_the_log_starts(case):
-    """From version 5 an answer carries the log start offset, which DeleteRecords moves."""
+    """From version 5 on Fetch answers the log start offset, which DeleteRecords moves."""
     topic = case.topic()
     start = f"{PARTITION}.log_start_offset"
     verdict = case.judge(

@@ -1,7 +1,8 @@
-"""Old consumers get old formats: messages of format 0 and 1 from batches of format 2.
+"""Down-conversion: old Fetch versions get message formats 0 and 1 from batches of format 2.
+
+Kafka 4.x serves no version that needs it.
 
 Sources: KIP-283, KafkaApis.convertRecords and RecordsUtil.downConvert at 2.2.1; clause FETCH-18.
-Kafka 4.x has no version that needs it.
 """
 
 from touchstone.harness.claim import claim, range_
@@ -20,7 +21,7 @@ MAGIC = {0: 0, 1: 0, 2: 1, 3: 1}
     versions=range_("Fetch", 0, 3),
 )
 def test_old_versions_get_old_formats(case):
-    """Versions 0 and 1 get messages of format 0, versions 2 and 3 of format 1."""
+    """Fetch versions 0 and 1 answer messages of format 0, versions 2 and 3 of format 1."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
@@ -42,7 +43,7 @@ def test_old_versions_get_old_formats(case):
     where=lambda row: row["version"] in (0, 3),
 )
 def test_conversion_drops_what_lies_before_the_offset(case):
-    """A converted batch begins with the record asked for, not with the start of its batch."""
+    """A down-converted batch begins with the requested record instead of the batch's first."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE, TWO, THREE)),
@@ -60,7 +61,7 @@ def test_conversion_drops_what_lies_before_the_offset(case):
     where=lambda row: row["version"] in (1, 2),
 )
 def test_conversion_loses_headers_and_keeps_keys(case):
-    """Conversion keeps keys, null values and, in format 1, timestamps; headers are lost."""
+    """Down-conversion keeps keys and null values and drops headers."""
     topic = case.topic()
     rows = [
         {"key": b"key", "value": ONE, "headers": [("h", b"1"), ("h", None)]},
@@ -86,7 +87,9 @@ def test_conversion_loses_headers_and_keeps_keys(case):
     where=lambda row: row["version"] in (0, 3, 4),
 )
 def test_conversion_can_be_forbidden(case):
-    """A topic that forbids conversion answers UNSUPPORTED_VERSION to versions that need it."""
+    """With message.downconversion.enable=false Fetch versions below 4 answer
+    UNSUPPORTED_VERSION.
+    """
     topic = case.topic()
     old = case.version < 4
     verdict = case.judge(
@@ -108,7 +111,9 @@ def test_conversion_can_be_forbidden(case):
     where=lambda row: row["version"] in (0, 4, 9, 10),
 )
 def test_zstd_needs_version_10(case):
-    """A topic with zstd as its codec refuses versions before 10, until 4.x serves them too."""
+    """With compression.type=zstd Fetch versions below 10 answer UNSUPPORTED_COMPRESSION_TYPE; 4.x
+    serves them.
+    """
     topic = case.topic()
     code = answer("fetch", "responses[0].partitions[0].error_code")
     refused = UNSUPPORTED_COMPRESSION_TYPE if case.version < 10 else NONE

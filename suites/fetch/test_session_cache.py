@@ -1,4 +1,4 @@
-"""How many fetch sessions a broker keeps, and whose place a newcomer takes when there is no room.
+"""The fetch session cache: its slots, and whose session is evicted when it is full.
 
 A shape of its own has a cache of few slots, so every case closes the sessions it has opened. Since
 3.7 the cache has eight parts of equal size and a session belongs to one by chance (KAFKA-9401), so
@@ -55,7 +55,7 @@ def closes(case, *names):
     config={SLOTS: 0},
 )
 def test_without_slots_there_are_no_sessions(case):
-    """A broker that keeps no session answers a full fetch in full, with session id 0."""
+    """Without session cache slots a full Fetch is answered in full, with session id 0."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE)),
@@ -79,7 +79,7 @@ def test_without_slots_there_are_no_sessions(case):
     config={SLOTS: 7},
 )
 def test_fewer_slots_than_parts_are_none(case):
-    """Slots are dealt to eight caches in whole numbers: seven of them keep no session at all."""
+    """Fewer slots than the cache's eight parts are no slots: seven of them keep no session."""
     topic = case.topic()
     names = [f"full {index}" for index in range(8)]
     verdict = case.judge(
@@ -99,7 +99,9 @@ def test_fewer_slots_than_parts_are_none(case):
     **CACHED,
 )
 def test_a_full_cache_opens_no_session(case):
-    """A consumer that finds the cache full gets no session, until another one is closed."""
+    """A consumer gets session id 0 while the session cache is full, and a session once another is
+    closed.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -126,7 +128,7 @@ def test_a_full_cache_opens_no_session(case):
     **CACHED,
 )
 def test_followers_take_the_places_of_consumers(case):
-    """A follower that finds the cache full takes the place of the consumer with least to fetch."""
+    """In a full session cache a follower evicts the consumer session with the fewest partitions."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, 2),
@@ -153,7 +155,7 @@ def test_followers_take_the_places_of_consumers(case):
     **CACHED,
 )
 def test_followers_leave_each_other_their_places(case):
-    """In a cache full of young sessions of followers neither a follower nor a consumer has room."""
+    """A session cache full of recent follower sessions admits neither a follower nor a consumer."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, 2),

@@ -1,4 +1,4 @@
-"""Fetch sessions that change: partitions come and go, sessions replace each other and end.
+"""Fetch sessions that change: partitions join and leave, sessions replace each other and end.
 
 Sources: KIP-227; FetchManager.newContext and IncrementalFetchContext at 2.2.1, 2.8.2 and 3.9;
 KIP-516 (topic ids in sessions); clauses FETCH-19, FETCH-20; observed on the four releases that have
@@ -51,7 +51,7 @@ def of_sessions(id, *evidence, **how):
 
 @of_sessions("fetch.a-full-fetch-replaces-the-session-it-names", "FETCH-20")
 def test_a_full_fetch_replaces_the_session_it_names(case):
-    """A full fetch that names a session ends it and opens another."""
+    """A full Fetch that names a session closes it and opens a new one."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -70,7 +70,7 @@ def test_a_full_fetch_replaces_the_session_it_names(case):
 
 @of_sessions("fetch.a-session-that-nobody-knows-may-be-replaced", "FETCH-20")
 def test_a_session_that_nobody_knows_may_be_replaced(case):
-    """A full fetch may name a session that is not there, and a last one may close it."""
+    """A full Fetch and a closing Fetch may name a session id that does not exist."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -87,7 +87,9 @@ def test_a_session_that_nobody_knows_may_be_replaced(case):
 
 @of_sessions("fetch.a-session-without-partitions-ends", "FETCH-19")
 def test_a_session_without_partitions_ends(case):
-    """A session whose last partition is forgotten is closed, and its next fetch finds none."""
+    """Forgetting the last partition of a session closes it: the next Fetch answers
+    FETCH_SESSION_ID_NOT_FOUND.
+    """
     topic = case.topic()
     forgotten = [over(topic, case) | {"partitions": [0]}]
     verdict = case.judge(
@@ -106,7 +108,9 @@ def test_a_session_without_partitions_ends(case):
 
 @of_sessions("fetch.a-session-takes-up-partitions", "FETCH-19")
 def test_a_session_takes_up_partitions(case):
-    """A partition that joins a session is told once, news or not, and then only its news."""
+    """A partition added to a session is answered once in any case, and then only when it has
+    changed.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, 2),
@@ -127,7 +131,7 @@ def test_a_session_takes_up_partitions(case):
 
 @of_sessions("fetch.sessions-belong-to-no-connection", "FETCH-19")
 def test_sessions_belong_to_no_connection(case):
-    """A session goes on over another connection."""
+    """A fetch session continues on another connection."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -141,7 +145,7 @@ def test_sessions_belong_to_no_connection(case):
 
 @of_sessions("fetch.a-moved-log-start-is-news", "FETCH-19", "FETCH-23")
 def test_a_moved_log_start_is_news(case):
-    """A session is told of a partition without new records when its log start has moved."""
+    """A session answers a partition without new records when its log start offset has moved."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -162,7 +166,9 @@ def test_a_moved_log_start_is_news(case):
 
 @of_sessions("fetch.a-session-repeats-errors-until-they-end", "FETCH-19", "FETCH-21")
 def test_a_session_repeats_errors_until_they_end(case):
-    """A partition that fails is told each time; when it has come to be, that is told once."""
+    """A session repeats a partition's error in each answer, and answers the partition once more
+    when the error ends.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -184,7 +190,7 @@ def test_a_session_repeats_errors_until_they_end(case):
 
 @of_sessions("fetch.served-partitions-go-to-the-back", "FETCH-19", "FETCH-14")
 def test_served_partitions_go_to_the_back(case):
-    """In a session partitions take turns: who was served stands behind the others next time."""
+    """In a session a partition that returned records moves behind the others for the next Fetch."""
     topic = case.topic()
     small = {"max_bytes": SIZE}
     verdict = case.judge(
@@ -206,7 +212,7 @@ def test_served_partitions_go_to_the_back(case):
 
 @of_sessions("fetch.incremental-fetches-wait-for-news", "FETCH-19", "FETCH-09")
 def test_incremental_fetches_wait_for_news(case):
-    """An incremental fetch waits like any other, and tells only of the partition with news."""
+    """An incremental Fetch waits for records and answers only the partition that has some."""
     topic = case.topic()
     body = question(
         case.version, [], session_id=SESSION, session_epoch=1, max_wait_ms=600_000, min_bytes=1
@@ -225,7 +231,7 @@ def test_incremental_fetches_wait_for_news(case):
 
 @of_sessions("fetch.negative-session-epochs-are-out-of-turn", "FETCH-20")
 def test_negative_session_epochs_are_out_of_turn(case):
-    """An epoch below -1 is out of turn, whatever came before."""
+    """A session epoch below -1 answers INVALID_FETCH_SESSION_EPOCH, and the session continues."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -247,7 +253,9 @@ def test_negative_session_epochs_are_out_of_turn(case):
     versions=only("Fetch", 13),
 )
 def test_a_session_keeps_to_names_or_ids(case):
-    """A session opened with topic names cannot go on with topic ids, and the other way round."""
+    """A session opened with topic names answers FETCH_SESSION_TOPIC_ID_ERROR to topic ids, and vice
+    versa.
+    """
     topic = case.topic()
     names, ids = (question(version, [(topic, [part()])], session_epoch=0) for version in (12, 13))
 

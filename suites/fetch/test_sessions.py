@@ -1,4 +1,4 @@
-"""Fetch sessions: what was asked for once need not be said again.
+"""Fetch sessions (KIP-227): full and incremental fetches, session ids and session epochs.
 
 Sources: KIP-227; FetchManager and FetchSession at 2.2.1 and 3.9; clauses FETCH-19, FETCH-20;
 observed on the four releases that have version 7.
@@ -36,7 +36,7 @@ def more(case, epoch, name, topics=(), **fields):
     where=VERSIONS,
 )
 def test_a_full_fetch_opens_a_session(case):
-    """A fetch with session epoch 0 opens a session; one with epoch -1 has none."""
+    """A Fetch with session epoch 0 opens a session; one with epoch -1 does not."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -60,7 +60,7 @@ def test_a_full_fetch_opens_a_session(case):
     where=VERSIONS,
 )
 def test_a_session_tells_only_what_is_new(case):
-    """An incremental fetch names no partition and is told only of those that have news."""
+    """An incremental Fetch answers only the partitions of its session that have changed."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, 2),
@@ -86,7 +86,9 @@ def test_a_session_tells_only_what_is_new(case):
     where=among(7, 12),
 )
 def test_a_session_remembers_offsets_and_forgets_partitions(case):
-    """A session takes over a new offset, and no longer tells of partitions it was to forget."""
+    """An incremental Fetch can change a partition's offset for the session and remove partitions
+    from it.
+    """
     topic = case.topic()
     forgotten = [{"topic": topic, "partitions": [1]}]
     verdict = case.judge(
@@ -113,7 +115,7 @@ def test_a_session_remembers_offsets_and_forgets_partitions(case):
     where=VERSIONS,
 )
 def test_unknown_sessions_are_not_found(case):
-    """A session id that is not there answers FETCH_SESSION_ID_NOT_FOUND and no partition."""
+    """An unknown session id answers FETCH_SESSION_ID_NOT_FOUND and no partition."""
     body = question(case.version, [], session_id=0, session_epoch=3)
     verdict = case.judge(
         Ask("Fetch", case.version, body, name="fetch"),
@@ -134,7 +136,7 @@ def test_unknown_sessions_are_not_found(case):
     where=VERSIONS,
 )
 def test_session_epochs_count_up(case):
-    """An epoch out of turn answers INVALID_FETCH_SESSION_EPOCH; the session goes on after it."""
+    """A session epoch out of order answers INVALID_FETCH_SESSION_EPOCH; the session continues."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -159,7 +161,9 @@ def test_session_epochs_count_up(case):
     where=VERSIONS,
 )
 def test_the_final_epoch_closes_a_session(case):
-    """Epoch -1 closes the session it names: the answer has no session, and it is not found."""
+    """Session epoch -1 closes the session: the answer has session id 0, and later fetches answer
+    FETCH_SESSION_ID_NOT_FOUND.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),

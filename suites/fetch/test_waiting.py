@@ -1,9 +1,9 @@
-"""When a fetch is answered: at once, when enough was appended, or when its time is up.
+"""When a Fetch is answered: at once, when enough bytes arrive, or after max_wait_ms.
 
-That an answer comes "at once" is tried without a watch: the request allows a minute, and is sent as
-a frame of which the driver does not know that, so an answer which only comes when the time is up
-misses the step's deadline. A fetch that waits for an append allows ten minutes, longer than any
-step is looked at, so that only the append can complete it.
+"At once" is tested without a clock: the request allows a minute, and is sent as a raw frame whose
+wait the driver does not know, so an answer that comes only after the wait misses the step's
+deadline. A Fetch that waits for an append allows ten minutes, longer than any step is observed, so
+that only the append can complete it.
 
 Sources: ReplicaManager.fetchMessages and DelayedFetch at 2.2.1; clauses FETCH-04 to FETCH-09.
 """
@@ -28,7 +28,7 @@ VERSIONS = among(0, 4, 12, 17)
     where=VERSIONS,
 )
 def test_without_a_wait_is_answered_at_once(case):
-    """Fetch with no time to wait is answered at once, however few bytes there are."""
+    """Fetch with max_wait_ms=0 is answered at once, however few bytes there are."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE)),
@@ -46,7 +46,7 @@ def test_without_a_wait_is_answered_at_once(case):
     where=VERSIONS,
 )
 def test_enough_bytes_are_answered_at_once(case):
-    """Fetch is answered at once when the bytes that are there reach its minimum."""
+    """Fetch is answered at once when min_bytes are available."""
     topic = case.topic()
     body = question(
         case.version,
@@ -70,7 +70,7 @@ def test_enough_bytes_are_answered_at_once(case):
     where=among(0, 4, 12, 17),
 )
 def test_a_minimum_of_nothing_is_answered_at_once(case):
-    """Fetch with a minimum of 0 bytes is answered at once, even with nothing."""
+    """Fetch with min_bytes=0 is answered at once, even without records."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], max_wait_ms=MINUTE_MS, min_bytes=0)
     verdict = case.judge(
@@ -89,7 +89,9 @@ def test_a_minimum_of_nothing_is_answered_at_once(case):
     where=VERSIONS,
 )
 def test_a_failed_partition_is_answered_at_once(case):
-    """Fetch is answered at once when a partition fails, with the others' data beside it."""
+    """Fetch is answered at once when a partition fails, with the records of the
+    other partitions.
+    """
     topic = case.topic()
     body = question(
         case.version,
@@ -119,7 +121,7 @@ def test_a_failed_partition_is_answered_at_once(case):
     where=VERSIONS,
 )
 def test_of_no_partition_is_answered_at_once(case):
-    """Fetch that names no partition is answered at once."""
+    """Fetch without partitions is answered at once."""
     body = question(case.version, [], max_wait_ms=MINUTE_MS)
     verdict = case.judge(
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
@@ -136,7 +138,7 @@ def test_of_no_partition_is_answered_at_once(case):
     where=among(0, 4, 12, 17),
 )
 def test_waits_for_an_append(case):
-    """Fetch at the log end waits, and an append on another connection completes it."""
+    """Fetch at the log end waits until an append on another connection completes it."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], max_wait_ms=AGES_MS)
     verdict = case.judge(
@@ -162,7 +164,7 @@ def test_waits_for_an_append(case):
     where=among(4, 12, 17),
 )
 def test_waits_until_there_are_enough_bytes(case):
-    """A waiting fetch is not completed by an append that leaves it below its minimum."""
+    """An append that leaves a waiting Fetch below min_bytes does not complete it."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], max_wait_ms=AGES_MS, min_bytes=2 * SIZE)
     verdict = case.judge(
@@ -185,7 +187,7 @@ def test_waits_until_there_are_enough_bytes(case):
     where=among(0, 4, 12, 17),
 )
 def test_answers_with_what_there_is_when_time_is_up(case):
-    """Fetch that waited for too few bytes answers with what is there when its time is up."""
+    """Fetch with fewer than min_bytes available answers them after max_wait_ms."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE)),
@@ -206,7 +208,7 @@ def test_answers_with_what_there_is_when_time_is_up(case):
     where=among(4, 12, 17),
 )
 def test_bytes_beyond_a_partition_limit_do_not_count(case):
-    """A waiting fetch counts each partition's bytes only up to that partition's own limit."""
+    """A waiting Fetch counts each partition's bytes only up to partition_max_bytes."""
     topic = case.topic()
     body = question(
         case.version,
