@@ -8,6 +8,7 @@ claim (see `grades`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
@@ -112,8 +113,9 @@ Name = Callable[[Any], Any]
 def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, Any, Any]]:
     """Element by element: by their identity where they have one, else by their place.
 
-    Paths count as the oracle does; what only the target has comes after. Another order of the same
-    elements is a difference of its own, at the array's path.
+    The second element of one name belongs to the other side's second: a topic that is asked about
+    twice is answered twice. Paths count as the oracle does; what only the target has comes after.
+    Another order of the same elements is a difference of its own, at the array's path.
     """
     name = _identity(left, right)
     if name is None:
@@ -122,21 +124,33 @@ def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, 
             [side[index] if index < len(side) else MISSING for side in (left, right)]
             for index in range(longest)
         ]
-    else:
-        theirs = {name(element): element for element in right}
-        pairs = [[element, theirs.pop(name(element), MISSING)] for element in left]
-        pairs += [[MISSING, element] for element in theirs.values()]
+        return [d for i, pair in enumerate(pairs) for d in _values(*pair, (*path, i))]
+    ours, theirs = _numbered(left, name), _numbered(right, name)
+    orders = [
+        [one[0] for one in side if one in other] for side, other in ((ours, theirs), (theirs, ours))
+    ]
+    pairs = [[element, theirs.pop(one, MISSING)] for one, element in ours.items()]
+    pairs += [[MISSING, element] for element in theirs.values()]
     found = [d for i, pair in enumerate(pairs) for d in _values(*pair, (*path, i))]
-    if name is not None:
-        orders = [[name(element) for element in side] for side in (left, right)]
-        kept = [[one for one in order if one in orders[1 - i]] for i, order in enumerate(orders)]
-        if kept[0] != kept[1]:
-            found.insert(0, (path, *kept))
+    return found if orders[0] == orders[1] else [(path, *orders), *found]
+
+
+def _numbered(elements: list[Any], name: Name) -> dict[tuple[Any, int], Any]:
+    """Each element by its name and how many of that name stand before it."""
+    met: Counter[Any] = Counter()
+    found = {}
+    for element in elements:
+        one = name(element)
+        found[one, met[one]] = element
+        met[one] += 1
     return found
 
 
 def _identity(left: list[Any], right: list[Any]) -> Name | None:
-    """What tells the elements of two arrays apart; None: their place must do."""
+    """What tells the elements of two arrays apart; None: their place must do.
+
+    Where nothing does because a name stands twice, it is the name that tells most of them apart.
+    """
     for word in IDENTITIES:
         if all(_tells_apart(side, itemgetter(word)) for side in (left, right)):
             return itemgetter(word)
@@ -145,7 +159,17 @@ def _identity(left: list[Any], right: list[Any]) -> Name | None:
             common = {name(one) for one in left} & {name(one) for one in right}
             if common:
                 return name
-    return None
+    names = [itemgetter(word) for word in IDENTITIES]
+    count, index = max((_names(left, right, name), -at) for at, name in enumerate(names))
+    return names[-index] if count else None
+
+
+def _names(left: list[Any], right: list[Any], name: Name) -> int:
+    """How many elements this name tells apart; 0 where an element has no such name."""
+    try:
+        return len({name(element) for element in (*left, *right)})
+    except (KeyError, TypeError):
+        return 0
 
 
 def _itself(element: Any) -> Any:

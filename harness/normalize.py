@@ -237,7 +237,7 @@ def _field(value: Any, api: str, at: str, symbols: Symbols) -> Any:
             return sorted(_field(inner, api, at, symbols) for inner in value)
         by_name = sorted(value, key=lambda element: _known_words(element, keys, symbols))
         elements = [_field(inner, api, at, symbols) for inner in by_name]
-        ordered = sorted(elements, key=lambda element: _sort_key(element, keys))
+        ordered = sorted(elements, key=lambda one: (_sort_key(one, keys), str(one)))
         symbols.used["order"] += by_name != value or ordered != elements
         return ordered
     if isinstance(value, str | bytes) and value:

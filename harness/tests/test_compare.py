@@ -50,10 +50,44 @@ def test_another_order_is_one_difference():
     ]
 
 
-def test_elements_without_identity_are_compared_by_place():
+def test_one_of_two_elements_of_one_name_that_is_missing_is_one_difference():
     twice = [TABLE[0], TABLE[0]]
     assert places(versions(twice), versions([TABLE[0]])) == [
         ("asked", "api_keys[1]", TABLE[0], MISSING)
+    ]
+
+
+def test_a_topic_that_is_named_twice_does_not_move_the_others():
+    def listed(*topics):
+        rows = [{"name": name, "partitions": [partition(code)]} for name, code in topics]
+        return conversation(("asked", "ListOffsets", 1, {}, {"topics": rows}))
+
+    def partition(code):
+        return {"partition_index": 0, "error_code": code, "timestamp": -1, "offset": 0}
+
+    kafkas = listed(("a", 0), ("b", 3), ("b", 42), ("c", 0))
+    assert places(kafkas, listed(("b", 3), ("b", 42), ("c", 0))) == [
+        ("asked", "topics[0]", {"name": "a", "partitions": [partition(0)]}, MISSING)
+    ]
+    assert places(kafkas, listed(("a", 0), ("b", 3), ("b", 3), ("c", 0))) == [
+        ("asked", "topics[2].partitions[0].error_code", 42, 3)
+    ]
+    # Topics come out of a hash map, and so may two of one name.
+    assert places(kafkas, listed(("b", 42), ("a", 0), ("b", 3), ("c", 0))) == []
+
+
+def test_elements_that_have_no_name_at_all_are_compared_by_place():
+    def produced(*indexes):
+        rows = [{"batch_index": one, "batch_index_error_message": None} for one in indexes]
+        part = {"index": 0, "error_code": 87, "base_offset": -1, "log_append_time_ms": -1,
+                "log_start_offset": -1, "record_errors": rows, "error_message": None}  # fmt: skip
+        topics = [{"name": "t", "partition_responses": [part]}]
+        return conversation(("asked", "Produce", 8, {}, {"responses": topics}))
+
+    where = "responses[0].partition_responses[0].record_errors"
+    assert places(produced(1, 2), produced(2)) == [
+        ("asked", f"{where}[0].batch_index", 1, 2),
+        ("asked", f"{where}[1]", {"batch_index": 2, "batch_index_error_message": None}, MISSING),
     ]
 
 
