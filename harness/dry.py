@@ -24,6 +24,7 @@ FORBIDS_CREATION = 4  # the first version of Metadata that can forbid auto-creat
 _KEYS = ("group_id", "groups", "group_ids", "groups_names", "transactional_id")
 OF_GROUPS = ("AddOffsetsToTxn", "Heartbeat", "OffsetCommit", "OffsetDelete", "OffsetFetch",
              "TxnOffsetCommit")  # fmt: skip
+OF_TRANSACTIONS = ("AddPartitionsToTxn", "DescribeTransactions", "EndTxn")
 # What these change is everybody's: features, brokers' registrations, voters.
 EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftVoter",
               "LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown")  # fmt: skip
@@ -94,6 +95,14 @@ def alone(scenario: Scenario) -> bool:
 def uses_groups(scenario: Scenario) -> bool:
     """Whether it asks about groups of consumers."""
     return any("Group" in api or api in OF_GROUPS for api in _apis(scenario))
+
+
+def asks_coordinators(scenario: Scenario) -> bool:
+    """Whether it asks about groups or transactions, of which one broker of several knows."""
+    requests = [step for step in map(asked, scenario.steps) if isinstance(step, Ask | Send)]
+    return uses_groups(scenario) or any(
+        step.api in OF_TRANSACTIONS or step.body.get("transactional_id") for step in requests
+    )
 
 
 def deletes_topics(scenario: Scenario) -> bool:

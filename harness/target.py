@@ -116,7 +116,8 @@ class Endpoint:
     are empty where the harness gave the brokers their numbers itself. `settings` are those in
     force, of a cluster that did not get the shape's; None where it did. `internal` says of an
     internal topic how many partitions it has and which of them is the scenario's partition 0,
-    where the cluster did not get the shape's settings.
+    where the cluster did not get the shape's settings; below 0 where the broker that is to lead it
+    leads none.
     """
 
     bootstrap: tuple[Address, ...]
@@ -128,6 +129,11 @@ class Endpoint:
     settings: Mapping[str, Setting] | None = None
     internal: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     started: float | None = None  # by time.monotonic(), of a cluster that a target file starts
+
+    @property
+    def coordinates_nothing(self) -> bool:
+        """Whether the broker that claims expect to coordinate does not."""
+        return any(place < 0 for _, place in self.internal.values())
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bootstrap", tuple(self.bootstrap))

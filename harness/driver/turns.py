@@ -194,6 +194,8 @@ class Turns:
         _capable(case.claim, endpoint, self._offered)
         if len(endpoint.ids) > scenario.brokers and dry.fixed_in_place(scenario):
             raise OutOfScope("what the claim is about may live on any of the target's brokers")
+        if endpoint.coordinates_nothing and dry.asks_coordinators(scenario):
+            raise OutOfScope("the broker that would coordinate leads no partition for it")
         fit = self._fit(case.claim, scenario, endpoint)
         if fit.settable and not alone:
             return None

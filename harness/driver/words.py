@@ -27,7 +27,7 @@ class Words:
         self._names = Translation(
             nodes=endpoint.ids,
             racks=_racks(scenario, endpoint),
-            partitions={topic: home for topic, (_, home) in endpoint.internal.items() if home},
+            partitions={topic: home for topic, (_, home) in endpoint.internal.items() if home > 0},
             alone=scenario.brokers == 1 and len(endpoint.ids) > 1,
         )
         self._placement = Placement(endpoint.ids[0]) if self._names.alone else None
@@ -69,7 +69,7 @@ def _questions(scenario: Scenario) -> list[tuple[str, Any]]:
 
 def names_accepted(endpoint: Endpoint) -> Callable[[str], bool] | None:
     """Whether a group or transactional id belongs to the case's partitions; None: any does."""
-    homes = [(count, home) for count, home in endpoint.internal.values() if count > 1]
+    homes = [(count, max(0, home)) for count, home in endpoint.internal.values() if count > 1]
     if not homes:
         return None
 

@@ -82,7 +82,7 @@ class DescribedTarget:
                 raise Unavailable(reason)
             wanted = self._startable(self.described.start, shape)
             running = self._clusters.pop(wanted, None)
-            if running is not None and (running.cluster.broken() or running.moved()):
+            if running is not None and (running.cluster.broken() or running.moved(shape)):
                 running.cluster.close()
                 running = None
             if running is None:
@@ -203,7 +203,9 @@ class DescribedTarget:
             cluster = DescribedCluster(self.described, wanted, self._cache)
             try:
                 cluster.start()
-                return _Running(cluster, self._seen(cluster.addresses))
+                external = self._seen(cluster.addresses)
+                external.make_internal_topics(wanted, wanted.settings)
+                return _Running(cluster, external)
             except StartFailed as failed:
                 cluster.close(keep_logs=True)
                 taken = any(word in str(failed) for word in PORT_TAKEN)
@@ -250,7 +252,7 @@ class _Running:
             self._endpoints[shape] = self._made(shape, described)
         return self._endpoints[shape]
 
-    def moved(self) -> bool:
+    def moved(self, shape: Shape) -> bool:
         """Whether faults have taken from a broker all that it was promised to coordinate. What else
         they moved is looked up again.
         """
@@ -259,7 +261,7 @@ class _Running:
             return False
         self.cluster.harmed = False
         self._endpoints.clear()
-        return self.external.coordinates_no_more()
+        return self.external.coordinates_no_more(shape)
 
     def _made(self, shape: Shape, described: dict[str, Setting]) -> Endpoint:
         found = self.external.start(shape)

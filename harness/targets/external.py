@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from touchstone.harness import advertised, profiles
 from touchstone.harness.target import (
@@ -95,12 +95,23 @@ class ExternalTarget:
         if shape.brokers != len(ids):
             reason = f"{shape.brokers} brokers are wanted, {self.name} has {len(ids)}"
             raise OutOfScope(profiles.for_brokers(shape, reason))
-        first = self._elected(sight)
-        if first is not None:
-            ordered = (first, *(node for node in ids if node != first))
+        for ordered in self._orders(sight, ids):
             if not shape.racks or _alike(shape.racks, [sight.racks.get(node) for node in ordered]):
                 return ordered
         return tuple(ids)
+
+    def _orders(self, sight: probe.Sight, ids: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Orders of several brokers, the best first: before KRaft the controller is the first, and
+        the second one that coordinates. Under KRaft brokers keep the order of their ids, in which
+        they list one another.
+        """
+        first = self._elected(sight)
+        if first is None:
+            return
+        rest = [node for node in ids if node != first]
+        seconds = [node for node in rest if self._coordinates(node)]
+        for second in (*seconds, rest[0]):
+            yield (first, second, *(node for node in rest if node != second))
 
     def _elected(self, sight: probe.Sight) -> int | None:
         """The controller before KRaft, where other brokers refuse what only it can do: the first
@@ -157,7 +168,7 @@ class ExternalTarget:
         return facts.alter(self.addresses[0], "", changes, self.advertised(), SECONDS)
 
     def _internal_topics(self, leader: int) -> dict[str, tuple[int, int]]:
-        """How many partitions internal topics have, and one that this broker leads.
+        """How many partitions internal topics have, and one that this broker leads, or NOWHERE.
 
         Claims about several brokers leave the first alone: the second coordinates, as where the
         harness has made the internal topics itself.
@@ -168,27 +179,52 @@ class ExternalTarget:
                 self._internal[leader] = facts.internal_topics(
                     self.addresses[0], leader, self.advertised(), SECONDS
                 )
-        found = self._internal[leader].items()
-        return {topic: (count, max(0, place)) for topic, (count, place) in found}
+        return self._internal[leader]
 
-    def coordinates_no_more(self) -> bool:
-        """Look again who leads internal topics, after brokers were harmed; whether a broker leads
-        none of them that cases were promised as coordinator.
+    def _coordinates(self, node: int) -> bool:
+        """Whether it leads partitions of the internal topics, if there are any."""
+        return all(place != facts.NOWHERE for _, place in self._internal_topics(node).values())
+
+    def coordinates_no_more(self, shape: Shape) -> bool:
+        """Look again who leads internal topics, after brokers were harmed; whether the broker that
+        cases of this shape are promised as coordinator leads none, and cannot be elected.
         """
-        before, self._internal = self._internal, {}
+        self._internal = {}
         with contextlib.suppress(probe.NotReady):
             sight = probe.metadata(self.addresses[0], SECONDS)
             if self._sight is None or sight.brokers.keys() == self._sight.brokers.keys():
                 self._sight = sight  # of another controller
-        lost = False
-        for leader, topics in before.items():
-            self._internal_topics(leader)
-            now = self._internal[leader]
-            lost |= any(
-                place != facts.NOWHERE == now.get(topic, (0, facts.NOWHERE))[1]
-                for topic, (_, place) in topics.items()
-            )
-        return lost
+        if self._sight is None:
+            return False
+        home = self._asked_for(shape)
+        if self._coordinates(home):
+            return False
+        counts = {topic: count for topic, (count, _) in self._internal[home].items()}
+        controller = self._sight.brokers.get(self._sight.controller, self.addresses[0])
+        facts.elect_preferred(controller, counts, self.advertised(), SECONDS)
+        self._internal = {}
+        return not self._coordinates(self._asked_for(shape))
+
+    def _asked_for(self, shape: Shape) -> int:
+        """The broker that coordinates what cases of this shape make."""
+        assert self._sight is not None
+        ids = self._ids(self._sight, shape)
+        return ids[0] if shape.brokers == 1 else ids[1]
+
+    def make_internal_topics(self, shape: Shape, settings: Mapping[str, str]) -> None:
+        """Of a new cluster that is ours: make the internal topics that its settings give a single
+        partition, which could be anywhere, on all brokers; the second leads, the first is last.
+        """
+        sight = self._look()
+        if sight is None or shape.brokers == 1:
+            return
+        elected = self._elected(sight)
+        first, *rest = sorted(sight.brokers, key=lambda node: (node != elected, node))
+        controller = sight.brokers.get(sight.controller, self.addresses[0])
+        for topic, count in facts.COUNTS.items():
+            if settings.get(count) == "1":
+                replicas = (*rest, first)
+                facts.make_internal_topic(controller, topic, replicas, self.advertised(), SECONDS)
 
     def advertised(self) -> Versions:
         if self._silence is not None:

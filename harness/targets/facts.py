@@ -7,8 +7,10 @@ judged all the same.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import gcd
 from typing import Any
 
 from touchstone.harness.driver.brokers import Question, pauses
@@ -19,6 +21,19 @@ from touchstone.reference_impl.wire.apis import by_name
 BROKER = 4  # of a config resource's kinds
 # internal topic -> the type of a key that FindCoordinator makes it for
 INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
+# What a cluster makes them with (GroupMetadataManager and TransactionLog at 1.0.2 to 4.3.1).
+_COMPACTED = {"cleanup.policy": "compact", "segment.bytes": "104857600"}
+CONFIGS: Mapping[str, Mapping[str, str]] = {
+    "__consumer_offsets": {**_COMPACTED, "compression.type": "producer"},
+    "__transaction_state": {
+        **_COMPACTED, "compression.type": "uncompressed",
+        "unclean.leader.election.enable": "false", "min.insync.replicas": "2",
+    },
+}  # fmt: skip
+COUNTS = {  # which setting says how many partitions they get
+    "__consumer_offsets": "offsets.topic.num.partitions",
+    "__transaction_state": "transaction.state.log.num.partitions",
+}
 NOWHERE = -1  # the partition that a broker leads which leads none
 NOT_AVAILABLE = 15  # COORDINATOR_NOT_AVAILABLE
 WAIT_S = 20.0  # for internal topics that are made when they are first asked for
@@ -43,7 +58,7 @@ def internal_topics(
     """Internal topic -> how many partitions it has and the first that the broker `home` leads, of
     those that exist once they are needed.
 
-    Where both topics are there it is one partition of both, so that a name may be either's key.
+    Where both topics are there, these partitions can hold one name, so that it may be either's key.
     """
     for kind in INTERNAL.values():
         _until_found(address, kind, offered, seconds)
@@ -82,10 +97,50 @@ def _tries(seconds: float) -> Iterator[None]:
 
 
 def _homes(found: dict[str, dict[int, int]], home: int | None) -> dict[str, tuple[int, int]]:
-    """The first partition that is led by this broker in every topic, or NOWHERE."""
-    led = [{part for part, node in leaders.items() if node == home} for leaders in found.values()]
-    common = set.intersection(*led) if led else set()
-    return {topic: (len(leaders), min(common, default=NOWHERE)) for topic, leaders in found.items()}
+    """The first partitions that this broker leads, one of each topic, which can be those of one
+    name; or NOWHERE.
+    """
+    counts = [len(leaders) for leaders in found.values()]
+    led = [
+        sorted(part for part, node in leaders.items() if node == home)
+        for leaders in found.values()
+    ]  # fmt: skip
+    nowhere = (NOWHERE,) * len(counts)
+    places = next((each for each in itertools.product(*led) if _agree(each, counts)), nowhere)
+    return dict(zip(found, zip(counts, places, strict=True), strict=True))
+
+
+def _agree(places: Sequence[int], counts: Sequence[int]) -> bool:
+    """Whether a hash can have all these remainders by these counts (the Chinese remainder theorem,
+    for every pair).
+    """
+    pairs = itertools.combinations(zip(places, counts, strict=True), 2)
+    return all((p - q) % gcd(n, m) == 0 for (p, n), (q, m) in pairs)
+
+
+def make_internal_topic(
+    address: Address, topic: str, replicas: Sequence[int], offered: Versions, seconds: float
+) -> None:
+    """Have an internal topic of one partition made on these brokers, the first of which leads."""
+    configs = [{"name": name, "value": value} for name, value in CONFIGS[topic].items()]
+    rows = [{"partition_index": 0, "broker_ids": list(replicas)}]
+    wanted = {
+        "name": topic, "num_partitions": -1, "replication_factor": -1, "assignments": rows,
+        "configs": configs,
+    }  # fmt: skip
+    body = {"topics": [wanted], "timeout_ms": int(seconds * 1000), "validate_only": False}
+    _asked(address, "CreateTopics", 4, body, offered, seconds)
+
+
+def elect_preferred(
+    address: Address, partitions: Mapping[str, int], offered: Versions, seconds: float
+) -> None:
+    """Have the first replicas of these topics lead again, of which each has so many partitions."""
+    rows = [
+        {"topic": topic, "partitions": list(range(count))} for topic, count in partitions.items()
+    ]
+    body = {"election_type": 0, "topic_partitions": rows, "timeout_ms": int(seconds * 1000)}
+    _asked(address, "ElectLeaders", 1, body, offered, seconds)
 
 
 def alter(

@@ -14,6 +14,7 @@ from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 
+LONG_S = 60.0  # for what happens at once, on any machine
 RANGES = [{"api_key": 18, "min_version": 0, "max_version": 3}]
 
 
@@ -142,23 +143,51 @@ def test_who_does_not_speak_kafka_is_a_target_all_the_same(name):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "lost"),
-    [(3, 3, False), (3, 0, False), (3, -1, True), (-1, -1, False), (-1, 2, False)],
+    ("before", "after", "elections", "lost"),
+    [(3, [3], 0, False), (3, [0], 0, False), (3, [-1, 3], 1, False), (3, [-1, -1], 1, True)],
 )
 def test_a_broker_that_led_coordinators_may_lead_none_after_faults(
-    monkeypatch, before, after, lost
+    monkeypatch, before, after, elections, lost
 ):
-    """Then its cluster is started anew: claims are promised that it coordinates."""
-    told = iter([before, after])
+    """Then it is elected; where that does not help its cluster is started anew: claims are promised
+    that it coordinates.
+    """
+    told, elected = iter([before, *after]), []
     monkeypatch.setattr(
         facts, "internal_topics", lambda *asked: {"__consumer_offsets": (50, next(told))}
+    )
+    monkeypatch.setattr(
+        facts, "elect_preferred", lambda address, counts, *asked: elected.append(counts)
     )
     with serve(brokers=3) as cluster:
         target = parse(",".join(cluster.bootstrap))
         shape = Shape(3)
-        assert target.start(shape).internal == {"__consumer_offsets": (50, max(before, 0))}
-        assert target.coordinates_no_more() is lost
-        assert target.start(shape).internal == {"__consumer_offsets": (50, max(after, 0))}
+        assert target.start(shape).internal == {"__consumer_offsets": (50, before)}
+        assert target.coordinates_no_more(shape) is lost
+        assert target.start(shape).internal == {"__consumer_offsets": (50, after[-1])}
+    assert elected == [{"__consumer_offsets": 50}] * elections
+
+
+def test_before_kraft_the_second_of_several_brokers_is_one_that_coordinates(monkeypatch):
+    """A topic of one partition is led by one broker; the controller is the first already."""
+    led = {0: -1, 1: 0}
+    monkeypatch.setattr(
+        facts, "internal_topics", lambda at, node, *asked: {"__consumer_offsets": (1, led[node])}
+    )
+    look = probe.metadata
+    monkeypatch.setattr(probe, "metadata", lambda *asked: replace(look(*asked), controller=2))
+    with serve(brokers=3, release="2.2") as cluster:
+        endpoint = parse(",".join(cluster.bootstrap)).start(Shape(3))
+    assert endpoint.ids == (2, 1, 0) and not endpoint.coordinates_nothing
+
+
+def test_internal_topics_of_one_partition_are_led_by_the_second_broker():
+    with serve(brokers=3, release="4.3") as cluster:
+        target = parse(",".join(cluster.bootstrap))
+        shape = Shape(3, (), dict.fromkeys(facts.COUNTS.values(), "1"))
+        target.make_internal_topics(shape, shape.settings)
+        made = facts.internal_topics(target.addresses[0], 1, target.advertised(), LONG_S)
+    assert made == {"__consumer_offsets": (1, 0), "__transaction_state": (1, 0)}
 
 
 @pytest.mark.parametrize(

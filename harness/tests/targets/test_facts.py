@@ -78,10 +78,24 @@ def internal(**bodies):
         return facts.internal_topics(server.address, 2, OFFERED, SECONDS)
 
 
-def test_the_home_is_the_first_partition_that_the_broker_leads_in_both():
-    told = topics(consumer_offsets=[1, 2, 2, 1], transaction_state=[2, 1, 2])
+@pytest.mark.parametrize(
+    ("consumer_offsets", "transaction_state", "places"),
+    [
+        ([1, 2, 2, 1], [2, 1, 2, 1], (2, 2)),  # a name has one hash
+        ([1, 2, 2, 1], [2], (1, 0)),  # which all hashes leave by one
+        ([1, 2, 2, 1], [2, 1], (2, 0)),  # an odd one would be in partition 1 of the second topic
+        ([1, 2, 2, 1], [2, 1, 2], (1, 0)),
+    ],
+)
+def test_the_homes_are_the_first_partitions_that_the_broker_leads_and_one_name_may_have(
+    consumer_offsets, transaction_state, places
+):
+    told = topics(consumer_offsets=consumer_offsets, transaction_state=transaction_state)
     found = internal(FindCoordinator=COORDINATED, Metadata=told)
-    assert found == {"__consumer_offsets": (4, 2), "__transaction_state": (3, 2)}
+    assert found == {
+        "__consumer_offsets": (len(consumer_offsets), places[0]),
+        "__transaction_state": (len(transaction_state), places[1]),
+    }
 
 
 def test_without_a_common_one_there_is_none():
