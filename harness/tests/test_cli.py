@@ -27,6 +27,7 @@ from touchstone.harness.tests.doctor import ended, golden, never_reached, step_w
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 from touchstone.harness.transcript import dumps, write
 from touchstone.plugin import OPTIONS
+from touchstone.reference_impl.io.server import serve
 
 SEEN = golden("2.8")
 CREATE = step_with(SEEN, "CreateTopics")
@@ -270,6 +271,13 @@ def test_smoke_passes_a_broker():
         done = run("smoke", "--target", word(server))
     assert done.exit_code == 0, done.output
     assert "can be judged" in done.output and "as Kafka 4.3 does" in done.output
+
+
+def test_smoke_names_every_broker_of_a_cluster():
+    with serve(brokers=3) as cluster:
+        done = run("smoke", "--target", cluster.bootstrap[0])
+    named = ", ".join(f"{node} at {address}" for node, address in enumerate(cluster.bootstrap))
+    assert f"it names its brokers: {named}\n" in done.output
 
 
 def test_smoke_tells_a_silent_port_from_a_closed_one(monkeypatch):
