@@ -22,7 +22,7 @@ from touchstone.harness.court import Court, convene
 from touchstone.harness.results import rows
 from touchstone.harness.shard import HARM
 from touchstone.harness.verdict import DIVERGES, Verdict
-from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
 DEADLINE_S = 5.0  # a broker of ours needs less, also where one of three has to be missed first
 ENOUGH = 6  # cases of one claim that differ: what a defect looks like in old and new versions

@@ -24,7 +24,7 @@ from touchstone.checkout import ROOT
 
 if TYPE_CHECKING:
     from touchstone.kafka_cluster import KafkaCluster
-    from touchstone.reference_impl.broker.fault_plan import BadRule, Plan, Rule
+    from touchstone.reference_impl.broker.faults.fault_plan import BadRule, Plan, Rule
     from touchstone.reference_impl.io.client import Client
     from touchstone.reference_impl.io.server import RunningCluster as Cluster
     from touchstone.reference_impl.io.server import serve
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["BadRule", "Client", "Cluster", "KafkaCluster", "Plan", "Rule", "serve"]
 
 _WHERE = {
-    "BadRule": ("reference_impl.broker.fault_plan", "BadRule"),
+    "BadRule": ("reference_impl.broker.faults.fault_plan", "BadRule"),
     "Client": ("reference_impl.io.client", "Client"),
     "Cluster": ("reference_impl.io.server", "RunningCluster"),
     "KafkaCluster": ("kafka_cluster", "KafkaCluster"),
-    "Plan": ("reference_impl.broker.fault_plan", "Plan"),
-    "Rule": ("reference_impl.broker.fault_plan", "Rule"),
+    "Plan": ("reference_impl.broker.faults.fault_plan", "Plan"),
+    "Rule": ("reference_impl.broker.faults.fault_plan", "Rule"),
     "serve": ("reference_impl.io.server", "serve"),
 }
 

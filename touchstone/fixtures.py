@@ -16,7 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from touchstone.kafka_cluster import KafkaCluster, Wanted
-    from touchstone.reference_impl.broker.fault_plan import Plan
+    from touchstone.reference_impl.broker.faults.fault_plan import Plan
 
 CLUSTER, MARK = "kafka_cluster", "kafka"
 ARGUMENTS = ("brokers", "racks", "release", "settings", "shared")

@@ -13,17 +13,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from touchstone.reference_impl.broker import config_values, controller, profiles
-from touchstone.reference_impl.broker.config_view import broker_definitions
-from touchstone.reference_impl.broker.controller import NewTopic
+from touchstone.reference_impl.broker.configs import config_values, profiles
+from touchstone.reference_impl.broker.configs.config_view import broker_definitions
+from touchstone.reference_impl.broker.control import topic_changes
+from touchstone.reference_impl.broker.control.topic_changes import NewTopic
 from touchstone.reference_impl.broker.personas.config_rows import RELEASES
 from touchstone.reference_impl.io.server import LIFE_SECONDS, serve
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.controller import Outcome
-    from touchstone.reference_impl.broker.fault_plan import Plan
+    from touchstone.reference_impl.broker.control.topic_changes import Outcome
+    from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.io.server import RunningCluster
 
 T = TypeVar("T")
@@ -161,7 +162,7 @@ class KafkaCluster:
         options = {"timeout": TIMEOUT_MS, "validate_only": False, "client": "touchstone"}
 
         def create(broker: Broker) -> list[Outcome]:
-            return controller.of(broker).create_topics(broker, [topic], **options)
+            return topic_changes.of(broker).create_topics(broker, [topic], **options)
 
         (outcome,) = self._control(create)
         if outcome.code:
@@ -180,7 +181,9 @@ class KafkaCluster:
 
         def delete(broker: Broker) -> list[Outcome]:
             rows = [(name, bytes(16))]
-            return controller.of(broker).delete_topics(broker, rows, timeout=TIMEOUT_MS, version=4)
+            return topic_changes.of(broker).delete_topics(
+                broker, rows, timeout=TIMEOUT_MS, version=4
+            )
 
         (outcome,) = self._control(delete)
         if outcome.code:

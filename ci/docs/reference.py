@@ -26,7 +26,7 @@ from touchstone.harness.__main__ import main as touchstone_command
 from touchstone.harness.results import rows
 from touchstone.harness.targets import target_file
 from touchstone.harness.targets.description import OF_A_SETTING, PLACEHOLDERS
-from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
 METAVARS = {  # click's words for a kind of value, and ours
     "INTEGER": "N", "INTEGER RANGE": "N", "FLOAT": "NUMBER", "DIRECTORY": "DIR", "PATH": "PATH",

@@ -15,8 +15,8 @@ import sys
 import click
 
 from touchstone.harness.cli import listed
-from touchstone.reference_impl.broker import profiles
-from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.broker.configs import profiles
+from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.cluster.znodes import RegistryError
 from touchstone.reference_impl.io.log_dir import LogDirError
 from touchstone.reference_impl.io.server import build

@@ -17,8 +17,8 @@ import click
 from click.core import ParameterSource
 
 from touchstone.harness.cli import listed
-from touchstone.reference_impl.broker.switches import SWITCHES
-from touchstone.reference_impl.sim.mischief import FAULTS
+from touchstone.reference_impl.broker.faults.switches import SWITCHES
+from touchstone.reference_impl.sim.fault_schedule import FAULTS
 from touchstone.reference_impl.sim.trial import Trial, trial
 from touchstone.reference_impl.sim.workloads import WORKLOADS
 

@@ -17,7 +17,7 @@ from touchstone.harness.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe
 from touchstone.harness.targets.ground import Grounds
 from touchstone.harness.targets.process import FIRST
-from touchstone.reference_impl.broker.switches import known
+from touchstone.reference_impl.broker.faults.switches import known
 from touchstone.reference_impl.io.server import RunningCluster, serve
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.detection import functions
-from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
 FINDINGS: dict[int, tuple[str, tuple[str, ...], str]] = {
     1: ("fetch at mid-batch offset skips the batch", ("fetch-skips-mid-batch",), ""),

@@ -20,7 +20,7 @@ from touchstone.harness.results import jsonl
 from touchstone.harness.results.run_folder import PAGE, SUMMARY
 from touchstone.harness.targets.liars import LIARS, LyingServer
 from touchstone.harness.tests.small_kafka import word
-from touchstone.reference_impl.broker.fault_plan import Rule
+from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.io.server import serve
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from touchstone import Client, KafkaCluster, Rule
 from touchstone.harness.cli import broker
 from touchstone.kafka_cluster import Wanted, WrongCluster
-from touchstone.reference_impl.broker import profiles
+from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.personas.config_rows import RELEASES
 
 pytest_plugins = ["pytester"]

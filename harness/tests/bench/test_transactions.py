@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.bench.transactions import transactions
-from touchstone.reference_impl.broker.fault_plan import Rule
+from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow

@@ -23,7 +23,7 @@ from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
 from touchstone.harness.driver.crowd import Crowd, Plan, consumers
 from touchstone.harness.driver.crowd.consumers import ISOLATIONS, poll, seek
-from touchstone.reference_impl.broker.fault_plan import Rule
+from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.client.metadata import refresh
 from touchstone.reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for
 from touchstone.reference_impl.io.client import Client

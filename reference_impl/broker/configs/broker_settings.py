@@ -1,0 +1,103 @@
+"""What may become of a broker's settings while it runs: the checks of KIP-226, in Kafka's order.
+
+First what cannot change at all, then what belongs to a listener, then whether each value means
+anything, then what belongs to one broker. Pools of threads may at most double or halve. A name that
+nobody knows is kept: it may belong to somebody's plug-in.
+
+Sources: DynamicBrokerConfig.validateConfigs, DynamicThreadPool at 2.2.1, 2.8.2, 3.9.2; every
+message observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.broker.configs import config_values, config_view
+from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+ALL = ""  # the name of all brokers together
+_FIXED = "Cannot update these configs dynamically"
+_OF_LISTENERS = (
+    "These security configs can be dynamically updated only per-listener using the listener prefix"
+)
+_OF_ONE = "Cannot update these configs at default cluster level, broker id must be specified"
+_ONE_BROKERS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+_POOLS = (
+    "background.threads",
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+)
+_CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+
+
+def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
+    """Whether `configs` may be all that is set for this broker (or ALL); ValueRefused if not."""
+    definitions = config_view.broker_definitions(broker.persona.release)
+    known = {key: definitions[key] for key in configs if key in definitions}
+    quirk = broker.persona.quirk
+    fixed = [key for key, definition in known.items() if not definition.dynamic]
+    _none_of(fixed, _FIXED, quirk("alter.sets-print-as"))
+    secret = [key for key in known if key.startswith(("ssl.keystore.", "ssl.truststore."))]
+    _none_of(secret, _OF_LISTENERS, quirk("alter.hash-sets-print-as"))
+    rules = _rules(broker)
+    for key, definition in known.items():
+        config_values.read(replace(definition, rule=rules.get(key)), configs[key])
+    if name == ALL:
+        own = [key for key in known if key in _ONE_BROKERS]
+        _none_of(own, _OF_ONE, quirk("alter.sets-print-as"))
+    codec = configs.get("compression.type", "producer")
+    if codec not in _CODECS:
+        raise ValueRefused(
+            f"requirement failed: compression.type : {codec} is not valid. Valid options are"
+            f" {','.join(_CODECS)}"
+        )
+    _check_cleaner(broker, configs)
+    for pool in _POOLS:
+        if pool in known:
+            _check_pool(broker, pool, int(configs[pool]))
+
+
+def _rules(broker: Broker) -> dict[str, str | None]:
+    """What values may be, by setting: a topic's config has the same bounds as what is behind it."""
+    topics = config_view.topic_definitions(broker.persona.release).values()
+    rules = {row.synonym: row.rule for row in topics if row.synonym}
+    # ZooKeeper releases look at the codec later, and refuse it in other words.
+    codec = f"one of {', '.join(_CODECS)}" if broker.persona.kraft else None
+    return rules | dict.fromkeys(_POOLS, ">= 1") | {"compression.type": codec}
+
+
+def _none_of(names: Iterable[str], why: str, printed: str) -> None:
+    listed = ", ".join(names)
+    if listed:
+        raise ValueRefused(f"{why}: {printed.format(listed)}")
+
+
+def _check_cleaner(broker: Broker, configs: Mapping[str, str]) -> None:
+    threads, room = (
+        int(configs.get(name) or config_view.setting(broker, name) or 1)
+        for name in ("log.cleaner.threads", "log.cleaner.dedupe.buffer.size")
+    )
+    if room // max(threads, 1) < 1 << 20:
+        raise ValueRefused(
+            "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner"
+            " thread."
+        )
+
+
+def _check_pool(broker: Broker, name: str, wanted: int) -> None:
+    has = int(config_view.setting(broker, name) or wanted)
+    if has / 2 <= wanted <= has * 2:
+        return
+    bound = "not be greater than double" if wanted > has else "be at least half"
+    raise ValueRefused(
+        "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update"
+        f" validation failed for {name}={wanted}, value should {bound} the current value {has} for"
+        " configuration Invalid dynamic configuration"
+    )

@@ -1,0 +1,340 @@
+"""What a config is worth on this broker, and where that value comes from.
+
+DescribeConfigs and CreateTopics show the same thing: for each config its value, and its synonyms
+in order of precedence: the topic's own override, then the broker setting it falls back to, set
+dynamically for this broker, dynamically for all, statically, or by default (KIP-226). Synonyms
+count only from the first one that bears the config's own broker name: log.retention.hours decides
+retention.ms and yet never shows up in it.
+
+Sources: DynamicBrokerConfig and AdminManager.describeConfigs@2.2.1, ConfigHelper@2.8.2 to 4.3.1;
+every table compared with all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from touchstone.reference_impl.broker.configs import config_values
+from touchstone.reference_impl.broker.personas import (
+    broker_configs,
+    config_rows,
+    group_configs,
+    topic_configs,
+)
+from touchstone.reference_impl.broker.personas.config_rows import ConfigDefinition
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
+CLIENT_METRICS, GROUP = 7, 8
+
+NOBODY = "nobody"  # a broker that nothing is set for
+GENERATED = "-1"  # a broker.id that leaves the choice to ZooKeeper (BRK-18)
+HOUR, MINUTE = 3_600_000, 60_000
+LONG = 5  # of DescribeConfigs' types
+RATES = (  # DynamicConfig.Broker
+    "leader.replication.throttled.rate",
+    "follower.replication.throttled.rate",
+    "replica.alter.log.dirs.io.max.bytes.per.second",
+)
+# A broker setting, and the coarser ones that decide where it is not set, with their factors.
+COARSER: dict[str, tuple[tuple[str, int], ...]] = {
+    "log.retention.ms": (("log.retention.minutes", MINUTE), ("log.retention.hours", HOUR)),
+    "log.retention.minutes": (("log.retention.hours", 60),),
+    "log.roll.ms": (("log.roll.hours", HOUR),),
+    "log.roll.jitter.ms": (("log.roll.jitter.hours", HOUR),),
+    "log.flush.interval.ms": (("log.flush.scheduler.interval.ms", 1),),
+}
+
+
+class Synonym(NamedTuple):
+    name: str
+    value: str | None
+    source: int
+
+
+class Entry(NamedTuple):
+    name: str
+    value: str | None
+    source: int
+    read_only: bool
+    sensitive: bool
+    synonyms: tuple[Synonym, ...]
+    type_code: int
+
+
+@cache
+def broker_definitions(release: str) -> Mapping[str, ConfigDefinition]:
+    return config_rows.read(broker_configs.TABLE, release)
+
+
+@cache
+def topic_definitions(release: str) -> Mapping[str, ConfigDefinition]:
+    return config_rows.read(topic_configs.TABLE, release)
+
+
+@cache
+def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
+    return config_rows.read(group_configs.TABLE, release)
+
+
+# ------------------------------------------------------------------------------ the broker's own
+
+
+def static_settings(broker: Broker) -> dict[str, str]:
+    """What the server.properties of this node would hold."""
+    node = broker.cluster.brokers[broker.id]
+    host, port = node.listens
+    own = {"broker.id": str(broker.id), "listeners": f"PLAINTEXT://{host}:{port}"}
+    if broker.persona.kraft or node.bound:
+        own["advertised.listeners"] = f"PLAINTEXT://{node.host}:{node.port}"
+    if broker.persona.kraft:
+        own |= {"node.id": str(broker.id), "process.roles": "broker,controller"}
+    if node.rack is not None:
+        own["broker.rack"] = node.rack
+    settings = own | broker.config
+    for name in ("broker.id", "node.id"):  # the first one's, if it was said; others count on
+        if broker.config.get(name, GENERATED) != GENERATED:
+            settings[name] = str(broker.id)
+    return settings
+
+
+def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:
+    """Overrides kept for one broker id, or for all brokers under the empty name."""
+    kept = dict(broker.cluster.dynamic_configs.get(entity, {}))
+    if entity == "" and broker.persona.quirk("configs.cluster-keeps-min-isr"):
+        kept.setdefault("min.insync.replicas", broker.config.get("min.insync.replicas", "1"))
+    return kept
+
+
+def _broker_synonyms(broker: Broker, name: str, entity: str | None = None) -> tuple[Synonym, ...]:
+    """Every level at which `name`, or a coarser setting behind it, is set; by default for this
+    broker, else for the one (or the NOBODY) that is named.
+    """
+    whose = str(broker.id) if entity is None else entity
+    names = (name, *(coarser for coarser, _ in COARSER.get(name, ())))
+    levels: list[tuple[int, Mapping[str, str | None]]] = [
+        (BROKER, dynamic_settings(broker, whose)),
+        (ALL_BROKERS, dynamic_settings(broker, "")),
+        (STATIC, static_settings(broker)),
+    ]
+    definitions = broker_definitions(broker.persona.release)
+    defaults = {n: definitions[n].default for n in names if n in definitions}
+    found = [
+        Synonym(each, settings[each], source)
+        for source, settings in [*levels, (DEFAULT, defaults)]
+        for each in names
+        if settings.get(each) is not None
+    ]
+    while found and found[0].name != name:
+        found.pop(0)
+    return tuple(found)
+
+
+def setting(broker: Broker, name: str) -> str | None:
+    """What a broker setting is now; None where it is not set and has no default."""
+    synonyms = _broker_synonyms(broker, name)
+    return synonyms[0].value if synonyms else None
+
+
+def broker_entries(broker: Broker) -> list[Entry]:
+    definitions = broker_definitions(broker.persona.release)
+    defined = [_broker_entry(broker, definition) for definition in definitions.values()]
+    return [*defined, *_rates(broker)]
+
+
+def _rates(broker: Broker) -> Iterable[Entry]:
+    """Dynamic settings that are no broker settings are there only while they are set."""
+    shown, read_only = broker.persona.quirk("configs.rates-without-definition")
+    for name in RATES:
+        synonyms = _broker_synonyms(broker, name)
+        if synonyms:
+            kept = tuple(each._replace(value=each.value if shown else None) for each in synonyms)
+            _, value, source = kept[0]
+            yield Entry(name, value, source, read_only, not shown, kept, LONG * shown)
+
+
+def _broker_entry(broker: Broker, definition: ConfigDefinition) -> Entry:
+    synonyms = _broker_synonyms(broker, definition.name)
+    return Entry(
+        definition.name,
+        None if definition.sensitive or not synonyms else synonyms[0].value,
+        synonyms[0].source if synonyms else DEFAULT,
+        not definition.dynamic,
+        definition.sensitive,
+        synonyms,
+        definition.type_code,
+    )
+
+
+def dynamic_entries(broker: Broker) -> list[Entry]:
+    """What is set dynamically for all brokers, as the empty broker name shows it."""
+    definitions = broker_definitions(broker.persona.release)
+    return [
+        Entry(
+            name,
+            value,
+            ALL_BROKERS,
+            False,
+            definitions[name].sensitive,
+            (Synonym(name, value, ALL_BROKERS),),
+            definitions[name].type_code,
+        )
+        for name, value in dynamic_settings(broker, "").items()
+        if name in definitions
+    ]
+
+
+# ---------------------------------------------------------------------------------- the topics
+
+
+def topic_defaults(broker: Broker, entity: str | None = None) -> dict[str, str]:
+    """What a topic without overrides has, by the topic's own names, on this broker or another."""
+    definitions = topic_definitions(broker.persona.release)
+    values = ((name, _fallback(broker, d, entity)) for name, d in definitions.items())
+    return {name: value for name, value in values if value is not None}
+
+
+def spread_defaults(broker: Broker) -> None:
+    """Tell the cluster what topics have by default: everywhere, and on brokers set apart."""
+    cluster, apart = broker.cluster, {}
+    for number in cluster.brokers:
+        name = str(number)
+        kept = _lingering(broker, name)
+        if kept or cluster.dynamic_configs.get(name):
+            apart[number] = topic_defaults(broker, name) | kept
+    cluster.set_topic_defaults(topic_defaults(broker, NOBODY), apart)
+
+
+def _lingering(broker: Broker, name: str) -> dict[str, str]:
+    """What a broker's topics still have by default although it was taken back: in 2.2 what is gone
+    is no change, and only a change makes a broker look at its settings.
+    """
+    if not broker.persona.quirk("configs.removed-defaults-linger"):
+        return {}
+    given = dynamic_settings(broker, "") | dynamic_settings(broker, name)
+    before = broker.cluster.settings_in_force.get(name, {})
+    definitions = topic_definitions(broker.persona.release).values()
+    topics = {row.synonym: row.name for row in definitions if row.synonym}
+    if any(before.get(key) != text for key, text in given.items() if key in topics):
+        before = given
+    broker.cluster.settings_in_force[name] = before
+    return {topics[key]: before[key] for key in before.keys() & topics.keys() - given.keys()}
+
+
+def _fallback(
+    broker: Broker, definition: ConfigDefinition, entity: str | None = None
+) -> str | None:
+    if definition.synonym is None:
+        return definition.default
+    synonyms = _broker_synonyms(broker, definition.synonym, entity)
+    if synonyms and synonyms[0].source != DEFAULT:
+        return synonyms[0].value
+    settings = static_settings(broker)
+    for coarser, unit in COARSER.get(definition.synonym, ()):
+        if coarser in settings:
+            return str(int(settings[coarser]) * unit)
+    return definition.default
+
+
+def topic_entries(
+    broker: Broker, overrides: Mapping[str, str], *, as_written: bool = False
+) -> list[Entry]:
+    """`as_written` shows overrides as the client sent them, else as Kafka prints their values."""
+    definitions = topic_definitions(broker.persona.release)
+    if not as_written:
+        overrides = {
+            name: config_values.printed(definitions[name], text)
+            for name, text in overrides.items()
+            if name in definitions
+        }
+    return [_topic_entry(broker, definition, overrides) for definition in definitions.values()]
+
+
+def _topic_entry(
+    broker: Broker, definition: ConfigDefinition, overrides: Mapping[str, str]
+) -> Entry:
+    name = definition.name
+    behind = _broker_synonyms(broker, definition.synonym) if definition.synonym else ()
+    if name in overrides:
+        behind = (Synonym(name, overrides[name], TOPIC), *behind)
+    return Entry(
+        name,
+        overrides.get(name, _fallback(broker, definition)),
+        behind[0].source if behind else DEFAULT,
+        False,
+        definition.sensitive,
+        behind,
+        definition.type_code,
+    )
+
+
+# ------------------------------------------------------------------- groups, metrics, loggers
+
+
+def group_entries(broker: Broker, group_id: str = "") -> list[Entry]:
+    overrides = broker.cluster.group_configs.get(group_id, {})
+    definitions = group_definitions(broker.persona.release).values()
+    return [_group_entry(broker, definition, overrides) for definition in definitions]
+
+
+def _group_entry(
+    broker: Broker, definition: ConfigDefinition, overrides: Mapping[str, str]
+) -> Entry:
+    name, synonym = definition.name, definition.synonym
+    behind = _broker_synonyms(broker, synonym) if synonym and synonym != name else ()
+    if not behind:
+        behind = (Synonym(synonym or name, definition.default, DEFAULT),)
+    if name in overrides:
+        behind = (Synonym(name, overrides[name], GROUP), *behind)
+    first = behind[0]
+    return Entry(name, first.value, first.source, False, False, behind, definition.type_code)
+
+
+METRICS = {
+    "interval.ms": ConfigDefinition("interval.ms", "INT", "300000"),
+    "match": ConfigDefinition("match", "LIST", ""),
+    "metrics": ConfigDefinition("metrics", "LIST", ""),
+}
+
+
+NO_MORE = (CLIENT_METRICS, False, False, (), 0)  # neither synonyms nor a type
+
+
+def metrics_entries(broker: Broker, name: str) -> list[Entry]:
+    """What a client metrics subscription says, over the defaults where those are shown."""
+    overrides = broker.cluster.metrics_configs.get(name, {})
+    whole = broker.persona.quirk("configs.metrics-have-defaults")
+    if whole:
+        return [_metrics_entry(row, overrides) for row in METRICS.values()]
+    return [Entry(key, overrides[key], *NO_MORE) for key in METRICS if key in overrides]
+
+
+def _metrics_entry(definition: ConfigDefinition, overrides: Mapping[str, str]) -> Entry:
+    name = definition.name
+    if name not in overrides:
+        return _default_entry(definition)
+    behind = (Synonym(name, overrides[name], CLIENT_METRICS),)
+    return Entry(name, overrides[name], CLIENT_METRICS, False, False, behind, definition.type_code)
+
+
+def _default_entry(definition: ConfigDefinition) -> Entry:
+    value, synonym = definition.default, definition.synonym
+    behind = (Synonym(synonym, value, DEFAULT),) if synonym else ()
+    return Entry(definition.name, value, DEFAULT, False, False, behind, definition.type_code)
+
+
+def logger_entries() -> list[Entry]:
+    """The one logger that every broker has."""
+    return [Entry("root", "INFO", LOGGER, False, False, (), 0)]
+
+
+def chosen(entries: Iterable[Entry], names: Iterable[str] | None) -> list[Entry]:
+    """Those that were asked for; None asks for all, unknown names are passed over."""
+    if names is None:
+        return list(entries)
+    wanted = set(names)
+    return [entry for entry in entries if entry.name in wanted]

@@ -1,0 +1,146 @@
+"""Topics that nobody asked to create: by being asked for, or because a coordinator needs them.
+
+The answer to the request that made the topic still says that it is not there (TOPIC-01); only its
+retry finds it. Internal topics are made in the form their coordinator wants. Where Kafka would
+refuse three replicas on fewer brokers and so never have a coordinator, this broker makes as many
+as there are, unless the setting says a number: an embedded broker is mostly alone.
+
+Sources: TOPIC-01..03; KafkaApis.createTopic and createInternalTopic@1.0.2, 2.2.1;
+AutoTopicCreationManager@2.8.2 to 4.3.1; observed on all five.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.broker.control import (
+    kraft_topics,
+    topic_names,
+    zookeeper_topics,
+)
+from touchstone.reference_impl.broker.control.topic_outcomes import (
+    default_partitions,
+    default_replication,
+    seats,
+)
+from touchstone.reference_impl.cluster import racks
+from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+OFFSETS, TRANSACTIONS, SHARES = (
+    "__consumer_offsets",
+    "__transaction_state",
+    "__share_group_state",
+)
+PREFERRED_REPLICAS = 3
+# internal topic -> (prefix of its two settings, its configs)
+_FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
+    OFFSETS: (
+        "offsets.topic.num.partitions",
+        "offsets.topic.replication.factor",
+        {"segment.bytes": "104857600", "cleanup.policy": "compact", "compression.type": "producer"},
+    ),
+    TRANSACTIONS: (
+        "transaction.state.log.num.partitions",
+        "transaction.state.log.replication.factor",
+        {
+            "unclean.leader.election.enable": "false",
+            "compression.type": "uncompressed",
+            "cleanup.policy": "compact",
+            "min.insync.replicas": "2",
+            "segment.bytes": "104857600",
+        },
+    ),
+    SHARES: (
+        "share.coordinator.state.topic.num.partitions",
+        "share.coordinator.state.topic.replication.factor",
+        {
+            "cleanup.policy": "delete",
+            "compression.type": "none",
+            "segment.bytes": "104857600",
+            "retention.ms": "-1",
+        },
+    ),
+}
+
+
+def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, int]:
+    """(internal, error code) for a topic that is not there; it may be made on the way."""
+    persona = broker.persona
+    allowed = allowed or "auto-creation-not-asked-for" in broker.switches
+    creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"
+    creating = creating and "auto-creation-never" not in broker.switches
+    if name in _forms(broker):
+        if creating or persona.quirk("metadata.internal-topics-are-always-made"):
+            return True, internal_topic(broker, name)
+        return True, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if (creating or persona.quirk("metadata.names-are-always-checked")) and topic_names.fault(name):
+        return False, ErrorCode.INVALID_TOPIC_EXCEPTION
+    if not creating:
+        return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    try:
+        _create(broker, name, default_partitions(broker), default_replication(broker), {})
+    except Refused as refused:
+        if persona.kraft:  # the broker only asked; what the controller says, nobody is told
+            return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if refused.code == ErrorCode.TOPIC_ALREADY_EXISTS:  # its deletion is not over
+            return False, ErrorCode.LEADER_NOT_AVAILABLE
+        return False, refused.code
+    return False, persona.quirk("metadata.answer-when-creating")
+
+
+def _forms(broker: Broker) -> tuple[str, ...]:
+    """The internal topics this release has."""
+    shares = broker.persona.quirk("coordinator.knows-share-groups")
+    return (OFFSETS, TRANSACTIONS, SHARES) if shares else (OFFSETS, TRANSACTIONS)
+
+
+def internal_topic(broker: Broker, name: str) -> int:
+    """Make a coordinator's topic; the code a Metadata answer gives for it this time."""
+    if name in broker.cluster.topics:  # made, and this broker was not told yet
+        return broker.persona.quirk("metadata.answer-when-creating")
+    partitions_setting, replicas_setting, configs = _FORMS[name]
+    alive = len(broker.cluster.alive)
+    factor = broker.number(replicas_setting, min(PREFERRED_REPLICAS, alive))
+    partitions = broker.number(partitions_setting, 50)
+    if factor > alive:
+        return ErrorCode.INVALID_REPLICATION_FACTOR
+    overrides = dict(configs)
+    if "min.insync.replicas" in overrides:
+        setting = "transaction.state.log.min.isr"
+        overrides["min.insync.replicas"] = str(broker.number(setting, min(2, factor)))
+    _create(broker, name, partitions, factor, overrides)
+    return broker.persona.quirk("metadata.answer-when-creating")
+
+
+def _create(
+    broker: Broker, name: str, partitions: int, factor: int, configs: dict[str, str]
+) -> None:
+    """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03). A broker that
+    is cut off asks in vain.
+    """
+    cluster = broker.cluster
+    if not cluster.reachable(broker.id):
+        return
+    if broker.persona.kraft:
+        kraft_topics.check_name(broker, name)
+        place = StripedPlacer(seats(cluster), cluster.random).place
+        try:
+            table = place(partitions, factor)
+        except PlacementError as refused:
+            raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
+    else:
+        zookeeper_topics.check_name(broker, name)
+        nodes = seats(cluster)
+        if not broker.persona.quirk("topics.auto-creation-needs-all-racks"):
+            nodes = racks.without_racks(nodes)
+        table = list(
+            zookeeper_topics.placed(
+                broker, lambda: racks.assign(nodes, partitions, factor, chance=cluster.random)
+            ).values()
+        )
+    cluster.create(name, table, configs)

@@ -1,0 +1,103 @@
+"""The controller of a broker's cluster, by the persona's kind and rules.
+
+All brokers of one process share the cluster's registry, so they share its controller too: on
+ZooKeeper it is the one `Cluster.controller_id` names, on KRaft a node apart that always lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.configs.config_view import broker_definitions
+from touchstone.reference_impl.cluster.controller import Controller, ControlRules
+from touchstone.reference_impl.cluster.kraft_controller import KRaftController
+from touchstone.reference_impl.cluster.membership import Answered, MembershipRules
+from touchstone.reference_impl.cluster.replica import NO_LEADER
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.personas.persona import Persona
+    from touchstone.reference_impl.cluster.topology import Cluster
+
+CONTROLLED_SHUTDOWN = 7
+
+
+def rules_of(persona: Persona) -> ControlRules:
+    quirk = persona.quirk
+    return ControlRules(
+        elr=quirk("controller.keeps-eligible-leaders"),
+        isr_is_sorted=quirk("controller.sorts-reported-isrs"),
+        takeover_shrinks_isr=quirk("controller.shrinks-isrs-when-it-begins"),
+        takeover_drops_isr_changes=quirk("controller.drops-isr-changes-when-it-begins"),
+        elects_on_config=quirk("controller.elects-when-unclean-is-allowed"),
+        elections_skip_needless=not quirk("controller.names-the-elections-it-skips"),
+    )
+
+
+def controller_of(broker: Broker) -> Controller:
+    """Made when it is first asked for; every broker of the cluster gets the same one."""
+    cluster = broker.cluster
+    return cluster.controller or new_controller(cluster, broker.persona)
+
+
+def new_controller(cluster: Cluster, persona: Persona) -> Controller:
+    """The cluster's controller from now on."""
+    kind = KRaftController if persona.kraft else ZooKeeperController
+    cluster.controller = kind(cluster, rules_of(persona))
+    return cluster.controller
+
+
+def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipRules:
+    """How long sessions last and shutdowns take, as the brokers' settings say."""
+    definitions = broker_definitions(persona.release)
+
+    def setting(name: str, gone: str = "") -> str:
+        """`gone` is for a release that has no such setting any more."""
+        given = config.get(name)
+        return given or (str(definitions[name].default) if name in definitions else gone)
+
+    session = "broker.session.timeout.ms" if persona.kraft else "zookeeper.session.timeout.ms"
+    in_order = setting("controlled.shutdown.enable", "true").lower() == "true"
+    balanced = setting("auto.leader.rebalance.enable").lower() == "true"
+    balance = int(setting("leader.imbalance.check.interval.seconds")) * 1000 * balanced
+    return MembershipRules(
+        session_ms=int(setting(session)),
+        shutdown_tries=int(setting("controlled.shutdown.max.retries", "3")) if in_order else 0,
+        shutdown_backoff_ms=int(setting("controlled.shutdown.retry.backoff.ms", "5000")),
+        balance_ms=balance,
+        first_balance_ms=balance if persona.kraft else 5_000,
+    )
+
+
+def ask_to_stop(broker: Broker, now: int, answered: Answered) -> None:
+    """Have the controller move this broker's leaders away: ControlledShutdown on ZooKeeper, a word
+    in its heartbeat to KRaft's quorum (CTL-24, KIP-631)."""
+    if broker.persona.kraft:
+        answered(controller_of(broker).shutdown(broker.id), now)
+        return
+
+    def heard(answer: dict[str, Any] | None, at: int) -> None:
+        done = answer is not None and not answer["error_code"]
+        answered(answer["remaining_partitions"] if done else None, at)
+
+    node = broker.cluster.brokers[broker.id]
+    body = {"broker_id": broker.id, "broker_epoch": node.epoch}
+    version = broker.persona.broker_listener[CONTROLLED_SHUTDOWN][1]
+    to = broker.metadata.controller_id
+    broker.ask(to, CONTROLLED_SHUTDOWN, version, body, heard, channel="controlled-shutdown")
+
+
+def named_controller(broker: Broker) -> int:
+    """Whom clients are told to ask. KRaft's quorum is not for them: any live broker passes on what
+    is meant for it (Kafka draws one for each answer: KRaftMetadataCache.getRandomAliveBroker)."""
+    known = broker.metadata
+    if not broker.persona.kraft or known.is_alive(known.controller_id):
+        return known.controller_id
+    return next((node.id for node in known.alive), NO_LEADER)
+
+
+def is_controller(broker: Broker) -> bool:
+    """Whether requests to a controller may come to this broker; KRaft's brokers pass them on."""
+    return broker.persona.kraft or broker.cluster.controller_id == broker.id

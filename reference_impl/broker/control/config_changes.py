@@ -1,0 +1,196 @@
+"""What becomes of a change to the configs of one resource: the part that two APIs share.
+
+AlterConfigs replaces the overrides of a resource, IncrementalAlterConfigs edits them; both end
+here with the whole set that would hold, which is checked, and kept unless it was only to be
+validated. Topics, groups, metrics and this broker (or all, by the empty name) can be changed;
+loggers are looked at far enough to refuse what Kafka refuses.
+
+Sources: DYN-10, DYN-17; AdminManager@1.0.2, 2.2.1, ZkAdminManager@2.8.2,
+ConfigurationControlManager and ConfigAdminManager@3.9.2, 4.3.1; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.configs import (
+    broker_settings,
+    config_view,
+    group_settings,
+    metrics_settings,
+    topic_settings,
+)
+from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.control import topic_names
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    controller_of,
+)
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
+
+TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+MIN_ISR = "min.insync.replicas"
+
+
+def answer(broker: Broker, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
+    """One resource's row: what `alter(name)` refused, or success."""
+    code, message = ErrorCode.NONE, None
+    try:
+        alter(name)
+    except Refused as refused:
+        code, message = refused.code, refused.message
+    return _row(shown_type(broker, kind), name, code, message)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    """The answer that has `code` for every resource."""
+    rows = request.body["resources"]
+    return {
+        "responses": [_row(row["resource_type"], row["resource_name"], code, None) for row in rows]
+    }
+
+
+def _row(kind: int, name: str, code: int, message: str | None) -> dict[str, Any]:
+    return {
+        "error_code": code,
+        "error_message": message,
+        "resource_type": kind,
+        "resource_name": name,
+    }
+
+
+def current(broker: Broker, kind: int, name: str) -> dict[str, str]:
+    """The overrides a resource has now; Refused where there is no such resource."""
+    if kind == TOPIC:
+        topic = broker.cluster.topics.get(name)
+        if topic is None:
+            raise missing(broker, name)
+        return dict(topic.configs)
+    if kind == GROUP:
+        return group_settings.current(broker, name)
+    if kind == METRICS:
+        return metrics_settings.current(broker, name)
+    return config_view.dynamic_settings(broker, name)
+
+
+def missing(broker: Broker, name: str) -> Refused:
+    if broker.persona.quirk("alter.missing-topic-has-a-code"):
+        message = f"The topic '{name}' does not exist."
+        return Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    return Refused(ErrorCode.UNKNOWN_SERVER_ERROR, f'Topic "{name}" does not exist.')
+
+
+def change(
+    broker: Broker, kind: int, name: str, configs: Mapping[str, str], *, validate_only: bool
+) -> None:
+    """Let `configs` be the overrides of this resource; Refused where Kafka would not."""
+    if kind == TOPIC:
+        if name not in broker.cluster.topics:
+            raise missing(broker, name)
+        _hold(broker, kind, name, lambda: topic_settings.check(broker, configs))
+        if not validate_only:
+            left_out = topic_settings.left_out(broker, configs)
+            broker.cluster.configure(name, configs, left_out)
+            controller_of(broker).configs_changed()
+    elif kind == BROKER:
+        check_broker_id(broker, name)
+        _hold(broker, kind, name, lambda: broker_settings.check(broker, name, configs))
+        _check_min_isr(broker, name, configs)
+        if not validate_only:
+            broker.cluster.dynamic_configs[name] = dict(configs)
+            config_view.spread_defaults(broker)
+            controller_of(broker).configs_changed()
+    elif kind == GROUP:
+        group_settings.change(broker, name, configs, validate_only=validate_only)
+    elif kind == METRICS:
+        metrics_settings.change(broker, name, configs, validate_only=validate_only)
+
+
+def _hold(broker: Broker, kind: int, name: str, check: Callable[[], None]) -> None:
+    """Run a check; say what it refused the way this release wraps it."""
+    try:
+        check()
+    except ValueRefused as refused:
+        raise bad_value(broker, kind, name, refused.message) from None
+
+
+def bad_value(broker: Broker, kind: int, name: str, message: str) -> Refused:
+    """ZooKeeper releases name the resource and call it a bad request, but for unknown names."""
+    if broker.persona.kraft or message.startswith("Unknown topic config name"):
+        code = ErrorCode.INVALID_REQUEST if kind == BROKER else ErrorCode.INVALID_CONFIG
+        return Refused(code, message)
+    types = broker.persona.quirk("configs.resource-types")
+    resource = broker.persona.quirk("alter.resources-print-as").format(types[kind], name)
+    return Refused(
+        ErrorCode.INVALID_REQUEST, f"Invalid config value for resource {resource}: {message}"
+    )
+
+
+def check_broker_id(broker: Broker, name: str) -> None:
+    if name == "":
+        return
+    if not name.lstrip("+-").isdigit():
+        message = f"Broker id must be an integer, but it is: {name}"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    if int(name) != broker.id:
+        shown = broker.persona.quirk("configs.wrong-id-prints-as").format(name)
+        message = f"Unexpected broker id, expected {broker.id}, but received {shown}"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+
+
+def _check_min_isr(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
+    """Eligible leader replicas are counted against one setting for all, which has to be there."""
+    if not broker.persona.quirk("configs.cluster-keeps-min-isr"):
+        return
+    if name == "" and MIN_ISR not in configs:
+        message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+        raise Refused(ErrorCode.INVALID_CONFIG, message)
+    if name != "" and MIN_ISR in configs:
+        message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+        raise Refused(ErrorCode.INVALID_CONFIG, message)
+
+
+def check_topic_name(broker: Broker, name: str) -> None:
+    """Where a release looks at the name before it looks for the topic."""
+    if broker.persona.kraft:
+        if name == "":
+            message = "Default topic resources are not allowed."
+            raise Refused(ErrorCode.INVALID_REQUEST, message)
+        words = "invalid"
+    elif broker.persona.quirk("alter.missing-topic-has-a-code"):
+        return
+    else:
+        words = "illegal"
+    message = topic_names.refusal(name, words) or ""
+    if message:
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+
+
+def check_type(broker: Broker, kind: int, *, incremental: bool) -> None:
+    """Which resources can be changed at all, and what is said of the others."""
+    persona = broker.persona
+    types = persona.quirk("configs.resource-types")
+    known = kind in types and kind != 0
+    if kind == BROKER and not persona.quirk("alter.brokers-can-be-altered"):
+        message = "AlterConfigs is only supported for topics, but resource type is BROKER"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    if kind == LOGGER and known and not incremental and not persona.kraft:
+        message = "AlterConfigs is deprecated and does not support the resource type BROKER_LOGGER"
+        raise Refused(ErrorCode.INVALID_REQUEST, message)
+    if kind in (TOPIC, BROKER) or (known and (kind != LOGGER or incremental)):
+        return
+    named = f"Unexpected resource type {types.get(kind, 'UNKNOWN')}"
+    message = f"Unknown resource type {kind}" if persona.kraft else named
+    raise Refused(ErrorCode.INVALID_REQUEST, message)
+
+
+def shown_type(broker: Broker, kind: int) -> int:
+    """The type as the answer repeats it: a release that does not know it says 0."""
+    persona = broker.persona
+    known = kind in persona.quirk("configs.resource-types")
+    return kind if known or persona.quirk("configs.unknown-type-is-echoed") else 0

@@ -1,0 +1,54 @@
+"""What a broker makes of the news of its cluster: its view of it first, then its own replicas.
+
+A KRaft broker follows the metadata log, so it hears changes one by one and in order, and all there
+is when it begins or could not hear for a while; what it holds and nobody knows any more goes then.
+
+Sources: BrokerMetadataPublisher and ReplicaManager.applyDelta@3.9.2, 4.3.1.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.control.forwarding import QUORUM
+from touchstone.reference_impl.cluster.replica import LeaderState
+from touchstone.reference_impl.cluster.topology import Change, Everything, Gone
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+LOG = logging.getLogger("touchstone.broker")
+
+
+def publish(broker: Broker, changes: Iterable[Change], now: int) -> None:
+    """All of it is known before anything is done: who has left an ISR may be fenced by what comes
+    behind, and then the leader waits for it no longer (Partition.isReplicaIsrEligible).
+    """
+    changes = list(changes)
+    for change in changes:
+        broker.metadata.hear(change)
+    for change in changes:
+        try:
+            _act(broker, change, now)
+        except Exception:
+            LOG.exception("cannot act on %s", change)
+
+
+def _act(broker: Broker, change: Change, now: int) -> None:
+    replicas = broker.replicas
+    if type(change) is LeaderState:
+        replicas.apply(change, now)
+    elif type(change) is Gone:
+        replicas.stop(change.topic, change.index, delete=True, now=now)
+        broker.soon("topics deleted", partial(registry.topics_deleted, broker))
+    elif type(change) is Everything:
+        for replica in list(replicas):
+            if broker.metadata.partition(replica.topic, replica.index) is None:
+                replicas.stop(replica.topic, replica.index, delete=True, now=now)
+        for state in change.partitions:
+            replicas.apply(state, now)
+        broker.purgatory.touch(QUORUM)

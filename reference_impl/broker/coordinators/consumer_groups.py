@@ -1,0 +1,300 @@
+"""The consumer groups of a broker: found by id among all groups, kept in the log, watched.
+
+A group's id, offsets and partition are those of `groups.py`; what is here is its other half, for
+groups that have a member who speaks KIP-848. Each operation's records are appended as one batch,
+with those of a conversion from or to a classic group; the answer waits until they are replicated.
+What could not be kept did not happen: the group is read from the log again.
+
+Sources: KIP-848; GroupCoordinatorService, CoordinatorOperationExceptionHelper@4.3.1 (facts);
+observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs import group_settings
+from touchstone.reference_impl.broker.configs.config_view import setting
+from touchstone.reference_impl.broker.coordinators import group_log, groups
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, number
+from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
+from touchstone.reference_impl.group import (
+    classic_members,
+    consumer_records,
+    conversion,
+    log_records,
+)
+from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from touchstone.reference_impl.group.consumer_group import JOIN_EPOCH, ModernGroup, ModernMember
+from touchstone.reference_impl.group.heartbeat import Beat, Settings, Told
+from touchstone.reference_impl.group.join_messages import Join, refusal, synced
+from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+_STATE = "consumer groups"
+ASSIGNORS = ("uniform", "range")
+RESOLVED_AFTER_MS = 0
+Pair = tuple[bytes, bytes | None]
+
+
+def consumers_of(broker: Broker) -> ConsumerCoordinator:
+    return broker.kept(_STATE, partial(_make, broker))
+
+
+def leads_changed(broker: Broker, now: int) -> None:
+    """A partition of `__consumer_offsets` has another leader: see to its groups."""
+    groups.leads_changed(broker, now)
+    for group in coordinator_of(broker).groups.values():
+        if group.modern is not None and not group.modern.watched:
+            consumers_of(broker).adopt(group.modern, now)
+            _watch(broker, group, now)
+
+
+def heartbeat(
+    broker: Broker, beat: Beat, form: Callable[[int, Told | str | None], dict[str, Any]], now: int
+) -> Ticket:
+    """The answer that `form` makes of (code, what is told or words), when it is kept.
+
+    Raises Refused.
+    """
+    consumers, standing = consumers_of(broker), coordinator_of(broker).groups.get(beat.group_id)
+    modern, pairs = _opened(broker, standing, beat, now)
+    told = consumers.leave(modern, beat) if beat.epoch < 0 else consumers.beat(modern, beat, now)
+    group = standing or coordinator_of(broker).found(beat.group_id, now)
+    if group.modern is None:
+        _end_classic(group)
+        conversion.take_over(group, modern)
+        coordinator_of(broker).settle(group, now)
+    ticket = Ticket()
+    _keep(broker, group, pairs, now, lambda code, at: ticket.give(form(code, told)))
+    _resolve_later(broker, group, told.resolve, now)
+    return ticket
+
+
+def join(broker: Broker, group: Group, ask: Join, now: int) -> Ticket | None:
+    """A classic member that joins a consumer group; None where the group becomes a classic one."""
+    modern = group.modern
+    if modern is None:
+        return None
+    if not modern.members:
+        pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(modern)]
+        version = broker.persona.quirk("groups.value-version")
+        pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
+        group_log.keep(broker, group.id, pairs, now, lambda code, at: None)
+        group.modern, group.protocol_type = None, None
+        _unwatch(broker, group)
+        return None
+    ticket = Ticket()
+    try:
+        answer, resolve = classic_members.join(
+            consumers_of(broker), modern, ask, now, lambda: new_id(broker)
+        )
+    except Refused as refused:
+        return Ticket(refusal(refused.code, "", -1))
+
+    def kept(code: int, at: int) -> None:
+        ticket.give(refusal(code, "", -1) if code else answer)
+
+    _keep(broker, group, [], now, kept)
+    _resolve_later(broker, group, resolve, now)
+    return ticket
+
+
+def sync(broker: Broker, group: Group, body: dict[str, Any], now: int) -> Ticket:
+    """SyncGroup of a classic member of a consumer group that has members."""
+    protocol = body["protocol_type"], body["protocol_name"]
+    try:
+        assignment = classic_members.sync(
+            consumers_of(broker),
+            group.modern or ModernGroup(),
+            body["member_id"],
+            body["group_instance_id"],
+            body["generation_id"],
+            protocol,
+            now,
+        )
+    except Refused as refused:
+        _watch(broker, group, now)
+        return Ticket(synced(refused.code))
+    _watch(broker, group, now)
+    told = {"protocol_type": protocol[0], "protocol_name": protocol[1], "assignment": assignment}
+    return Ticket(synced(ErrorCode.NONE) | told)
+
+
+def classic_heartbeat(broker: Broker, group: Group, body: dict[str, Any], now: int) -> int:
+    try:
+        code = classic_members.heartbeat(
+            group.modern or ModernGroup(),
+            body["member_id"],
+            body["group_instance_id"],
+            body["generation_id"],
+            now,
+        )
+    except Refused as refused:
+        return refused.code
+    _watch(broker, group, now)
+    return code
+
+
+def leave(
+    broker: Broker, group: Group, who: Sequence[tuple[str, str | None]], now: int
+) -> tuple[list[int], Ticket]:
+    """LeaveGroup, which admins send too: a code for each, and when it is kept."""
+    modern = group.modern or ModernGroup()
+    codes: list[int] = []
+    found: dict[str, ModernMember] = {}
+    for member_id, instance_id in who:
+        try:
+            held = modern.instances.get(instance_id or "", member_id)
+            member = classic_members.known(modern, member_id or held, instance_id)
+        except Refused as refused:
+            codes.append(refused.code)
+        else:
+            codes.append(ErrorCode.NONE)
+            found[member.id] = member
+    consumers_of(broker).fence(modern, list(found.values()))
+    ticket = Ticket()
+    _keep(broker, group, [], now, lambda code, at: ticket.give({"error_code": code}))
+    return codes, ticket
+
+
+def heartbeat_interval(broker: Broker, group_id: str) -> int:
+    return group_settings.number(broker, group_id, "consumer.heartbeat.interval.ms")
+
+
+def new_id(broker: Broker) -> str:
+    """A random id in Kafka's letters, as those have whom the broker names."""
+    return urlsafe_b64encode(broker.cluster.random.randbytes(16)).decode().rstrip("=")
+
+
+def _make(broker: Broker) -> ConsumerCoordinator:
+    return ConsumerCoordinator(
+        partial(topic_view, broker), partial(_settings, broker), broker.switches
+    )
+
+
+def _opened(
+    broker: Broker, group: Group | None, beat: Beat, now: int
+) -> tuple[ModernGroup, list[Pair]]:
+    """The group that the heartbeat is for, and records that end what was there before it."""
+    joins = beat.epoch == JOIN_EPOCH
+    if is_shared(broker, beat.group_id):
+        words = f"Group {beat.group_id} is not a consumer group."
+        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, words)
+    if group is None:
+        if not joins:
+            kind = "Consumer group" if beat.epoch > 0 else "Group"
+            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
+        return ModernGroup(beat.group_id), []
+    if group.modern is not None:
+        return group.modern, []
+    if not joins:
+        words = f"Group {beat.group_id} is not a consumer group."
+        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, words)
+    ended = [log_records.group_tombstone(group.id)]
+    if group.state is State.EMPTY:
+        return ModernGroup(group.id), ended
+    settings = _settings(broker, group.id)
+    return conversion.upgraded(group, settings, topic_view(broker), now), ended
+
+
+def _end_classic(group: Group) -> None:
+    """Who waits in the classic group has to come again."""
+    code = ErrorCode.REBALANCE_IN_PROGRESS
+    for member in group.members.values():
+        if member.joining is not None:
+            member.joining.give(refusal(code, member.id, -1))
+        if member.syncing is not None:
+            member.syncing.give(synced(code))
+
+
+def _keep(
+    broker: Broker, group: Group, pairs: list[Pair], now: int, then: Callable[[int, int], None]
+) -> None:
+    """Append what the operation changed, then call `then(code, now)`."""
+    modern = group.modern
+    if modern is None:
+        then(ErrorCode.NONE, now)
+        return
+    pairs = pairs + [consumer_records.encoded(entry) for entry in modern.journal]
+    modern.journal.clear()
+    rebalances = None
+    if modern.ending is not None:
+        coordinator = coordinator_of(broker)
+        tie = coordinator.rules.tie
+        rebalances = conversion.downgrade(group, modern, topic_view(broker), now, tie)
+        assignments = {member.id: member.assignment for member in group.members.values()}
+        version = broker.persona.quirk("groups.value-version")
+        pairs.append(log_records.group_entry(group, assignments, version=version, now=now))
+
+    def kept(code: int, at: int) -> None:
+        if code:
+            group_log.read_again(broker, group, coordinator_of(broker), at)
+            if group.modern is not None:
+                consumers_of(broker).adopt(group.modern, at)
+            _watch(broker, group, at)
+        then(code, at)
+
+    _watch(broker, group, now)
+    if pairs and "consumer-groups-not-logged" not in broker.switches:
+        group_log.keep(broker, group.id, pairs, now, kept)
+    else:
+        then(ErrorCode.NONE, now)
+    if rebalances is not None:
+        coordinator_of(broker).begin(group, now, rebalances=rebalances)
+
+
+def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], now: int) -> None:
+    modern = group.modern
+    if not expressions or modern is None:
+        return
+
+    def due(then: int) -> None:
+        if coordinator_of(broker).groups.get(group.id) is group and group.modern is modern:
+            consumers_of(broker).resolve(modern, expressions, then)
+            _keep(broker, group, [], then, lambda code, at: None)
+
+    key = ("group's expressions", broker.id, group.id)
+    broker.purgatory.remind(key, now + RESOLVED_AFTER_MS, due)
+
+
+def _unwatch(broker: Broker, group: Group) -> None:
+    broker.purgatory.remind(("consumer group", broker.id, group.id), None, lambda then: None)
+
+
+def _watch(broker: Broker, group: Group, now: int) -> None:
+    modern = group.modern
+    if modern is None:
+        _unwatch(broker, group)
+        return
+    modern.watched = True
+    if not modern.members:
+        group.emptied_at = now
+
+    def due(then: int) -> None:
+        if coordinator_of(broker).groups.get(group.id) is group and group.modern is modern:
+            consumers_of(broker).tick(modern, then)
+            _keep(broker, group, [], then, lambda code, at: None)
+
+    broker.purgatory.remind(("consumer group", broker.id, group.id), modern.deadline(), due)
+
+
+def _settings(broker: Broker, group_id: str) -> Settings:
+    def own(name: str) -> int:
+        return group_settings.number(broker, group_id, f"consumer.{name}")
+
+    return Settings(
+        session_ms=own("session.timeout.ms"),
+        assignment_interval_ms=own("assignment.interval.ms"),
+        max_size=number(broker, "group.consumer.max.size"),
+        assignors=ASSIGNORS,
+        classic_max_size=number(broker, "group.max.size"),
+        migration=setting(broker, "group.consumer.migration.policy") or "disabled",
+    )

@@ -1,0 +1,64 @@
+"""The forms of answers that members of consumer groups and of share groups are given alike.
+
+A share group is asked and answered in the words of KIP-848: heartbeats (keys 68 and 76) and
+descriptions (69 and 77) have the same outer form; what only one of the kinds has stays in its
+handler.
+
+Sources: schemas of APIs 68, 69, 76 and 77; KIP-848, KIP-932.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from touchstone.reference_impl.group.consumer_group import Place
+from touchstone.reference_impl.group.consumer_records import by_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+
+def beaten(
+    member_id: str, epoch: int, interval_ms: int, places: Iterable[Place] | None
+) -> dict[str, Any]:
+    """A heartbeat's answer; `places` are what the member has now, None where it knows that.
+
+    Who has left (a negative epoch) is told of no interval.
+    """
+    return {
+        "error_code": ErrorCode.NONE,
+        "error_message": None,
+        "member_id": member_id,
+        "member_epoch": epoch,
+        "heartbeat_interval_ms": interval_ms if epoch >= 0 else 0,
+        "assignment": None if places is None else {"topic_partitions": topic_rows(places)},
+    }
+
+
+def not_beaten(code: int, message: str | None = None) -> dict[str, Any]:
+    """The answer to a heartbeat that is refused."""
+    return {
+        "error_code": code,
+        "error_message": message,
+        "member_id": None,
+        "member_epoch": 0,
+        "heartbeat_interval_ms": 0,
+        "assignment": None,
+    }
+
+
+def described(group_id: str, code: int, message: str | None = None) -> dict[str, Any]:
+    """A group of which nothing is known, or nothing yet."""
+    return {
+        "error_code": code,
+        "error_message": message,
+        "group_id": group_id,
+        "group_state": "",
+        "group_epoch": 0,
+        "assignment_epoch": 0,
+        "assignor_name": "",
+        "members": [],
+    }
+
+
+def topic_rows(places: Iterable[Place]) -> list[dict[str, Any]]:
+    return [{"topic_id": topic, "partitions": rows} for topic, rows in by_topic(places)]

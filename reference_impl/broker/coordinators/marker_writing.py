@@ -1,0 +1,70 @@
+"""Markers where they arrive: one control batch into a partition that this broker leads.
+
+A marker in a partition of `__consumer_offsets` also says what becomes of the offsets that its
+producer has pending there: they count, or they are forgotten.
+
+Sources: KafkaApis.handleWriteTxnMarkersRequest at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.coordinators import internal_log
+from touchstone.reference_impl.broker.coordinators.groups import transaction_ended
+from touchstone.reference_impl.broker.replication.partitions import locate
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+
+class Mark(NamedTuple):
+    producer_id: int
+    producer_epoch: int
+    commit: bool
+    coordinator_epoch: int
+    version: int = 0  # of transactions
+
+
+def write(
+    broker: Broker,
+    topic: str,
+    index: int,
+    mark: Mark,
+    now: int,
+    then: Callable[[int, int], None],
+) -> None:
+    """Append the marker; `then(code, now)` once it is replicated, or why it is not written."""
+    replica, code = locate(broker, topic, index)
+    if replica is None:
+        then(code, now)
+        return
+    config = broker.config_of(topic)
+    formats = broker.persona.quirk("append.old-formats")
+    if formats and old_format(config.message_format_version):
+        then(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, now)
+        return
+    batch = marker_batch(
+        COMMIT if mark.commit else ABORT,
+        producer_id=mark.producer_id,
+        producer_epoch=mark.producer_epoch,
+        coordinator_epoch=mark.coordinator_epoch,
+        timestamp=now,
+    )
+
+    def written(code: int, at: int) -> None:
+        if not code and topic == OFFSETS:
+            transaction_ended(broker, index, mark.producer_id, mark.commit)
+        then(code, at)
+
+    internal_log.append(broker, topic, index, batch, now, written)
+
+
+def old_format(version: str) -> bool:
+    """Whether message.format.version means a format without producers (before 0.11)."""
+    major, minor, *_ = (*version.split("-")[0].split("."), "0")
+    return (int(major), int(minor)) < (0, 11)

@@ -1,0 +1,107 @@
+"""An offset on its way into a group, whichever request brings it: OffsetCommit or TxnOffsetCommit.
+
+Both look first whether the partition is there, find or found the group, hold the metadata against
+`offset.metadata.max.bytes` (which counts Java chars, so UTF-16 units, whatever its name says), and
+make of a row what is kept. What each asks of members, and how it answers, stays theirs.
+
+Sources: OFFS-03, OFFS-05, OFFS-16, OFFS-23; GroupMetadataManager.validateOffsetMetadataLength at
+1.0.2, 2.8.2; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    forget_deleted,
+    next_age,
+    number,
+    retention_ms,
+    watch_age,
+)
+from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.topology import Topic
+    from touchstone.reference_impl.group.members import Group
+
+UNSET = -1
+_NO_END = 1 << 62
+
+
+def present(broker: Broker, topic: Topic | None, indexes: Iterable[int]) -> Collection[int]:
+    """Those of a topic's partitions a commit for which is looked at any further."""
+    if topic is None:
+        return ()
+    if not broker.persona.quirk("offsets.partitions-are-checked"):
+        return frozenset(indexes)
+    return {index for index in indexes if topic.partition(index) is not None}
+
+
+def named(broker: Broker, indexes: Sequence[int]) -> Sequence[int]:
+    """The partitions of a topic in a request, as often as they are answered."""
+    once = broker.persona.quirk("offsets.partitions-are-answered-once")
+    return list(dict.fromkeys(indexes)) if once else indexes
+
+
+def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group | int:
+    """The group, founded unless `missing` says what it means that there is none."""
+    coordinator = coordinator_of(broker)
+    group = coordinator.groups.get(group_id)
+    if group is None:
+        if missing:
+            return missing
+        group = coordinator.found(group_id, now)
+    forget_deleted(broker)
+    watch_age(broker, now)
+    return group
+
+
+Take = Callable[[dict[str, Any], "Topic", int], Stored | int]
+
+
+def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
+    """Makes of a partition's row, its topic and its own time what is kept, or says why it is not.
+
+    Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common is
+    looked up here, and all of them have one age.
+    """
+    switches, age = broker.switches, next_age(broker)
+    longest = number(broker, "offset.metadata.max.bytes")
+    if "commit-metadata-unlimited" in switches:
+        longest = _NO_END
+    lives = None if retention == UNSET else retention
+    if lives is None and broker.persona.quirk("offsets.live-from-their-commit"):
+        lives = retention_ms(broker)
+    shift = 1 if "committed-offset-off-by-one" in switches else 0
+    no_metadata = "commit-metadata-lost" in switches
+    no_epoch = "commit-leader-epoch-lost" in switches
+
+    def take(row: dict[str, Any], topic: Topic, made: int) -> Stored | int:
+        metadata = row["committed_metadata"] or ""
+        if metadata:
+            if 2 * len(metadata) > longest and chars(metadata) > longest:
+                return ErrorCode.OFFSET_METADATA_TOO_LARGE
+            if no_metadata:
+                metadata = ""
+        at = now if made == UNSET else made
+        return Stored(
+            row["committed_offset"] + shift,
+            UNSET if no_epoch else row["committed_leader_epoch"],
+            metadata,
+            at,
+            None if lives is None else at + lives,
+            topic,
+            age,
+        )
+
+    return take
+
+
+def chars(text: str) -> int:
+    """Java's String.length."""
+    return len(text.encode("utf-16-be", "surrogatepass")) // 2

@@ -1,0 +1,243 @@
+"""The share groups of a broker: those whose partition of `__consumer_offsets` it leads.
+
+They stand beside the groups of `groups.py`, under ids that no other kind of group has. What a
+heartbeat changes is written down before it is answered; what it wants initialised is asked of the
+share coordinator after, and written down as well. A session that ends takes its member along.
+
+Sources: GroupCoordinatorService, GroupMetadataManager@4.3.1 (facts); KIP-932; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.broker.configs import group_settings
+from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.features import finalized
+from touchstone.reference_impl.broker.coordinators import (
+    internal_log,
+    leadership,
+    loader,
+    share_persister,
+)
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, number
+from touchstone.reference_impl.broker.coordinators.share_persister import Answer
+from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
+from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.share import group_records
+from touchstone.reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
+from touchstone.reference_impl.share.group_records import Stand
+from touchstone.reference_impl.share.membership import Beat, Membership, Settings, Told
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.log.partition_log import PartitionLog
+
+Then = Callable[[Told | Refused, int], None]
+_STATE, _MEMBERSHIP, _LED = "share groups", "share membership", "led share groups"
+_CHANGED = ("share leads changed", OFFSETS)
+_RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
+_READ_BYTES = 5 << 20  # offsets.load.buffer.size
+SHARE, FEATURE = "share", "share.version"
+
+
+def groups_of(broker: Broker) -> dict[str, ShareGroup]:
+    """By id, as the log says by now."""
+    groups = broker.state.setdefault(_STATE, {})
+    since = broker.state.pop(_CHANGED, None)
+    if since is not None:
+        _catch_up(broker, groups, since)
+    return groups
+
+
+def leads_changed(broker: Broker, now: int) -> None:
+    """A partition of `__consumer_offsets` has another leader: see to its share groups."""
+    groups_of(broker)
+
+
+def membership_of(broker: Broker) -> Membership:
+    def make() -> Membership:
+        return Membership(lambda: topic_view(broker).topics, partial(_settings, broker))
+
+    return broker.kept(_MEMBERSHIP, make)
+
+
+def are_on(broker: Broker) -> bool:
+    """Whether share groups are served: share.version is 1 unless somebody changed it."""
+    return finalized(broker).get(FEATURE, 0) > 0
+
+
+def is_shared(broker: Broker, group_id: str) -> bool:
+    """Whether this id is a share group's, and so no other kind of group's."""
+    return group_id in groups_of(broker)
+
+
+def share_group(broker: Broker, group_id: str) -> ShareGroup:
+    """Raises Refused where the id is nobody's, or another kind of group's."""
+    group = groups_of(broker).get(group_id)
+    if group is None:
+        other = group_id in coordinator_of(broker).groups
+        words = "is not a share group" if other else "not found"
+        raise Refused(E.GROUP_ID_NOT_FOUND, f"Group {group_id} {words}.")
+    return group
+
+
+def heartbeat(broker: Broker, beat: Beat, now: int, then: Then) -> None:
+    """`then(told or refused, now)` when it counts, perhaps before this returns."""
+    try:
+        group, told, before = _beaten(broker, beat, now)
+    except Refused as refused:
+        then(refused, now)
+        return
+
+    def kept(code: int, at: int) -> None:
+        then(Refused(code, "") if code else told, at)
+
+    keep(broker, beat.group_id, before, now, kept)
+    _watch(broker, group)
+    if told.initialise:
+        _initialise(broker, group, told.initialise, group.epoch, now)
+
+
+def keep(
+    broker: Broker, group_id: str, before: Stand, now: int, then: Callable[[int, int], None]
+) -> None:
+    """Write down how the group differs from what it was; `then(code, now)` when that counts."""
+    after = group_records.stand(groups_of(broker).get(group_id))
+    records = group_records.difference(before, after, now)
+    if records is None:
+        then(E.NONE, now)
+        return
+
+    def written(code: int, at: int) -> None:
+        then(internal_log.NOT_KEPT.get(E(code), code), at)
+
+    internal_log.append(broker, OFFSETS, _partition_of(broker, group_id), records, now, written)
+
+
+def started(broker: Broker, group: ShareGroup, done: dict[bytes, frozenset[int]], now: int) -> None:
+    """The share coordinator has these partitions of the group."""
+    before = group_records.stand(group)
+    membership_of(broker).initialised(group, done, now)
+    keep(broker, group.id, before, now, _nobody_waits)
+
+
+def heartbeat_interval(broker: Broker, group_id: str) -> int:
+    return group_settings.number(broker, group_id, "share.heartbeat.interval.ms")
+
+
+def forget_deleted(broker: Broker, now: int) -> None:
+    """Topics that are gone are nobody's to initialise or assign."""
+    known = broker.cluster.by_id
+    for group in list(groups_of(broker).values()):
+        gone = (group.initialised.keys() | group.initialising.keys()) - known.keys()
+        gone |= group.deleting.keys() - known.keys()
+        if gone:
+            before = group_records.stand(group)
+            for rows in (group.initialised, group.initialising, group.deleting):
+                for topic_id in gone & rows.keys():
+                    del rows[topic_id]
+            keep(broker, group.id, before, now, _nobody_waits)
+
+
+def _catch_up(broker: Broker, groups: dict[str, ShareGroup], now: int) -> None:
+    """Let go of what we do not lead any more; what is led since now is read from its log."""
+    change = leadership.look(broker, OFFSETS, _LED)
+    for group_id in [each for each in groups if _partition_of(broker, each) not in change.kept]:
+        del groups[group_id]
+    for replica in change.won.values():
+        _load(broker, groups, replica.log, now)
+
+
+def _load(broker: Broker, groups: dict[str, ShareGroup], log: PartitionLog, now: int) -> None:
+    """Sessions begin anew."""
+    found: dict[str, ShareGroup] = {}
+    loader.whole(log, _READ_BYTES, lambda records: group_records.read(records, found, now))
+    for group in found.values():
+        for member in group.members.values():
+            member.expires = now + _settings(broker, group.id).session_ms
+        groups[group.id] = group
+        _watch(broker, group)
+
+
+def _beaten(broker: Broker, beat: Beat, now: int) -> tuple[ShareGroup, Told, Stand]:
+    groups = groups_of(broker)
+    forget_deleted(broker, now)
+    group = groups.get(beat.group_id)
+    before = group_records.stand(group)
+    if beat.epoch == LEAVE_EPOCH:
+        group = share_group(broker, beat.group_id)
+        membership_of(broker).leave(group, beat.member_id)
+        return group, Told(LEAVE_EPOCH), before
+    if group is None:
+        if beat.group_id in coordinator_of(broker).groups:
+            words = f"Group {beat.group_id} is not a share group."
+            raise Refused(E.GROUP_ID_NOT_FOUND, words)
+        if beat.epoch != JOIN_EPOCH:
+            raise Refused(E.GROUP_ID_NOT_FOUND, f"Share group {beat.group_id} not found.")
+        group = ShareGroup(beat.group_id)
+    told = membership_of(broker).beat(group, beat, now)
+    groups[beat.group_id] = group
+    return group, told, before
+
+
+def _initialise(broker: Broker, group: ShareGroup, wanted: Initials, epoch: int, now: int) -> None:
+    places = {(topic, index) for topic, row in wanted.items() for index in row.partitions}
+    done: dict[bytes, frozenset[int]] = {t: row.partitions for t, row in wanted.items()}
+    failed: list[int] = []
+
+    def told(place: tuple[bytes, int]) -> share_persister.Then:
+        def then(answer: Answer, at: int) -> None:
+            places.discard(place)
+            if answer.code:
+                failed.append(answer.code)
+            if places or groups_of(broker).get(group.id) is not group:
+                return
+            if failed:
+                membership_of(broker).failed(group, done)
+            else:
+                started(broker, group, done, at)
+
+        return then
+
+    def ask(at: int) -> None:
+        for place in sorted(places):
+            key = (group.id, *place)
+            share_persister.initialise(broker, key, epoch, -1, at, told(place))
+
+    broker.soon(("share initialisation", group.id, epoch), ask)
+
+
+def _watch(broker: Broker, group: ShareGroup) -> None:
+    def due(now: int) -> None:
+        if groups_of(broker).get(group.id) is group:
+            before = group_records.stand(group)
+            membership_of(broker).tick(group, now)
+            keep(broker, group.id, before, now, _nobody_waits)
+            _watch(broker, group)
+
+    broker.purgatory.remind(("share group", broker.id, group.id), group.deadline(), due)
+
+
+def _partition_of(broker: Broker, group_id: str) -> int:
+    topic = broker.cluster.topics.get(OFFSETS)
+    return partition_for(group_id, len(topic.partitions)) if topic else -1
+
+
+def _settings(broker: Broker, group_id: str) -> Settings:
+    return Settings(
+        session_ms=group_settings.number(broker, group_id, "share.session.timeout.ms"),
+        assignment_interval_ms=group_settings.number(
+            broker, group_id, "share.assignment.interval.ms"
+        ),
+        max_size=number(broker, "group.share.max.size"),
+        retry_ms=_RETRY_MS,
+    )
+
+
+def _nobody_waits(code: int, now: int) -> None:
+    """What is written for no request."""

@@ -1,0 +1,180 @@
+"""How a broker has states of share partitions written down and read: it asks their coordinator.
+
+That may be the broker itself or another, which is sent requests 83 to 87. The topic of the states
+is made by the first who needs it. What fails for a reason that passes is asked again, with growing
+pauses and five times at most.
+
+Sources: DefaultStatePersister, PersisterStateManager@4.3.1 (facts); KIP-932.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from touchstone.reference_impl.broker.control import auto_create
+from touchstone.reference_impl.broker.coordinators import share_states
+from touchstone.reference_impl.share.coordinator import Kept, Key, ShareCoordinator, Told
+from touchstone.reference_impl.share.log_records import batches_of, rows_of
+from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+_CHANNEL = "share"
+_TRIES, _FIRST_PAUSE_MS = 5, 20
+_PASSES = (E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE, E.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+class Answer(NamedTuple):
+    """What the coordinator said; `kept` where it was asked for the state or its summary."""
+
+    code: int
+    message: str | None = None
+    kept: Kept | None = None
+
+
+Then = Callable[[Answer, int], None]
+
+
+class Operation(NamedTuple):
+    """One of the five: how to ask ourselves, and how to ask another."""
+
+    api: int
+    version: int
+    row: dict[str, Any]  # of a request, less its partition
+    ask: Callable[[ShareCoordinator], Told]
+
+
+def initialise(
+    broker: Broker, key: Key, state_epoch: int, start: int, now: int, then: Then
+) -> None:
+    row = {"state_epoch": state_epoch, "start_offset": start}
+
+    def ask(coordinator: ShareCoordinator) -> Told:
+        return coordinator.initialise(key, state_epoch, start, now)
+
+    _Asking(broker, key, Operation(83, 0, row, ask), then).go(now)
+
+
+def read(broker: Broker, key: Key, leader_epoch: int, now: int, then: Then) -> None:
+    def ask(coordinator: ShareCoordinator) -> Told:
+        return coordinator.read(key, leader_epoch, now)
+
+    _Asking(broker, key, Operation(84, 0, {"leader_epoch": leader_epoch}, ask), then).go(now)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What the leader of a partition has to say of a share partition."""
+
+    state_epoch: int
+    leader_epoch: int
+    start: int
+    done: int
+    batches: list[StateBatch]
+
+
+def write(broker: Broker, key: Key, update: Update, now: int, then: Then) -> None:
+    row = {
+        "state_epoch": update.state_epoch,
+        "leader_epoch": update.leader_epoch,
+        "start_offset": update.start,
+        "delivery_complete_count": update.done,
+        "state_batches": rows_of(update.batches),
+    }
+
+    def ask(coordinator: ShareCoordinator) -> Told:
+        return coordinator.write(
+            key,
+            state_epoch=update.state_epoch,
+            leader_epoch=update.leader_epoch,
+            start=update.start,
+            done=update.done,
+            batches=update.batches,
+            now=now,
+        )
+
+    _Asking(broker, key, Operation(85, 1, row, ask), then).go(now)
+
+
+def delete(broker: Broker, key: Key, now: int, then: Then) -> None:
+    operation = Operation(86, 0, {}, lambda coordinator: coordinator.delete(key))
+    _Asking(broker, key, operation, then).go(now)
+
+
+def summary(broker: Broker, key: Key, now: int, then: Then) -> None:
+    row = {"leader_epoch": -1}
+    operation = Operation(87, 1, row, lambda coordinator: coordinator.summary(key))
+    _Asking(broker, key, operation, then).go(now)
+
+
+class _Asking:
+    def __init__(self, broker: Broker, key: Key, operation: Operation, then: Then) -> None:
+        self.broker, self.key, self.operation, self.then = broker, key, operation, then
+        self.left = _TRIES
+
+    def go(self, now: int) -> None:
+        self.left -= 1
+        broker = self.broker
+        if auto_create.SHARES not in broker.cluster.topics:
+            auto_create.internal_topic(broker, auto_create.SHARES)
+            self._again(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
+            return
+        index = share_states.partition_of(broker, self.key)
+        leader = broker.cluster.partition(auto_create.SHARES, index).leader
+        if leader == broker.id:
+            share_states.run(broker, self.key, self.operation.ask, now, self._told)
+        elif leader < 0:
+            self._again(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
+        else:
+            self._send(leader)
+
+    def _send(self, leader: int) -> None:
+        group, topic_id, index = self.key
+        row = {"partition": index} | self.operation.row
+        body = {"group_id": group, "topics": [{"topic_id": topic_id, "partitions": [row]}]}
+        api, version = self.operation.api, self.operation.version
+        self.broker.ask(leader, api, version, body, self._heard, channel=_CHANNEL)
+
+    def _told(self, told: Told, now: int) -> None:
+        fault = told.fault
+        answer = Answer(fault.code, fault.message) if fault else Answer(E.NONE, None, told.kept)
+        self._settle(answer, now)
+
+    def _heard(self, body: dict[str, Any] | None, now: int) -> None:
+        if body is None or not body["results"]:
+            self._settle(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
+            return
+        row = body["results"][0]["partitions"][0]
+        kept = _kept(row) if "state_epoch" in row else None
+        self._settle(Answer(row["error_code"], row["error_message"], kept), now)
+
+    def _settle(self, answer: Answer, now: int) -> None:
+        if answer.code in _PASSES:
+            self._again(answer, now)
+        else:
+            self.then(answer, now)
+
+    def _again(self, answer: Answer, now: int) -> None:
+        if not self.left:
+            self.then(answer, now)
+            return
+        pause = _FIRST_PAUSE_MS << 2 * (_TRIES - 1 - self.left)
+        self.broker.purgatory.remind(("share persister", id(self)), now + pause, self.go)
+
+
+def _kept(row: dict[str, Any]) -> Kept:
+    """The state, or its summary, as an answer tells it."""
+    return Kept(
+        0,
+        row["state_epoch"],
+        row.get("leader_epoch", 0),
+        row["start_offset"],
+        row.get("delivery_complete_count", NO_OFFSET),
+        batches_of(row.get("state_batches", ())),
+        0,
+        0,
+    )

@@ -1,0 +1,99 @@
+"""What requests 83 to 87 share: one row for each share partition, each answered by its coordinator.
+
+Whoever asks for nothing, or for a group without a name, is answered nothing. The answer comes when
+everything that was to be written is.
+
+Sources: ShareCoordinatorService@4.3.1 (facts); KIP-932; observed on 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.coordinators import share_states
+from touchstone.reference_impl.broker.coordinators.groups import waiting
+from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, Told
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+Ask = Callable[[ShareCoordinator, Key, dict[str, Any]], Told]
+Show = Callable[[Told], dict[str, Any]]
+_STATE = "share group state"
+_WHAT = {  # what each of the five is about to do
+    83: f"initialize {_STATE}",
+    84: f"read {_STATE}",
+    85: f"write {_STATE}",
+    86: f"delete {_STATE}",
+    87: f"read {_STATE} summary",
+}
+
+
+def serve(
+    request: Request, broker: Broker, now: int, ask: Ask, show: Show = lambda told: {}
+) -> dict[str, Any] | Wait:
+    """`ask` a coordinator about one row; `show` what its answer has beside an error."""
+    body = request.body
+    group, topics = body["group_id"], body["topics"]
+    if not group or not topics or not all(topic["partitions"] for topic in topics):
+        return {"results": []}
+    ticket = Ticket()
+    rows: dict[tuple[bytes, int], dict[str, Any]] = {}
+    wanted = [(bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]]
+    places = [(topic_id, row["partition"]) for topic_id, row in wanted]
+
+    def then(place: tuple[bytes, int]) -> share_states.Then:
+        def told(answer: Told, at: int) -> None:
+            shown = {} if answer.fault else show(answer)
+            rows[place] = _row(request, place[1], answer) | shown
+            if len(rows) == len(set(places)):
+                ticket.give({"results": _grouped(places, rows)})
+
+        return told
+
+    for topic_id, row in wanted:
+        key = (group, topic_id, row["partition"])
+        _run(broker, key, row, ask, now, then(key[1:]))
+    return waiting(broker, ticket, lambda answer: answer)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    message = E(code).name
+    return {
+        "results": [
+            {
+                "topic_id": topic["topic_id"],
+                "partitions": [
+                    {"partition": row["partition"], "error_code": code, "error_message": message}
+                    for row in topic["partitions"]
+                ],
+            }
+            for topic in request.body["topics"]
+        ]
+    }
+
+
+def _run(
+    broker: Broker, key: Key, row: dict[str, Any], ask: Ask, now: int, then: share_states.Then
+) -> None:
+    share_states.run(broker, key, lambda coordinator: ask(coordinator, key, row), now, then)
+
+
+def _row(request: Request, index: int, told: Told) -> dict[str, Any]:
+    code, message, early = told.fault or (E.NONE, None, False)
+    if early:
+        message = f"Unable to {_WHAT[request.header.key]}: {message}"
+    return {"partition": index, "error_code": code, "error_message": message}
+
+
+def _grouped(
+    places: list[tuple[bytes, int]], rows: dict[tuple[bytes, int], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    topics: dict[bytes, list[dict[str, Any]]] = {}
+    for place in dict.fromkeys(places):
+        topics.setdefault(place[0], []).append(rows[place])
+    return [{"topic_id": each, "partitions": parts} for each, parts in topics.items()]

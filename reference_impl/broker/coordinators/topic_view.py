@@ -1,0 +1,44 @@
+"""The topics there are as coordinators of groups see them, each with Kafka's hash of what it is.
+
+Worked out anew when the cluster changed. A group compares the hash of its topics with the one it
+wrote down, so that it notices what changed while another broker coordinated it (KIP-1101).
+
+Sources: Utils.computeTopicHash@4.3.1 (facts).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.group.consumer_group import Topic, View
+from touchstone.reference_impl.group.xxh3 import topic_hash
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+_VIEW = "topics for groups"
+
+
+def topic_view(broker: Broker) -> View:
+    """The topics there are, worked out anew when the cluster changed."""
+    cluster = broker.cluster
+    found = broker.state.get(_VIEW)
+    if found is not None and found.version == cluster.generation:
+        return found
+    topics = {}
+    for topic in cluster.topics.values():
+        racks = tuple(
+            tuple(
+                node.rack
+                for node in map(cluster.brokers.get, part.replicas)
+                if node is not None and node.rack is not None
+            )
+            for part in topic.partitions
+        )
+        hashed = topic_hash(topic.name, topic.id, racks)
+        topics[topic.name] = Topic(topic.id, len(topic.partitions), hashed)
+    old = found.topics.values() if found is not None else ()
+    new = {topic.id for topic in topics.values()} - {topic.id for topic in old}
+    created = cluster.generation if new or found is None else found.created
+    view = broker.state[_VIEW] = View(topics, cluster.generation, created)
+    return view

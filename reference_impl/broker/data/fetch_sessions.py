@@ -1,0 +1,313 @@
+"""Fetch sessions (KIP-227): what a consumer asked for last time, so that it need not say it again.
+
+A request of epoch 0 opens a session when there is room and gets its id; later epochs say only what
+changed and are answered only with partitions that have news: records, an error, a moved high
+watermark or log start (FETCH-19). Epoch -1 closes. An id that is not there is
+FETCH_SESSION_ID_NOT_FOUND, an epoch out of turn INVALID_FETCH_SESSION_EPOCH (FETCH-20). Ids are
+drawn from the cluster's chance and are never 0, which means no session. Who may have one when the
+cache is full stands in `session_cache`.
+
+A follower's session may hold a thousand partitions of which nothing is new. Kafka looks at each in
+every fetch; here those rest until they are touched (`Purgatory.since`) or the follower names them,
+and a fetch looks only at the others. When one may rest `follower_fetches` says.
+
+Source: FetchManager, FetchSessionCache and the contexts in kafka.server.FetchSession at 2.2.1, 3.9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.data.session_cache import SessionCache
+from touchstone.reference_impl.broker.replication.partitions import log_key
+from touchstone.reference_impl.cluster.replica import Pulse, Replica
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Key as TouchedKey
+    from touchstone.reference_impl.broker.effects import Request
+
+FIRST_WITH_SESSIONS, FIRST_BY_ID, FIRST_WITH_REPLICA_STATE = 7, 13, 15
+NO_SESSION = INITIAL_EPOCH = 0
+FINAL_EPOCH = -1
+DEFAULT_SLOTS = 1000
+_LAST_EPOCH = 2**31 - 1
+Key = tuple[bytes, str, int]
+
+
+@dataclass(slots=True)
+class Wanted:
+    """One partition of a request; `topic` is its resolved name, None for an unknown id."""
+
+    name: str  # as the request said it, empty from v13 on
+    topic_id: bytes
+    topic: str | None
+    index: int
+    offset: int
+    max_bytes: int
+    leader_epoch: int
+    last_fetched_epoch: int
+    log_start: int = -1  # a follower's own
+
+    @property
+    def key(self) -> Key:
+        return self.topic_id, self.name, self.index
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the client was told last about a partition of its session."""
+
+    want: Wanted
+    high_watermark: int = -1
+    log_start_offset: int = -1
+
+
+@dataclass(slots=True)
+class Session:
+    created: int
+    last_used: int
+    follower: int  # a broker's id, negative for consumers
+    partitions: dict[Key, _Known]
+    heard: int  # how far it has read what was touched
+    id: int = NO_SESSION  # the cache's to give
+    next_epoch: int = 1
+    by_ids: bool = False
+    awake: dict[Key, _Known] = field(default_factory=dict)
+    resting: dict[TouchedKey, Key] = field(default_factory=dict)
+    pulse: Pulse = field(default_factory=Pulse)  # of those that rest
+
+    def __post_init__(self) -> None:
+        self.awake = dict(self.partitions)
+
+    @property
+    def privileged(self) -> bool:
+        return self.follower >= 0
+
+    @property
+    def size(self) -> int:
+        return len(self.partitions)
+
+    def know(self, want: Wanted, broker: Broker) -> None:
+        """The client named it: a new partition, or one that it wants otherwise."""
+        known = self.partitions.get(want.key)
+        if known is None:
+            known = self.partitions[want.key] = _Known(want)
+        else:
+            self._wake(known, broker)
+            known.want = want
+        self.awake[want.key] = known
+
+    def forget(self, key: Key, broker: Broker) -> None:
+        known = self.partitions.pop(key, None)
+        if known is not None:
+            self._wake(known, broker)
+            del self.awake[key]
+
+    def told(self, key: Key, row: dict[str, Any], *, incremental: bool) -> bool:
+        """Whether a row goes out; what it says is remembered."""
+        known = self.partitions.get(key)
+        if known is None:
+            return False
+        changed = _note(known, row)
+        if incremental and row["records"]:
+            # A partition that had records goes to the back, so that others get a turn.
+            self.partitions[key] = self.partitions.pop(key)
+            self.awake[key] = self.awake.pop(key)
+        return changed or not incremental
+
+    def rest(self, want: Wanted, replica: Replica) -> None:
+        """The follower has all there is to know; nobody looks at it until that is otherwise."""
+        if self.resting.setdefault(log_key(replica.topic, replica.index), want.key) == want.key:
+            replica.followers[self.follower].pulse = self.pulse
+            del self.awake[want.key]
+
+    def woken(self, broker: Broker) -> list[Wanted]:
+        """What was touched since this was last asked, and is looked at from now on."""
+        before, self.heard = self.heard, broker.purgatory.touches
+        if not self.resting:
+            return []
+        touched = broker.purgatory.since(before)
+        if touched is None:
+            touched = list(self.resting)
+        keys = [key for each in touched if (key := self.resting.get(each)) is not None]
+        for key in keys:
+            self._wake(self.partitions[key], broker)
+        return [self.partitions[key].want for key in keys]
+
+    def _wake(self, known: _Known, broker: Broker) -> None:
+        want = known.want
+        if want.key in self.awake:
+            return
+        self.awake[want.key] = known
+        del self.resting[log_key(want.topic, want.index)]
+        replica = broker.replicas.get(want.topic, want.index)
+        state = replica.followers.get(self.follower) if replica else None
+        if state is not None and state.pulse is self.pulse:
+            state.stir()
+
+
+@dataclass(slots=True)
+class Context:
+    """How one request relates to sessions: its id in the answer, and which rows to leave out."""
+
+    id: int = NO_SESSION
+    wanted: list[Wanted] = field(default_factory=list)
+    error: int = ErrorCode.NONE
+    session: Session | None = None
+    incremental: bool = False
+
+    @property
+    def resting(self) -> bool:
+        """Whether it is about more partitions than are `wanted`."""
+        return self.session is not None and bool(self.session.resting)
+
+    def rests(self, want: Wanted) -> bool:
+        return self.session is not None and want.key not in self.session.awake
+
+    def woken(self, broker: Broker) -> list[Wanted]:
+        """Those more that are to be looked at by now."""
+        return [] if self.session is None else self.session.woken(broker)
+
+    def select(
+        self, pairs: list[tuple[Wanted, dict[str, Any]]]
+    ) -> list[tuple[Wanted, dict[str, Any]]]:
+        """The rows that go out; the session remembers what they say."""
+        session = self.session
+        if session is None:
+            return pairs
+        return [
+            (want, row)
+            for want, row in pairs
+            if session.told(want.key, row, incremental=self.incremental)
+        ]
+
+
+def _note(known: _Known, row: dict[str, Any]) -> bool:
+    """Whether a row says something new; it is remembered as said."""
+    start = row.get("log_start_offset", -1)
+    changed = bool(
+        row["records"]
+        or known.high_watermark != row["high_watermark"]
+        or known.log_start_offset != start
+        or "diverging_epoch" in row
+    )
+    known.high_watermark, known.log_start_offset = row["high_watermark"], start
+    if row["error_code"]:
+        known.high_watermark = -1  # so that the recovery is news
+        return True
+    return changed
+
+
+def open_context(request: Request, broker: Broker, now: int) -> Context:
+    body = request.body
+    wanted = _wanted(request, broker)
+    if request.header.version < FIRST_WITH_SESSIONS:
+        return Context(wanted=wanted)
+    sessions = _cache(broker)
+    number, epoch = body["session_id"], body["session_epoch"]
+    if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+        sessions.remove(number)
+        if epoch == FINAL_EPOCH:
+            return Context(wanted=wanted)
+        session = Session(
+            now,
+            now,
+            replica_of(request),
+            {want.key: _Known(want) for want in wanted},
+            broker.purgatory.touches,
+            by_ids=request.header.version >= FIRST_BY_ID,
+        )
+        if "full-session-cache-evicts-anybody" in broker.switches:
+            sessions.make_room()
+        if not sessions.admit(session):
+            return Context(wanted=wanted)
+        wanted = [known.want for known in session.partitions.values()]
+        return Context(session.id, wanted, session=session)
+    return _resolved(_continue(sessions, request, wanted, broker, now), broker)
+
+
+def _continue(
+    sessions: SessionCache[Session],
+    request: Request,
+    wanted: list[Wanted],
+    broker: Broker,
+    now: int,
+) -> Context:
+    session = sessions.get(request.body["session_id"])
+    if session is None:
+        return Context(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    if session.by_ids != (request.header.version >= FIRST_BY_ID):
+        return Context(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+    if session.next_epoch != request.body["session_epoch"]:
+        return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    if session.follower != replica_of(request):
+        session.heard = -1  # somebody else is told everything
+    session.woken(broker)
+    for want in wanted:
+        session.know(want, broker)
+    for topic in request.body["forgotten_topics_data"]:
+        for index in topic["partitions"]:
+            session.forget((topic["topic_id"], topic["topic"], index), broker)
+    if not session.partitions:
+        sessions.remove(session.id)
+        return Context()
+    session.next_epoch = 1 if session.next_epoch == _LAST_EPOCH else session.next_epoch + 1
+    session.last_used = now
+    awake = [known.want for known in session.awake.values()]
+    return Context(session.id, awake, session=session, incremental=True)
+
+
+def _resolved(context: Context, broker: Broker) -> Context:
+    """A session outlives the ignorance it began in: an id that nobody knew then may have come with
+    the controller's news since (FetchSession.CachedPartition.maybeResolveUnknownName).
+    """
+    for want in context.wanted:
+        if want.topic is None:
+            known = broker.metadata.by_id.get(want.topic_id)
+            want.topic = known.name if known else None
+    return context
+
+
+def _cache(broker: Broker) -> SessionCache[Session]:
+    def make() -> SessionCache[Session]:
+        slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
+        shards = broker.persona.quirk("fetch.session-shards")
+        return SessionCache(slots, shards, broker.cluster.random)
+
+    return broker.kept("fetch sessions", make)
+
+
+def replica_of(request: Request) -> int:
+    """Who asks: a broker's id, or a negative number for consumers (KIP-903 moved it)."""
+    body = request.body
+    if request.header.version >= FIRST_WITH_REPLICA_STATE:
+        return body["replica_state"]["replica_id"]
+    return body["replica_id"]
+
+
+def _wanted(request: Request, broker: Broker) -> list[Wanted]:
+    by_id, ids = request.header.version >= FIRST_BY_ID, broker.metadata.by_id
+    rows: dict[Key, Wanted] = {}
+    for topic in request.body["topics"]:
+        name, number = topic["topic"], topic["topic_id"]
+        resolved = name
+        if by_id:
+            known = ids.get(number)
+            resolved = known.name if known else None
+        for row in topic["partitions"]:
+            want = Wanted(
+                name,
+                number,
+                resolved,
+                row["partition"],
+                row["fetch_offset"],
+                row["partition_max_bytes"],
+                row["current_leader_epoch"],
+                row["last_fetched_epoch"],
+                row["log_start_offset"],
+            )
+            rows[want.key] = want
+    return list(rows.values())

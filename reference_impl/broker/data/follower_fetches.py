@@ -1,0 +1,93 @@
+"""What is special about a Fetch that a follower sends: it tells where the follower stands.
+
+A follower asks for all that it follows in every fetch, and mostly there is news of a few. In a
+session the quiet ones need no answer (KIP-227), so they are passed over before anything is read:
+noted as caught up, and from then on they rest in the session (`fetch_sessions`), which notes all
+of them at once. Only the arrival of a fetch says something about its sender; when it is answered
+later, nothing is noted again.
+
+Sources: ReplicaManager.updateFollowerFetchState at 2.8.2, Partition.fetchRecords at 3.9; REPL-06,
+REPL-07, FETCH-22.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.data.fetch_sessions import Context, Wanted
+from touchstone.reference_impl.cluster.replica import FollowerState, Replica
+
+Rows = list[dict[str, Any]]
+
+
+def waits(replica: Replica | None, want: Wanted) -> bool:
+    """Whether a follower has all of this log, so that there is nothing to read for it."""
+    return (
+        replica is not None
+        and replica.is_leader
+        and not replica.offline
+        and replica.log.log_end_offset == want.offset
+        and want.leader_epoch in (replica.leader_epoch, -1)
+        and want.last_fetched_epoch in (replica.log.epochs.latest, -1)
+    )
+
+
+def busy(
+    broker: Broker,
+    follower: int,
+    session: Context,
+    named: list[Wanted],
+    now: int,
+    *,
+    arrives: bool,
+) -> list[Wanted]:
+    """Those of which there is something to say; on arrival the others are noted as caught up."""
+    if not session.incremental or session.session is None:
+        return named
+    found, told, mine = [], session.session.partitions, session.session.follower == follower
+    if arrives and mine:
+        session.session.pulse.at = now
+    for want in named:
+        replica, known = broker.replicas.get(want.topic, want.index), told.get(want.key)
+        if (
+            known is None
+            or not waits(replica, want)
+            or follower not in replica.isr
+            or follower not in replica.followers
+            or known.high_watermark != replica.log.high_watermark
+            or known.log_start_offset != replica.log.log_start_offset
+            or (arrives and not _stands(replica.followers[follower], want))
+        ):
+            found.append(want)
+        elif arrives:
+            epoch = replica.followers[follower].broker_epoch
+            replica.followed(follower, want.offset, want.log_start, now, epoch)
+            if mine:
+                session.session.rest(want, replica)
+    return found
+
+
+def _stands(follower: FollowerState, want: Wanted) -> bool:
+    """Whether its fetch says what is known of it already."""
+    return follower.log_end_offset == want.offset and follower.log_start_offset == want.log_start
+
+
+def note(
+    broker: Broker, follower: int, epoch: int, named: list[Wanted], rows: Rows, now: int
+) -> None:
+    """Where the sender of a fetch stands, of every partition that could be read (REPL-07)."""
+    for want, row in zip(named, rows, strict=True):
+        if row["error_code"] or "diverging_epoch" in row:
+            continue
+        replica = broker.replicas.get(want.topic, want.index)
+        if replica is not None and follower in replica.followers:
+            broker.replicas.followed(replica, follower, want.offset, want.log_start, epoch, now)
+
+
+def count(broker: Broker, named: list[Wanted], rows: Rows, now: int) -> None:
+    """What goes out to followers counts against the leader's quota (FETCH-22, DYN-15)."""
+    quota = broker.replicas.leader_quota
+    for want, row in zip(named, rows, strict=True):
+        if row["records"] and quota.throttles(want.topic, want.index):
+            quota.record(len(row["records"]), now)

@@ -1,0 +1,120 @@
+"""What a Produce in a transaction has to ask first, and how the answer is told to a producer.
+
+Only partitions that this broker leads and where the producer has nothing open yet are asked about:
+once a transaction has begun in a log, its own batches prove it. Where the question adds them, the
+first batch of a producer that the log knows nothing of has to be its first at all. A log that knows
+a newer epoch of the producer ends the matter (4.3): a coordinator that is stuck would have it retry
+until its records expire.
+
+Sources: ReplicaManager.handleProduceAppend, maybeStartTransactionVerificationForPartition on trunk
+of 2024-10; KIP-890; ProducerAppendInfo.checkSequence, UnifiedLog.maybeStartTransactionVerification
+@4.3.1 (facts); observed on 3.9.2 and 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from touchstone.reference_impl.broker.coordinators import add_partitions_to_txn
+from touchstone.reference_impl.broker.replication.partitions import locate
+from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.wire.errors import ErrorCode, name_of
+from touchstone.reference_impl.wire.records.batch import HEADER, HEADER_SIZE, BatchHeader
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Request
+
+FIRST_ABORTABLE, FIRST_ADDING = 11, 12
+MAGIC_AT, ATTRIBUTES_AT, TRANSACTIONAL = 16, 22, 0x10
+NOT_ADDED = "Partition was not added to the transaction"
+UNVERIFIED = (
+    "Unable to verify the partition has been added to the transaction. Underlying error: {}"
+)
+Key = tuple[str, int]
+
+
+class Refusal(NamedTuple):
+    code: int
+    message: str | None = None
+    by_log: bool = False  # not by the coordinator: where the log begins is told
+
+
+Refusals = dict[Key, Refusal]
+_FENCED = Refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
+_HEADLESS = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=True)
+
+
+def transactional(records: bytes | None) -> bool:
+    """Whether the first batch is of a transaction; anything else is somebody else's to refuse."""
+    if records is None or len(records) <= ATTRIBUTES_AT or records[MAGIC_AT] != 2:
+        return False
+    return bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
+
+
+def verify(
+    request: Request, broker: Broker, rows: Iterable[tuple[str | None, dict[str, Any]]], now: int
+) -> Ticket | None:
+    """A ticket for {"refusals": by partition}, or None where nothing is to be asked."""
+    name = request.body["transactional_id"]
+    if name is None or not broker.persona.quirk("produce.verifies-transactions"):
+        return None
+    fences = broker.persona.quirk("produce.old-epochs-are-not-verified")
+    fences = fences and "producer-epoch-not-checked" not in broker.switches
+    producer, wanted, headless, fenced = None, set(), set(), {}
+    for topic, row in rows:
+        header = _header(row["records"])
+        if topic is None or header is None or not transactional(row["records"]):
+            continue
+        replica, _ = locate(broker, topic, row["index"])
+        if replica is None:
+            continue
+        known = replica.log.producers.producers.get(header.producer_id)
+        if fences and known is not None and header.producer_epoch < known.epoch:
+            fenced[topic, row["index"]] = _FENCED
+            continue
+        begun = known is not None and known.transaction_start is not None
+        if not (begun and known.epoch == header.producer_epoch):
+            producer = Producer(header.producer_id, header.producer_epoch)
+            wanted.add((topic, row["index"]))
+            if header.base_sequence and not (known and known.batches):
+                headless.add((topic, row["index"]))
+    if producer is None:
+        return Ticket({"refusals": fenced}) if fenced else None
+    version = request.header.version
+    adds = version >= FIRST_ADDING
+    asked = add_partitions_to_txn.ask(broker, name, producer, frozenset(wanted), adds=adds, now=now)
+    told = Ticket()
+
+    def then() -> None:
+        found = {key: _refusal(version, code) for key, code in asked.answer["codes"].items()}
+        if adds:
+            found |= {key: _HEADLESS for key in headless if found[key] is None}
+        refused = {key: one for key, one in found.items() if one is not None}
+        told.give({"refusals": fenced | refused})
+
+    asked.watch = then
+    if asked.answer is not None:
+        then()
+    return told
+
+
+def _header(records: bytes | None) -> BatchHeader | None:
+    if records is None or len(records) < HEADER_SIZE or records[MAGIC_AT] != 2:
+        return None
+    return BatchHeader._make(HEADER.unpack_from(records))
+
+
+def _refusal(version: int, code: int) -> Refusal | None:
+    """What the coordinator said, in words that a producer of this version knows."""
+    if not code:
+        return None
+    if code == ErrorCode.PRODUCER_FENCED:
+        return Refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
+    if code == ErrorCode.TRANSACTION_ABORTABLE and version < FIRST_ABORTABLE:
+        return Refusal(ErrorCode.INVALID_TXN_STATE, NOT_ADDED)
+    if code in add_partitions_to_txn.PASSING:
+        return Refusal(ErrorCode.NOT_ENOUGH_REPLICAS, UNVERIFIED.format(name_of(code)))
+    return Refusal(code)

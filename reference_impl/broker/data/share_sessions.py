@@ -1,0 +1,46 @@
+"""A broker's share sessions: who has one, and what becomes of a session whose peer is gone.
+
+With a session its member's records go back to where others may have them. A group of which nobody
+has a session here any more is not thought of any longer (`share_partitions.forget_group`), so that
+what is written down is all that counts of it.
+
+Sources: ShareSessionCache, SharePartitionManager.ShareGroupListenerImpl@4.3.1 (facts); KIP-932.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.broker.coordinators.groups import number
+from touchstone.reference_impl.broker.data import share_partitions
+from touchstone.reference_impl.share.sessions import Key, Sessions
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.effects import Connection
+
+_STATE = "share sessions"
+
+
+def sessions_of(broker: Broker) -> Sessions:
+    return broker.kept(_STATE, lambda: Sessions(number(broker, "group.share.max.share.sessions")))
+
+
+def end(broker: Broker, key: Key, now: int) -> None:
+    """The session is over: what its member has goes back."""
+    group, member = key
+    for place in sessions_of(broker).end(key) or ():
+        share_partitions.release(broker, (group, *place), member, now)
+
+
+def hang_on(broker: Broker, connection: Connection) -> None:
+    """A session began on this connection and goes with it."""
+
+    def gone(now: int) -> None:
+        key, deserted = sessions_of(broker).disconnected(connection)
+        if key is not None:
+            end(broker, key, now)
+        if deserted is not None:
+            share_partitions.forget_group(broker, deserted)
+
+    broker.when_closed(connection, gone)

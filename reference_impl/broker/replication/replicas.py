@@ -1,0 +1,304 @@
+"""The replicas of one broker: who leads, who follows whom, and what must happen when that changes.
+
+A controller's word comes in through `apply` and `stop`; a follower's fetch through `followed`;
+time through one alarm that looks for followers that fell behind. What goes out is a wish to change
+the ISR, by the one seam `isr_wanted`, and touches of the purgatory for everybody who waits for a
+partition. The bookkeeping itself is `cluster.replica`, the loops that follow are `follower`.
+
+Sources: kafka.server.ReplicaManager at 1.0.2, 2.2.1, 2.8.2, 3.9; REPL-01, REPL-10, REPL-14,
+REPL-16, REPL-20, REPL-21, REPL-24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.configs.config_view import broker_definitions
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    controller_of,
+)
+from touchstone.reference_impl.broker.replication import alter_partition_manager
+from touchstone.reference_impl.broker.replication.follower import Fetcher, FetchSettings
+from touchstone.reference_impl.broker.replication.isr_changes import IsrChanges
+from touchstone.reference_impl.broker.replication.partitions import log_key
+from touchstone.reference_impl.broker.replication.replication_quota import (
+    FOLLOWER,
+    LEADER,
+    ReplicationQuota,
+)
+from touchstone.reference_impl.cluster.replica import (
+    NO_EPOCH,
+    NO_LEADER,
+    LeaderState,
+    Replica,
+    ReplicaRules,
+)
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.log.directories import Directory
+    from touchstone.reference_impl.log.partition_log import PartitionLog
+
+Key = tuple[str, int]
+
+
+def _key(replica: Replica) -> Key:
+    return replica.topic, replica.index
+
+
+class Logs(Protocol):
+    """Who makes the logs of one broker and forgets them: memory, or its log directories."""
+
+    def open(self, state: LeaderState, now: int) -> PartitionLog:
+        """The log of this partition, with what it held before unless `state.is_new`."""
+
+    def remove(self, topic: str, index: int, now: int) -> None:
+        """The partition is no more here; its records need not be kept (REPL-24)."""
+
+    def offline(self, topic: str, index: int) -> bool:
+        """Whether its log lies in a directory that failed, and cannot be used."""
+
+    def directories(self) -> list[Directory]:
+        """All log directories, also those that are offline (KIP-113)."""
+
+    def move(self, topic: str, index: int, path: str, now: int) -> None:
+        """Its log goes to the directory with this path; LogError when that cannot be done."""
+
+
+class Replicas:
+    def __init__(self, broker: Broker, logs: Logs) -> None:
+        self._broker = broker
+        self.logs = logs
+        self.isr_changes = IsrChanges(broker)
+        self._replicas: dict[Key, Replica] = {}
+        self._fetchers: dict[int, Fetcher] = {}  # by leader
+        self.leader_quota = ReplicationQuota(broker, LEADER)
+        self.follower_quota = ReplicationQuota(broker, FOLLOWER)
+        self._newest: dict[int, int] = {}  # by follower: how often it was given more to follow
+        quirk = broker.persona.quirk
+        self._rules = ReplicaRules(
+            max_lag_ms=self._number("replica.lag.time.max.ms"),
+            waits_for_min_isr=quirk("isr.high-watermark-needs-min-isr"),
+            end_is_in_sync=quirk("isr.end-is-in-sync"),
+            joins_past_epoch_start=quirk("isr.joins-past-epoch-start"),
+            joins_alive_only=quirk("isr.joins-alive-only"),
+        )
+        self._fetch_settings = FetchSettings(
+            self._number("replica.fetch.wait.max.ms"),
+            self._number("replica.fetch.min.bytes"),
+            self._number("replica.fetch.max.bytes"),
+            self._number("replica.fetch.response.max.bytes"),
+            self._number("replica.fetch.backoff.ms"),
+        )
+
+    def _number(self, name: str) -> int:
+        definition = broker_definitions(self._broker.persona.release)[name]
+        return self._broker.number(name, int(definition.default))
+
+    def get(self, topic: str, index: int) -> Replica | None:
+        return self._replicas.get((topic, index))
+
+    def directory_failed(self, keys: Iterable[Key]) -> None:
+        """These replicas lay in a log directory that is offline now (KIP-112)."""
+        gone = [replica for key in keys if (replica := self._replicas.get(key)) is not None]
+        for replica in gone:
+            replica.offline = True
+            self._unfollow((replica.topic, replica.index))
+            self._touch(replica)
+        self._broker.cluster.directory_failed(self._broker.id, [_key(each) for each in gone])
+        controller_of(self._broker).directory_lost(self._broker.id)
+
+    def __iter__(self) -> Iterator[Replica]:
+        return iter(self._replicas.values())
+
+    # --- what a controller says --------------------------------------------------------------
+
+    def apply(self, state: LeaderState, now: int) -> None:
+        """Lead or follow as it says, or stop; an older epoch than the known one says nothing."""
+        key, me = (state.topic, state.index), self._broker.id
+        replica = self._replicas.get(key)
+        if me not in state.replicas:
+            self.stop(*key, delete=True, now=now)
+            return
+        if replica is not None and replica.topic_id != state.topic_id:
+            self.stop(*key, delete=True, now=now)
+            replica = None
+        if replica is None:
+            replica = self._replicas[key] = self._open(state, now)
+        elif (state.leader_epoch, state.partition_epoch) < (
+            replica.leader_epoch,
+            replica.partition_epoch,
+        ):
+            return
+        if replica.offline:
+            return
+        if state.leader == me:
+            self._lead(replica, state, now)
+        else:
+            self._follow(replica, state)
+        self._touch(replica)
+        self._tell_coordinator(state.topic, now)
+
+    def _tell_coordinator(self, topic: str, now: int) -> None:
+        """Whoever leads a coordinator's partition coordinates what is kept there."""
+        if topic in registry.COORDINATORS:
+            broker = self._broker
+            broker.state["leads changed", topic] = now
+            broker.state["share leads changed", topic] = now
+            tell = partial(registry.leads_changed, broker, topic)
+            broker.soon(("coordinator", topic), tell)
+
+    def stop(self, topic: str, index: int, *, delete: bool, now: int) -> None:
+        """Have nothing more to do with a partition; those who wait for it are told (REPL-24)."""
+        replica = self._replicas.pop((topic, index), None)
+        if replica is None:
+            return
+        self._unfollow((topic, index))
+        if delete:
+            self.logs.remove(topic, index, now)
+        self._touch(replica)
+        self._tell_coordinator(topic, now)
+
+    def _open(self, state: LeaderState, now: int) -> Replica:
+        broker, topic, replicas = self._broker, state.topic, len(state.replicas)
+        broker.upkeep.begin(now)
+        capped = broker.persona.quirk("produce.caps-min-isr")
+
+        def min_isr() -> int:
+            wanted = broker.config_of(topic).min_insync_replicas
+            return min(wanted, len(replica.replicas) or replicas) if capped else wanted
+
+        replica = Replica(
+            broker.id,
+            topic,
+            state.index,
+            self.logs.open(state, now),
+            self._rules,
+            min_isr=min_isr,
+            alive=self._alive,
+            eligible=self._eligible,
+            switches=broker.switches,
+        )
+        replica.offline = self.logs.offline(topic, state.index)
+        if replica.offline:  # the answer to what told it to take this replica up
+            broker.cluster.directory_failed(broker.id, [_key(replica)])
+            controller_of(broker).replicas_lost(broker.id, [_key(replica)])
+        return replica
+
+    def _alive(self, broker: int) -> bool:
+        return self._broker.metadata.is_alive(broker)
+
+    def _eligible(self, broker: int, epoch: int) -> bool:
+        """Whether a follower that fetched in this epoch of its registration may join (KIP-903)."""
+        node = self._broker.metadata.brokers.get(broker)
+        if node is None or not node.alive or node.stopping:
+            return False
+        return epoch in (NO_EPOCH, node.epoch)
+
+    def registered_anew(self, follower: int, epoch: int) -> bool:
+        """Whether a fetch comes from before the follower's last registration (KIP-903)."""
+        node = self._broker.metadata.brokers.get(follower)
+        return epoch > NO_EPOCH and node is not None and epoch < node.epoch
+
+    def _lead(self, replica: Replica, state: LeaderState, now: int) -> None:
+        self._unfollow((state.topic, state.index))
+        strangers = set(state.replicas) - set(replica.replicas) if replica.is_leader else set()
+        new = replica.lead(state, now)
+        if new:
+            strangers = set(state.replicas)
+        for broker in strangers - {self._broker.id}:
+            self._newest[broker] = self._newest.get(broker, 0) + 1
+            self._broker.purgatory.touch(("to follow", broker))
+        if new or self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
+            replica.advance(now)
+        if replica.followers:
+            self._watch_lag(now)
+
+    def _follow(self, replica: Replica, state: LeaderState) -> None:
+        """A broker that is shutting down follows nobody new: its leader would wait for it."""
+        if replica.follow(state):
+            self._unfollow((state.topic, state.index))
+            leaving = self._broker.cluster.brokers[self._broker.id].stopping
+            if state.leader != NO_LEADER and not leaving:
+                fetcher = self._fetchers.get(state.leader)
+                if fetcher is None:
+                    fetcher = Fetcher(self._broker, state.leader, self._fetch_settings)
+                    self._fetchers[state.leader] = fetcher
+                fetcher.follow(replica)
+
+    def _unfollow(self, key: Key) -> None:
+        for fetcher in self._fetchers.values():
+            fetcher.drop(*key)
+
+    def _touch(self, replica: Replica) -> None:
+        self._broker.purgatory.touch(log_key(replica.topic, replica.index))
+
+    # --- what followers do -------------------------------------------------------------------
+
+    def newest(self, follower: int) -> int:
+        """A number that grows when this broker begins to lead more for that follower.
+
+        A fetch that waits is then answered early, so that the follower's next one names the new
+        partition; Kafka lets it wait for up to `replica.fetch.wait.max.ms` first.
+        """
+        return self._newest.get(follower, 0)
+
+    def followed(
+        self, replica: Replica, follower: int, offset: int, log_start: int, epoch: int, now: int
+    ) -> None:
+        """A follower fetched at `offset` (REPL-07): ISR, high watermark, those who wait."""
+        known = replica.followers[follower]
+        low = known.log_start_offset
+        moved = replica.followed(follower, offset, log_start, now, epoch)
+        if replica.may_join(follower):
+            self.isr_wanted(replica, (*replica.isr, follower), now)
+        if (moved and replica.advance(now)) or log_start > low:
+            self._touch(replica)
+
+    def holds_back(self, replica: Replica, follower: int, now: int) -> bool:
+        """Whether a follower that is not in sync gets no records for now (DYN-15)."""
+        quota = self.leader_quota
+        if follower in replica.isr or not quota.throttles(replica.topic, replica.index):
+            return False
+        return quota.exceeded(now)
+
+    # --- who is in sync ----------------------------------------------------------------------
+
+    def _watch_lag(self, now: int) -> None:
+        """Look for followers that fell behind, every half of what they may lag (REPL-10)."""
+        if self._broker.state.setdefault("lag is watched", False) is False:
+            self._broker.state["lag is watched"] = True
+            self._remind(now)
+
+    def _remind(self, now: int) -> None:
+        at = now + max(1, self._rules.max_lag_ms // 2)
+        self._broker.purgatory.remind(("lag", self._broker.id), at, self._check_lag)
+
+    def _check_lag(self, now: int) -> None:
+        leads = False
+        for replica in list(self._replicas.values()):
+            if replica.is_leader and replica.followers:
+                leads = True
+                late = replica.lagging(now)
+                if late:
+                    kept = tuple(broker for broker in replica.isr if broker not in late)
+                    self.isr_wanted(replica, kept, now)
+        if leads:
+            self._remind(now)
+        else:
+            self._broker.state["lag is watched"] = False
+
+    def isr_wanted(self, replica: Replica, isr: tuple[int, ...], now: int) -> None:
+        """The one way to another ISR: ask whoever keeps it, and live with the answer."""
+        replica.propose(isr)
+        alter_partition_manager.report(self._broker, replica, isr, now)
+
+    def isr_is(self, replica: Replica, isr: Any, partition_epoch: int, now: int) -> None:
+        """The ISR was changed as wished: the high watermark may move now (REPL-14)."""
+        replica.commit(isr, partition_epoch)
+        if self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
+            replica.advance(now)
+        self._touch(replica)

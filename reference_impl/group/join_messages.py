@@ -1,0 +1,80 @@
+"""What the coordinator is told and what it answers, as values.
+
+`Rules` is what a release and its settings decide once; `Join` is one request to join; the two
+functions make the answers that refuse a join, or end a sync. Answers are dicts with the newest
+version's fields; a handler drops what its version does not have.
+
+Sources: GROUP-04, GROUP-14, GROUP-16; observed on all five releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from touchstone.reference_impl.group.members import Group, Protocols
+
+Answer = dict[str, Any]
+# Keeps a group with these assignments at an instant, then calls back with (error code, instant).
+Keep = Callable[[Group, dict[str, bytes], int, Callable[[int, int], None]], None]
+_REFUSED: Answer = {
+    "protocol_type": None,
+    "protocol_name": None,
+    "members": [],
+    "skip_assignment": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What releases and settings decide about groups."""
+
+    early: bool  # the column of `states.table`
+    min_session_ms: int
+    max_session_ms: int
+    initial_delay_ms: int
+    max_size: int
+    error_generation: int  # what a refused join says its generation is
+    awaits_syncs: bool  # members that do not sync in time are removed
+    new_members_lapse: bool
+    tie: Callable[[str], Any]  # orders protocols with equal votes (`protocol_tie_break.py`)
+    knows_instances: bool  # an instance id nobody has is an unknown member's
+    offsets_by_parts: bool = False  # of a transaction: member and generation are looked at apart
+    syncs_are_signs_of_life: bool = True  # asking again for an assignment
+    counts_everybody: bool = False  # against the size of a group, whatever its state
+    keeps_timeouts: bool = False  # a member's timeouts are those of its first join
+    reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
+
+
+@dataclass(slots=True, kw_only=True)
+class Join:
+    group_id: str
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout: int
+    rebalance_timeout: int
+    protocol_type: str
+    protocols: Protocols
+    needs_id: bool  # a first join is only given an id (KIP-394)
+    may_skip: bool  # the leader can be told to skip the assignment (KIP-814)
+
+
+def refusal(code: int, member_id: str, generation: int) -> Answer:
+    return _REFUSED | {
+        "error_code": code,
+        "generation_id": generation,
+        "leader": "",
+        "member_id": member_id,
+    }
+
+
+def synced(code: int, group: Group | None = None, assignment: bytes = b"") -> Answer:
+    return {
+        "error_code": code,
+        "protocol_type": group.protocol_type if group else None,
+        "protocol_name": group.protocol if group else None,
+        "assignment": assignment,
+    }

@@ -1,0 +1,189 @@
+"""What a cluster keeps under `--data DIR`: the registry, and the log directories of each broker.
+
+`DIR/touchstone.json` is the registry, `DIR/broker-N` the log directory of broker N (or, with
+`log.dirs`, the named folders in it; absolute names stand as they are). Where DIR is itself a log
+directory, a real Kafka's for example, a single broker uses it as it is, under the node and cluster
+id that its `meta.properties` says, and learns its topics from the folders.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+from touchstone.reference_impl.broker.configs.config_view import broker_definitions, spread_defaults
+from touchstone.reference_impl.broker.data.log_rules import rules_of
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.image import adopt_folders, restore
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.log_dirs import Habits, LogDirs
+from touchstone.reference_impl.io.registry_file import RegistryFile
+from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
+from touchstone.reference_impl.log.files.meta_properties import MetaProperties
+from touchstone.reference_impl.log.files.partition_metadata import uuid_text
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+LOG = logging.getLogger("touchstone.log")
+
+
+class Data:
+    """Opened once for a process; brokers come and go over it."""
+
+    def __init__(self, root: Path, persona: Persona, config: Mapping[str, str]) -> None:
+        self.root = root
+        self._persona, self._config = persona, config
+        self._foreign = (root / names.META_PROPERTIES).exists()
+        self._registry = RegistryFile(root)
+        self._open: dict[int, LogDirs] = {}
+        self._switches: frozenset[str] = frozenset()
+        self._known = False  # a registry was there
+        self._cluster: Cluster | None = None
+
+    def owner(self, brokers: int) -> int:
+        """The id of the broker that a directory of Kafka's belongs to; `brokers` want to use it."""
+        if brokers > 1:
+            raise LogDirError(f"{self.root} is the log directory of one broker, not of {brokers}")
+        return self._owner().node_id or 0
+
+    def _owner(self) -> MetaProperties:
+        path = self.root / names.META_PROPERTIES
+        try:
+            return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
+        except FileFormatError as fault:
+            raise LogDirError(f"{path}: {fault}") from None
+
+    def _roots(self, number: int) -> list[Path]:
+        if self._foreign:
+            return [self.root]
+        home = self.root / f"broker-{number}"
+        listed = self._config.get("log.dirs") or self._config.get("log.dir") or ""
+        found = [home / name.strip() for name in listed.split(",") if name.strip()]
+        return found or [home]
+
+    def restore(self, cluster: Cluster, switches: frozenset[str]) -> None:
+        """Tell the cluster what it was; LogDirError when the registry cannot be read."""
+        self._cluster, self._switches = cluster, switches
+        try:
+            image = self._registry.read()
+            if image is not None:
+                restore(cluster, image)
+                self._known = True
+        except (ValueError, KeyError, TypeError) as fault:
+            raise LogDirError(f"{self._registry.path} cannot be read: {fault!r}") from None
+        if image is None and self._foreign:
+            cluster.cluster_id = self._owner().cluster_id or cluster.cluster_id
+        # Segments that are opened ask for the index interval of the broker's own settings.
+        first = min(cluster.brokers)
+        asked = SimpleNamespace(
+            id=first, persona=self._persona, cluster=cluster, config=dict(self._config)
+        )
+        spread_defaults(cast("Broker", asked))
+
+    def logs(self, number: int, now: int) -> LogDirs:
+        """The log directories of a broker that starts: recovered where its last end was rough."""
+        cluster, quirk = self._cluster, self._persona.quirk
+        assert cluster is not None
+        dirs = LogDirs(
+            self._roots(number),
+            partial(cluster.config_of, broker=number),
+            rules=rules_of(self._persona),
+            switches=self._switches,
+            habits=Habits(
+                quirk("log-dirs.folders-name-topics"),
+                quirk("log-dirs.indexes-name-first-offsets"),
+                quirk("log-dirs.clean-end-names-the-epoch"),
+            ),
+            say=LOG.warning,
+            background=Background(),
+        )
+        try:
+            self._identify(dirs, number, cluster)
+            dirs.load(now)
+        except BaseException:
+            dirs.release()
+            raise
+        if self._foreign or not self._known:
+            adopt_folders(cluster, dirs.held(), number)
+        _catch_up(cluster, dirs)
+        for log in dirs.logs().values():
+            log.producers.forget_idle(now, self._most_idle_ms())
+        self._open[number] = dirs
+        return dirs
+
+    def _identify(self, dirs: LogDirs, number: int, cluster: Cluster) -> None:
+        quirk = self._persona.quirk
+        named = cluster.cluster_id if quirk("log-dirs.name-their-cluster") else None
+        ids = []
+        if quirk("log-dirs.have-ids"):
+            ids = [uuid_text(cluster.fresh_id()) for _ in dirs.dirs]
+        written = time.strftime("%a %b %d %H:%M:%S UTC %Y", time.gmtime())
+        dirs.identify(MetaProperties(quirk("log-dirs.meta-version"), number, named), ids, written)
+
+    def _most_idle_ms(self) -> int:
+        """How long a producer that writes nothing is remembered (LOG-31)."""
+        known = broker_definitions(self._persona.release)
+        own, older = "producer.id.expiration.ms", "transactional.id.expiration.ms"
+        return self.number(own if own in known else older)
+
+    def number(self, name: str) -> int:
+        """A broker setting that is a whole number, by this release's default."""
+        definition = broker_definitions(self._persona.release).get(name)
+        text = self._config.get(name) or (definition.default if definition else None)
+        return int(text or 60_000)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is the log directory of a Kafka broker, which has its id there."""
+        return self._foreign
+
+    @property
+    def known(self) -> bool:
+        """Whether it was some cluster's before, and so names one."""
+        return self._known or self._foreign
+
+    def keep(self) -> None:
+        """Called before answers leave."""
+        if self._cluster is not None:
+            self._registry.keep(self._cluster)
+
+    def ended(self, number: int, now: int, *, clean: bool) -> None:
+        """A broker is gone: closed in order, or as a kill leaves things."""
+        dirs = self._open.pop(number, None)
+        if dirs is None:
+            return
+        if clean:
+            node = self._cluster.brokers.get(number) if self._cluster else None
+            dirs.close(now, node.epoch if node else -1)
+        else:
+            dirs.release()
+
+    def release(self) -> None:
+        """The process never served: leave everything as it was found."""
+        for dirs in self._open.values():
+            dirs.release()
+        self._open.clear()
+
+    def close(self, now: int) -> None:
+        """The process ends in order."""
+        for number in list(self._open):
+            self.ended(number, now, clean=True)
+        self.keep()
+
+
+def _catch_up(cluster: Cluster, dirs: LogDirs) -> None:
+    """No leader epoch, and no producer id, may be given out that the logs have seen already."""
+    for (topic, index), log in dirs.logs().items():
+        partition = cluster.partition(topic, index)
+        if partition is not None:
+            partition.leader_epoch = max(partition.leader_epoch, log.epochs.latest)
+        newest = max(log.producers.producers, default=-1)
+        cluster.next_producer_id = max(cluster.next_producer_id, newest + 1)
