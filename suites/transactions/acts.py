@@ -1,12 +1,12 @@
-"""What the suite of transactions shares: the cluster it wants, requests, and ways into each state.
+"""What the suite of transactions shares: the cluster it wants, requests, and steps into each state.
 
-A transactional id is taken through its states by requests of the oldest versions, so that every
-release gets there the same way; the version at hand is that of the request a claim is about. Two
-facts make states certain. A coordinator that has begun to end a transaction answers
-CONCURRENT_TRANSACTIONS until the markers are written, so asking again until it does not is a wait
-for the end. And a marker is appended with acks=-1: a partition that wants more replicas in sync
-than it has holds a transaction in PrepareCommit or PrepareAbort for as long as a case likes (until
-2.8; later a partition never wants more than it has, KIP-966). Nothing here judges.
+Requests of the oldest versions take a transactional id through its states, so that every release
+gets there in the same way; the version at hand is that of the request a claim is about. Two facts
+make states certain. A coordinator that has begun to end a transaction answers
+CONCURRENT_TRANSACTIONS until the markers are written, so repeating a request until it answers
+otherwise waits for the end. And markers are appended with acks=-1: a partition below
+min.insync.replicas holds a transaction in PrepareCommit or PrepareAbort for as long as a case likes
+(until 2.8; later the minimum is at most the number of replicas, KIP-966). Nothing here judges.
 
 Sources: TransactionCoordinator, TransactionMarkerChannelManager at 1.0.2 and 2.8.2; KIP-98.
 """

@@ -1,13 +1,14 @@
-"""A cluster whose transactions can be held half done while their coordinator moves.
+"""A cluster whose transactions can be held in PrepareCommit or PrepareAbort while the coordinator
+moves.
 
-The log of transactions is made by hand before anybody else does: one partition, on brokers 1 and 2,
-so that each coordinator has one successor. Broker 0 is left alone: it is asked the way, and it
-leads what is sent. Its records are on broker 3 too, and two are to have them: while broker 3 is
-down no marker can be written (`held_back`), on any release, so an end that was decided stays half
-done for as long as a case likes, and another coordinator finds it like that.
+The first step creates the transaction log by hand: one partition, on brokers 1 and 2, so that each
+coordinator has one successor. Broker 0 is never harmed: it answers FindCoordinator, and it leads
+the topics that are written. Their other replica is on broker 3, and min.insync.replicas is 2: while
+broker 3 is down no marker can be written (`held_back`), on any release, so a decided end stays
+incomplete for as long as a case likes, and another coordinator finds it so.
 
-A marker says the epoch of its coordinator, which counts what earlier cases did: no case reads one.
-Where it lies is told by the last stable offset and by the end of the log.
+A marker carries the epoch of its coordinator, which counts what earlier cases did, so no case reads
+one. The last stable offset and the log end offset tell where it is.
 
 Nothing here judges.
 

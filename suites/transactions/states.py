@@ -1,9 +1,9 @@
-"""The states a transactional id can be in, as steps that bring it there: rows of the matrix.
+"""The states of a transactional id, as steps that bring it there: the rows of the matrix.
 
-Each way leaves a step "producer" whose answer is the producer a request is then sent for. In four
-states it is not the transactional id's: nobody has begun with the id (`absent`), another producer
-has it (`foreign`), or its epoch is over, by a second InitProducerId (`fenced`) or because the
-coordinator gave a transaction up that took too long (`timed-out`).
+Each way leaves a step "producer" whose answer is the producer that the request under test names. In
+four states it is not the transactional id's: the id is unknown (`absent`), another producer has it
+(`foreign`), or its epoch is fenced, by a second InitProducerId (`fenced`) or because the
+coordinator aborted a transaction after its timeout (`timed-out`).
 """
 
 from collections.abc import Callable
@@ -102,18 +102,18 @@ def _timed_out(transaction: Any, topic: Any) -> list[Any]:
 STATES: dict[str, State] = {
     state.name: state
     for state in (
-        State("absent", "of a transactional id that nobody has begun with", _absent),
-        State("foreign", "with the producer id of somebody else", _foreign),
+        State("absent", "of an unknown transactional id", _absent),
+        State("foreign", "with another producer's id", _foreign),
         State("empty", "before the first transaction", _empty),
-        State("ongoing", "while a transaction is open", _ongoing),
+        State("ongoing", "during a transaction", _ongoing),
         State("committing", "while commit markers cannot be written", _ending(COMMIT),
               _after_ending(COMMIT), "1.0-2.8"),
         State("aborting", "while abort markers cannot be written", _ending(ABORT),
               _after_ending(ABORT), "1.0-2.8"),
         State("committed", "after a commit", _over(COMMIT)),
         State("aborted", "after an abort", _over(ABORT)),
-        State("fenced", "by a producer whose successor has begun", _fenced),
-        State("timed-out", "after the coordinator gave the transaction up", _timed_out),
+        State("fenced", "with a fenced producer epoch", _fenced),
+        State("timed-out", "after the transaction's timeout", _timed_out),
     )
 }  # fmt: skip
 

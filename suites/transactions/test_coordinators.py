@@ -1,4 +1,4 @@
-"""Whose business a transactional id is: one broker's, and another's when that one is gone.
+"""Transaction coordinators: requests to the wrong broker, and what the next coordinator takes over.
 
 Sources: TransactionCoordinator.onElection, TransactionStateManager.loadTransactionMetadata,
 ProducerAppendInfo.checkCoordinatorEpoch at 1.0.2, 2.8.2, 4.3; KIP-98, KIP-460, KIP-664, KIP-890;
@@ -62,8 +62,8 @@ NOT_COORDINATOR, INVALID_TXN_STATE = 16, 48
     **HARMED,
 )
 def test_half_done_ends_are_done_by_the_next_coordinator(case):
-    """An end that was decided and not yet told is told by the next coordinator: until then readers
-    see nothing and who asks again is told to wait, afterwards that it is done.
+    """The next coordinator completes an end that the last one decided; until the markers are
+    written EndTxn answers CONCURRENT_TRANSACTIONS and readers see no record.
     """
     topic, transaction, steps = a_case(case)
     before, after = at(transaction, "before"), at(transaction, "after")
@@ -105,7 +105,9 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
     **HARMED,
 )
 def test_half_done_ends_keep_the_next_coordinator_busy(case):
-    """Whatever is asked of an id whose end the next coordinator has not done yet must wait."""
+    """While the next coordinator completes an end, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn and
+    InitProducerId answer CONCURRENT_TRANSACTIONS.
+    """
     topic, transaction, steps = a_case(case)
     after = at(transaction, "after")
     verdict = case.judge(
@@ -141,7 +143,9 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
     **trio.on("3.9,4.3", HARMED),
 )
 def test_half_done_ends_are_described(case):
-    """The next coordinator says how far it is, and with which partitions."""
+    """DescribeTransactions at the next coordinator shows PrepareCommit or PrepareAbort with its
+    partitions, then CompleteCommit or CompleteAbort without any.
+    """
     topic, transaction, steps = a_case(case)
     path = "transaction_states[0]"
     word = "Commit" if case.commit else "Abort"
@@ -174,8 +178,8 @@ def test_half_done_ends_are_described(case):
     **HARMED,
 )
 def test_open_ones_go_on_at_the_next_coordinator(case):
-    """A transaction that was open when its coordinator died is open at the next one, with its
-    partitions; it takes another one and ends.
+    """An open transaction continues at the next coordinator with its partitions: it takes another
+    one and ends.
     """
     topic, transaction, steps = a_case(case)
     other, after = case.topic("other"), at(transaction, "after")
@@ -208,8 +212,8 @@ def test_open_ones_go_on_at_the_next_coordinator(case):
     **HARMED,
 )
 def test_who_coordinated_before_writes_no_marker(case):
-    """A coordinator that was silent while another ended its transaction is none any more when it
-    is back: it refuses requests, and of its markers none is written.
+    """A coordinator that was paused while another completed its transaction answers NOT_COORDINATOR
+    when it resumes and writes no second marker.
     """
     topic, transaction, steps = a_case(case)
     after = at(transaction, "after")
@@ -238,8 +242,8 @@ def test_who_coordinated_before_writes_no_marker(case):
     **HARMED,
 )
 def test_who_returns_coordinates_no_more(case):
-    """A coordinator that stops in order hands over; when it is there again it is one that is not
-    asked, and what is open goes on where it went.
+    """A coordinator that was stopped and restarted answers NOT_COORDINATOR, and its open
+    transaction ends at its successor.
     """
     topic, transaction, steps = a_case(case)
     verdict = case.judge(
@@ -267,8 +271,8 @@ def test_who_returns_coordinates_no_more(case):
     **trio.on("2.8,3.9,4.3", WHOLE),
 )
 def test_elections_move_their_coordinator(case):
-    """When another replica of the log is elected, in peace, it is the coordinator at once, and the
-    former one refuses.
+    """Electing another leader of the transaction log moves the coordinator: the former one answers
+    NOT_COORDINATOR, the new one ends the open transaction.
     """
     topic, transaction = case.topic(), case.transactional_id()
     before, after = at(transaction, "before"), at(transaction, "after")
@@ -296,7 +300,7 @@ def test_elections_move_their_coordinator(case):
     **trio.on("4.3", HARMED),
 )
 def test_half_done_ends_are_done_by_who_is_elected(case):
-    """In peace as well the next coordinator goes on with what the last one has decided."""
+    """A coordinator that an election moved in completes an end that the former one decided."""
     topic, transaction = case.topic(), case.transactional_id()
     before, after = at(transaction, "before"), at(transaction, "after")
     verdict = case.judge(
@@ -331,8 +335,8 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
     **trio.on("4.3", HARMED),
 )
 def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
-    """EndTxn 5 of an id whose markers cannot be written must wait: whichever end it asks for, and
-    also when it asks again for the end that raised the epoch.
+    """EndTxn version 5 answers CONCURRENT_TRANSACTIONS while markers cannot be written, for a
+    commit, an abort and a repeated end.
     """
     topic, transaction, steps = a_case(case)
     own = at(transaction, "before")
@@ -362,8 +366,8 @@ def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
     **trio.on("3.9,4.3", HARMED),
 )
 def test_half_done_ones_are_not_verified(case):
-    """A broker that asks whether a partition is in a transaction whose markers cannot be written
-    must wait.
+    """AddPartitionsToTxn with verify_only answers CONCURRENT_TRANSACTIONS while the transaction's
+    markers cannot be written.
     """
     topic, transaction, steps = a_case(case)
     own = at(transaction, "before")
@@ -388,8 +392,8 @@ def test_half_done_ones_are_not_verified(case):
     **WHOLE,
 )
 def test_only_their_coordinator_takes_requests(case):
-    """A broker that does not lead an id's partition answers NOT_COORDINATOR, whatever it is asked,
-    and changes nothing.
+    """A broker that is not the transactional id's coordinator answers NOT_COORDINATOR and changes
+    nothing.
     """
     topic, transaction, steps = a_case(case)
     verdict = case.judge(

@@ -1,7 +1,8 @@
-"""What administrators see: transactions of a coordinator, producers of a partition (KIP-664).
+"""Admin requests about transactions and producers (KIP-664).
 
-Sources: KIP-664, KIP-994 (duration), KIP-1152 (pattern); TransactionStateManager.listTransaction
-States on trunk of 2024-10; observed on 2.8.2, 3.9.2 and 4.3.1.
+Sources: KIP-664, KIP-994 (duration), KIP-1152 (pattern);
+TransactionStateManager.listTransactionStates on trunk of 2024-10; observed on 2.8.2, 3.9.2 and
+4.3.1.
 """
 
 from touchstone.harness.claim import claim, range_
@@ -55,7 +56,9 @@ def an_open_transaction(case):
 
 @claim("transactions.descriptions-tell-all", evidence=("KIP-664",), **DESCRIBE)
 def test_descriptions_tell_all(case):
-    """A description has the state, timeout, producer and partitions of an open transaction."""
+    """DescribeTransactions answers state, timeout, producer id and partitions of an open
+    transaction.
+    """
     topic, transaction, steps = an_open_transaction(case)
     verdict = case.judge(
         steps,
@@ -73,7 +76,9 @@ def test_descriptions_tell_all(case):
 
 @claim("transactions.each-is-described-by-itself", evidence=("KIP-664",), **DESCRIBE)
 def test_each_is_described_by_itself(case):
-    """Unknown and empty transactional ids are refused beside others that are described."""
+    """DescribeTransactions answers TRANSACTIONAL_ID_NOT_FOUND for an unknown id and INVALID_REQUEST
+    for an empty one, and describes the others.
+    """
     _, transaction, steps = an_open_transaction(case)
     body = {"transactional_ids": [transaction, case.transactional_id("none"), ""]}
     verdict = case.judge(
@@ -88,7 +93,9 @@ def test_each_is_described_by_itself(case):
 
 @claim("transactions.lists-can-be-narrowed-by-state", evidence=("KIP-664",), **LIST)
 def test_lists_can_be_narrowed_by_state(case):
-    """Only transactions in the states named are listed; names of no state are told back."""
+    """ListTransactions answers only transactions in the given states, and names unknown states in
+    unknown_state_filters.
+    """
     _, _, steps = an_open_transaction(case)
     verdict = case.judge(
         steps,
@@ -110,7 +117,7 @@ def test_lists_can_be_narrowed_by_state(case):
 
 @claim("transactions.lists-can-be-narrowed-by-producer", evidence=("KIP-664",), **LIST)
 def test_lists_can_be_narrowed_by_producer(case):
-    """Only transactions of the producer ids named are listed."""
+    """ListTransactions answers only transactions of the given producer ids."""
     _, transaction, steps = an_open_transaction(case)
     verdict = case.judge(
         steps,
@@ -130,7 +137,7 @@ def test_lists_can_be_narrowed_by_producer(case):
     **LIST | {"versions": range_("ListTransactions", 1)},
 )
 def test_lists_can_be_narrowed_by_duration(case):
-    """Only transactions open for longer than so many milliseconds are listed."""
+    """ListTransactions answers only transactions open for longer than duration_filter."""
     _, _, steps = an_open_transaction(case)
     verdict = case.judge(
         steps,
@@ -147,7 +154,9 @@ def test_lists_can_be_narrowed_by_duration(case):
     **LIST | {"versions": range_("ListTransactions", 2)},
 )
 def test_lists_can_be_narrowed_by_pattern(case):
-    """Only transactional ids that match the regular expression as a whole are listed."""
+    """ListTransactions answers only transactional ids that match the whole pattern; an invalid one
+    answers INVALID_REGULAR_EXPRESSION.
+    """
     _, _, steps = an_open_transaction(case)
 
     def listed(pattern, name):
@@ -171,7 +180,9 @@ def test_lists_can_be_narrowed_by_pattern(case):
 
 @claim("transactions.partitions-tell-their-producers", evidence=("KIP-664",), **PRODUCERS)
 def test_partitions_tell_their_producers(case):
-    """A partition tells each producer's epoch, last sequence, and where its open one begins."""
+    """DescribeProducers answers each producer's last sequence and the start offset of its open
+    transaction.
+    """
     topic, _, steps = an_open_transaction(case)
     plain = Ref("producer ids", "producer_id")
     producers = "topics[0].partitions[0].active_producers"
@@ -193,7 +204,9 @@ def test_partitions_tell_their_producers(case):
 
 @claim("transactions.ended-ones-leave-the-producer", evidence=("KIP-664",), **PRODUCERS)
 def test_ended_ones_leave_the_producer(case):
-    """After the end the producer stays, with its coordinator's epoch and nothing open."""
+    """After a commit DescribeProducers still answers the producer, with the coordinator epoch and
+    without an open transaction.
+    """
     topic, transaction, steps = an_open_transaction(case)
     producer = "topics[0].partitions[0].active_producers[0]"
     verdict = case.judge(
@@ -215,7 +228,9 @@ def test_ended_ones_leave_the_producer(case):
     **PRODUCERS | trio.CALM,
 )
 def test_followers_tell_producers_too(case):
-    """Whoever has a replica tells which producers it knows, leader or not; others know nothing."""
+    """DescribeProducers succeeds at leaders and followers; a broker without a replica answers
+    NOT_LEADER_OR_FOLLOWER.
+    """
     topic, plain = case.topic(), Ref("producer ids", "producer_id")
     partition = "topics[0].partitions[0]"
     known = f"{partition}.active_producers"
@@ -239,8 +254,8 @@ def test_followers_tell_producers_too(case):
 
 @claim("transactions.strange-partitions-have-no-producers", evidence=("KIP-664",), **PRODUCERS)
 def test_strange_partitions_have_no_producers(case):
-    """Unknown topics and partitions, and impossible names, are refused one by one; 2.8 does not
-    look at names.
+    """DescribeProducers answers UNKNOWN_TOPIC_OR_PARTITION for unknown topics and partitions, and
+    INVALID_TOPIC_EXCEPTION for invalid names (2.8 does not check names).
     """
     topic = case.topic()
     codes = answer("ask", "topics[*].partitions[*].error_code")

@@ -1,4 +1,4 @@
-"""Transactional ids that nobody uses: after transactional.id.expiration.ms they are forgotten.
+"""Unused transactional ids: the coordinator forgets them after transactional.id.expiration.ms.
 
 Sources: TransactionStateManager.removeExpiredTransactionalIds at 1.0.2, 2.8.2; KIP-98; all five
 releases were asked.
@@ -37,8 +37,8 @@ FORGETFUL = CLUSTER | {
     config=FORGETFUL,
 )
 def test_unused_ids_are_forgotten(case):
-    """A transactional id without a transaction is forgotten after a while: its producer is unknown
-    then, and who begins with it again gets another producer id.
+    """An unused transactional id expires: requests with its producer id answer
+    INVALID_PRODUCER_ID_MAPPING, and InitProducerId answers a new producer id.
     """
     topic, transaction = case.topic(), case.transactional_id()
     over = end(transaction, COMMIT, name="forgotten")
@@ -68,7 +68,9 @@ def test_unused_ids_are_forgotten(case):
     commit=(COMMIT, ABORT),
 )
 def test_ended_ids_are_forgotten(case):
-    """A transactional id whose transaction is over is forgotten as well, however it ended."""
+    """A transactional id expires after its last transaction, whether that was
+    committed or aborted.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),

@@ -1,7 +1,8 @@
-"""Control batches: what a coordinator has written into partitions, and which of it they refuse.
+"""Control batches: markers that a coordinator writes into partitions, and markers that brokers
+refuse.
 
-WriteTxnMarkers is asked here as a coordinator would; a broker without an authorizer takes it from
-anybody.
+The claims send WriteTxnMarkers as a coordinator would; a broker without an authorizer accepts it
+from any client.
 
 Sources: KafkaApis.handleWriteTxnMarkersRequest, ProducerAppendInfo at 1.0.2, 2.8.2;
 EndTransactionMarker; KIP-98; all five releases were asked.
@@ -54,8 +55,8 @@ def at_end(topic, partition=0, name="end"):
     switches=("marker-not-written",),
 )
 def test_markers_are_control_batches(case):
-    """A marker is a batch of its own: control and transactional bits, no sequence, the producer's
-    id, one record whose key is the version and kind and whose value is the coordinator's epoch.
+    """A marker is a batch with control and transactional bits, no sequence and the producer's id;
+    its one record has version and kind as key and the coordinator epoch in its value.
     """
     topic, transaction = case.topic(), case.transactional_id()
     kind = b"\0\0\0\1" if case.commit else b"\0\0\0\0"
@@ -87,7 +88,7 @@ def test_markers_are_control_batches(case):
     **MARKERS,
 )
 def test_markers_can_be_written_by_request(case):
-    """WriteTxnMarkers ends what a producer has open in a partition, whoever asks."""
+    """WriteTxnMarkers ends a producer's open transaction in a partition, whoever sends it."""
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic, 2),
@@ -114,8 +115,8 @@ def test_markers_can_be_written_by_request(case):
     **MARKERS,
 )
 def test_markers_need_no_transaction(case):
-    """A marker for a producer that has nothing open is written and means nothing to readers; until
-    2.2 an abort of nothing is listed as if it had begun with its marker.
+    """WriteTxnMarkers without an open transaction writes a marker without effect on readers (until
+    2.2 an abort is listed in aborted_transactions).
     """
     topic = case.topic()
     aborted = answer("read", f"{ROW}.aborted_transactions")
@@ -142,7 +143,7 @@ def test_markers_need_no_transaction(case):
 
 @claim("transactions.markers-of-older-epochs-are-refused", evidence=("KIP-98",), **MARKERS)
 def test_markers_of_older_epochs_are_refused(case):
-    """A marker under a producer epoch that is over answers INVALID_PRODUCER_EPOCH."""
+    """WriteTxnMarkers with a producer epoch below the newest answers INVALID_PRODUCER_EPOCH."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -166,7 +167,9 @@ def test_markers_of_older_epochs_are_refused(case):
     **MARKERS,
 )
 def test_markers_fence_their_producers(case):
-    """Once a marker carried a higher epoch, batches of the lower one are refused."""
+    """After a marker with a higher producer epoch, batches of the lower epoch answer
+    INVALID_PRODUCER_EPOCH.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -187,7 +190,7 @@ def test_markers_fence_their_producers(case):
 
 @claim("transactions.markers-of-former-coordinators-are-refused", evidence=("KIP-98",), **MARKERS)
 def test_markers_of_former_coordinators_are_refused(case):
-    """A marker of an older coordinator epoch answers TRANSACTION_COORDINATOR_FENCED."""
+    """WriteTxnMarkers with an older coordinator epoch answers TRANSACTION_COORDINATOR_FENCED."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -208,7 +211,9 @@ def test_markers_of_former_coordinators_are_refused(case):
 
 @claim("transactions.markers-for-unknown-partitions-are-refused", evidence=("KIP-98",), **MARKERS)
 def test_markers_for_unknown_partitions_are_refused(case):
-    """A partition that is not there is refused by itself; the others get their markers."""
+    """WriteTxnMarkers answers UNKNOWN_TOPIC_OR_PARTITION for an unknown partition and writes the
+    markers of the others.
+    """
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -231,7 +236,7 @@ def test_markers_for_unknown_partitions_are_refused(case):
     **MARKERS,
 )
 def test_old_formats_take_no_markers(case):
-    """A topic of an older message format answers UNSUPPORTED_FOR_MESSAGE_FORMAT."""
+    """WriteTxnMarkers to a topic with message format 0 answers UNSUPPORTED_FOR_MESSAGE_FORMAT."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, configs={"message.format.version": "0.10.0"}),
@@ -251,8 +256,9 @@ def test_old_formats_take_no_markers(case):
     config=CLUSTER,
 )
 def test_a_newer_marker_fences_before_the_coordinator_is_asked(case):
-    """Where a log knows a newer epoch of the producer no partition is verified or added, in 4.3;
-    3.9 asks the coordinator first.
+    """Produce with an epoch below the log's newest answers INVALID_PRODUCER_EPOCH in 4.3 before any
+    partition is verified or added; 3.9 asks the coordinator first and answers
+    TRANSACTION_ABORTABLE.
     """
     topic, transaction = case.topic(), case.transactional_id()
     sent = answer("ask", PRODUCED)

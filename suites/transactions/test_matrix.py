@@ -1,9 +1,9 @@
 """The matrix: every request of a transaction's life in every state of a transactional id.
 
 One claim per cell, made from two tables: `states.STATES` are the rows, REQUESTS the columns, and a
-column says what it answers in each row, in a word of OUTCOMES. A word stands for what versions and
-releases make of it: PRODUCER_FENCED is INVALID_PRODUCER_EPOCH to versions before KIP-588, and what
-KIP-890 refuses since 3.9 was done before. Every answer is compared with Kafka's whole anyway.
+column names its outcome for each row, by a word of OUTCOMES. A word covers what versions and
+releases make of it: PRODUCER_FENCED is INVALID_PRODUCER_EPOCH in versions before KIP-588, and what
+KIP-890 refuses since 3.9 succeeded before.
 
 Sources: TransactionCoordinator at 1.0.2, 2.2.1, 2.8.2 and trunk of 2024-10; KIP-98, KIP-360,
 KIP-447, KIP-588, KIP-890; all five releases were asked.
@@ -42,19 +42,20 @@ TOO_FEW, NO_SUCH_ID = 19, 105
 VERIFYING, BUMPING = "3.9+", 5
 
 OUTCOMES = {
-    "done": "is done",
+    "done": "succeeds",
     "busy": "answers CONCURRENT_TRANSACTIONS",
     "mapping": "answers INVALID_PRODUCER_ID_MAPPING",
     "state": "answers INVALID_TXN_STATE",
-    "fenced": "answers PRODUCER_FENCED, INVALID_PRODUCER_EPOCH to older versions",
-    "done; state": "is done; version 5 answers INVALID_TXN_STATE",
-    "state; done": "answers INVALID_TXN_STATE; version 5 is done",
+    "fenced": "answers PRODUCER_FENCED (INVALID_PRODUCER_EPOCH in older versions)",
+    "done; state": "succeeds; version 5 answers INVALID_TXN_STATE",
+    "state; done": "answers INVALID_TXN_STATE; version 5 succeeds",
     "fenced; state": "answers PRODUCER_FENCED; version 5 INVALID_TXN_STATE",
-    "fenced; done": "answers PRODUCER_FENCED; version 5 is done",
-    "fenced; done since 4": "answers PRODUCER_FENCED; since 4.3 it is done",
-    "outside": "is done until 2.8; then refused unless the version adds by itself",
-    "mapping since": "is done until 2.8; then answers INVALID_PRODUCER_ID_MAPPING",
-    "epoch since": "is done until 2.8; then answers INVALID_PRODUCER_EPOCH",
+    "fenced; done": "answers PRODUCER_FENCED; version 5 succeeds",
+    "fenced; done since 4": "answers PRODUCER_FENCED; since 4.3 it succeeds",
+    "outside": "succeeds until 2.8; later in versions that add it to the transaction themselves,"
+    " while others answer TRANSACTION_ABORTABLE or INVALID_TXN_STATE",
+    "mapping since": "succeeds until 2.8; later it answers INVALID_PRODUCER_ID_MAPPING",
+    "epoch since": "succeeds until 2.8; later it answers INVALID_PRODUCER_EPOCH",
     "too few": "answers NOT_ENOUGH_REPLICAS",
     "abortable": "answers TRANSACTION_ABORTABLE",
     "unknown": "answers TRANSACTIONAL_ID_NOT_FOUND",
@@ -126,13 +127,14 @@ REQUESTS = (
         ADDING,
     ),
     Request(
-        "add-same", "AddPartitionsToTxn of what may be in already", "AddPartitionsToTxn", 0, 2, 99,
+        "add-same", "AddPartitionsToTxn of the transaction's own partition", "AddPartitionsToTxn",
+        0, 2, 99,
         lambda c, t, topic: add_partitions(t, topic, 0, version=c.version, name="ask"),
         added_code,
         ADDING,
     ),
     Request(
-        "verify", "AddPartitionsToTxn that only verifies", "AddPartitionsToTxn", 4, 2, 4,
+        "verify", "AddPartitionsToTxn with verify_only", "AddPartitionsToTxn", 4, 2, 4,
         lambda c, t, topic: add_partitions(
             t, topic, 0, 1, version=c.version, verify=True, name="ask"
         ),
@@ -146,7 +148,7 @@ REQUESTS = (
         ADDING,
     ),
     Request(
-        "commit-offset", "TxnOffsetCommit of a group that was not added", "TxnOffsetCommit",
+        "commit-offset", "TxnOffsetCommit for a group that was not added", "TxnOffsetCommit",
         0, 99, 4,
         lambda c, t, topic: commit_offset(t, c.group(), topic, version=c.version, name="ask"),
         _constant(COMMITTED_OFFSET),

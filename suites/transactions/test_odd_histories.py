@@ -1,4 +1,5 @@
-"""What random histories of two producers found: odd requests whose effect only some releases have.
+"""Requests out of order that random histories of two producers found, whose effect differs by
+release.
 
 Sources: TransactionCoordinator.endTransaction at 1.0.2, 2.2.1; GroupCoordinator.storeOffsets at
 2.8.2 and handleTxnCommitOffsets at 3.9.2; KIP-890; found by
@@ -41,7 +42,9 @@ NEXT = Ref("producer", "producer_epoch", 1)
     commit=(COMMIT, ABORT),
 )
 def test_ends_of_a_later_epoch_stay_half_done(case):
-    """An end that names a later epoch is written down, then refused; nobody ever finishes it."""
+    """EndTxn with a later producer epoch answers INVALID_PRODUCER_EPOCH, yet leaves the transaction
+    in PrepareCommit or PrepareAbort for good.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -68,7 +71,7 @@ def test_ends_of_a_later_epoch_stay_half_done(case):
     config=CLUSTER,
 )
 def test_offsets_of_no_producer_are_committed(case):
-    """TxnOffsetCommit with producer id -1 commits at once, like an OffsetCommit."""
+    """TxnOffsetCommit with producer id -1 commits at once, like OffsetCommit."""
     topic, group, transaction = case.topic(), case.group(), case.transactional_id()
     sent = {"producer_id": NOBODY, "epoch": 0, "version": case.version}
     verdict = case.judge(
@@ -94,7 +97,9 @@ def test_offsets_of_no_producer_are_committed(case):
     config=CLUSTER,
 )
 def test_offsets_that_are_refused_may_leave_a_group(case):
-    """Offsets of a transaction that has not got the group are refused; 3.9 has a group then."""
+    """TxnOffsetCommit for a group that the transaction lacks answers INVALID_TXN_STATE; in 3.9 it
+    leaves an empty group behind.
+    """
     topic, group, transaction = case.topic(), case.group(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -123,7 +128,9 @@ def test_offsets_that_are_refused_may_leave_a_group(case):
     config=CLUSTER,
 )
 def test_offsets_may_be_of_an_older_epoch(case):
-    """After offsets of a later epoch those of an older one are taken until 2.2, refused by 2.8."""
+    """TxnOffsetCommit with an older producer epoch than the last one succeeds until 2.2 and answers
+    INVALID_PRODUCER_EPOCH in 2.8.
+    """
     topic, group, transaction = case.topic(), case.group(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),

@@ -1,4 +1,4 @@
-"""Offsets within transactions: kept back until the end, then all or none.
+"""Offsets committed within transactions: hidden until the end, then visible or dropped together.
 
 Sources: GroupCoordinator.handleTxnCommitOffsets and GroupMetadata at 1.0.2, 2.8.2; KIP-98, KIP-447,
 KIP-890; all five releases were asked.
@@ -76,7 +76,7 @@ def a_member(group):
     **COMMITS,
 )
 def test_offsets_count_from_the_commit_on(case):
-    """Offsets of an open transaction are not fetched; once it is committed they are."""
+    """OffsetFetch answers the offsets of a transaction only after its commit."""
     topic, group, transaction, steps = prepared(case)
     verdict = case.judge(
         steps,
@@ -95,7 +95,9 @@ def test_offsets_count_from_the_commit_on(case):
 
 @claim("transactions.aborted-offsets-are-forgotten", evidence=("KIP-98",), **COMMITS)
 def test_aborted_offsets_are_forgotten(case):
-    """Offsets of an aborted transaction never count; those that were there before still do."""
+    """An abort drops the offsets of its transaction; OffsetFetch answers the ones
+    committed before.
+    """
     topic, group, transaction, steps = prepared(case)
     verdict = case.judge(
         steps,
@@ -123,7 +125,9 @@ def test_aborted_offsets_are_forgotten(case):
     stable=(True, False),
 )
 def test_unstable_offsets_are_not_fetched(case):
-    """Who asks for stable offsets only is told UNSTABLE_OFFSET_COMMIT while some are pending."""
+    """OffsetFetch with require_stable answers UNSTABLE_OFFSET_COMMIT while a transaction's offsets
+    are pending.
+    """
     topic, group, transaction, steps = prepared(case)
     fetch = offset_fetch(group, topic, version=case.version, stable=case.stable, name="open")
     verdict = case.judge(
@@ -143,7 +147,7 @@ def test_unstable_offsets_are_not_fetched(case):
 
 @claim("transactions.unknown-partitions-have-no-offsets", evidence=("OFFS-03", "KIP-98"), **COMMITS)
 def test_unknown_partitions_have_no_offsets(case):
-    """An offset for a partition that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """TxnOffsetCommit for an unknown topic or partition answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic, group, transaction, steps = prepared(case)
     verdict = case.judge(
         steps,
@@ -156,7 +160,9 @@ def test_unknown_partitions_have_no_offsets(case):
 
 @claim("transactions.metadata-of-offsets-has-a-limit", evidence=("OFFS-16", "KIP-98"), **COMMITS)
 def test_metadata_of_offsets_has_a_limit(case):
-    """Metadata above offset.metadata.max.bytes (4096) answers OFFSET_METADATA_TOO_LARGE."""
+    """TxnOffsetCommit with metadata above offset.metadata.max.bytes (4096) answers
+    OFFSET_METADATA_TOO_LARGE.
+    """
     topic, group, transaction, steps = prepared(case)
     verdict = case.judge(
         steps,
@@ -180,7 +186,9 @@ def test_metadata_of_offsets_has_a_limit(case):
     **CHECKED,
 )
 def test_strange_generations_commit_nothing(case):
-    """A generation of a group that has no members is no generation: ILLEGAL_GENERATION."""
+    """TxnOffsetCommit with a generation for a group without members answers ILLEGAL_GENERATION or
+    UNKNOWN_MEMBER_ID and commits nothing.
+    """
     topic, group, transaction, steps = prepared(case)
     member = {"generation_id": case.generation, "member_id": "nobody"}
     verdict = case.judge(
@@ -197,7 +205,9 @@ def test_strange_generations_commit_nothing(case):
 
 @claim("transactions.members-commit-in-their-generation", evidence=("KIP-447",), **CHECKED)
 def test_members_commit_in_their_generation(case):
-    """A member of the group may commit in its generation, in no other, and no stranger may."""
+    """TxnOffsetCommit succeeds for a member in its generation; another generation answers
+    ILLEGAL_GENERATION, an unknown member UNKNOWN_MEMBER_ID.
+    """
     topic, group, transaction, steps = prepared(case)
 
     def commits(name, **member):
@@ -227,7 +237,7 @@ def test_members_commit_in_their_generation(case):
 
 @claim("transactions.groups-need-a-name", evidence=("KIP-98",), level=OBSERVED, **COMMITS)
 def test_groups_need_a_name(case):
-    """An offset for the empty group is refused, but for 1.0, which keeps it."""
+    """TxnOffsetCommit with an empty group id answers INVALID_GROUP_ID; 1.0 accepts it."""
     topic, _, transaction, steps = prepared(case)
     verdict = case.judge(
         steps,
@@ -248,7 +258,9 @@ def test_groups_need_a_name(case):
     **COMMITS,
 )
 def test_later_commits_outlast_earlier_ones(case):
-    """A plain commit during the transaction is newer than the transaction's own, and stays."""
+    """An OffsetCommit during a transaction replaces the transaction's own pending offset and
+    outlasts its commit.
+    """
     topic, group, transaction, steps = prepared(case)
     row = {"partition_index": 0, "committed_offset": 20, "committed_metadata": ""}
     plain = {
@@ -279,7 +291,9 @@ def test_later_commits_outlast_earlier_ones(case):
     config=CLUSTER,
 )
 def test_groups_with_pending_offsets_stay(case):
-    """What DeleteGroups says of a group that only has offsets of an open transaction."""
+    """DeleteGroups succeeds for a group with only pending transactional offsets, and the
+    transaction's commit does not restore them.
+    """
     topic, group, transaction, steps = prepared(case)
     verdict = case.judge(
         steps,

@@ -1,4 +1,4 @@
-"""AddPartitionsToTxn: all partitions or none, and the form that brokers send (KIP-890).
+"""AddPartitionsToTxn: all partitions or none, and the batched form that brokers send (KIP-890).
 
 Sources: KafkaApis.handleAddPartitionsToTxnRequest at 1.0.2, 2.8.2 and trunk of 2024-10; KIP-98,
 KIP-890; all five releases were asked.
@@ -36,8 +36,8 @@ def each(version):
 
 @claim("transactions.unknown-partitions-add-nothing", evidence=("KIP-98",), **ADD)
 def test_unknown_partitions_add_nothing(case):
-    """One partition that is not there refuses the request: UNKNOWN_TOPIC_OR_PARTITION for it,
-    OPERATION_NOT_ATTEMPTED for the others, and no transaction has begun. 1.0 asks for topics only.
+    """AddPartitionsToTxn with an unknown partition answers UNKNOWN_TOPIC_OR_PARTITION for it and
+    OPERATION_NOT_ATTEMPTED for the others, and begins no transaction; 1.0 checks topics only.
     """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
@@ -64,7 +64,9 @@ def test_unknown_partitions_add_nothing(case):
 
 @claim("transactions.unknown-topics-add-nothing", evidence=("KIP-98",), **ADD)
 def test_unknown_topics_add_nothing(case):
-    """A topic that is not there is not made by being added to a transaction."""
+    """AddPartitionsToTxn with an unknown topic answers UNKNOWN_TOPIC_OR_PARTITION and does not
+    create the topic.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_producer(transaction),
@@ -77,7 +79,7 @@ def test_unknown_topics_add_nothing(case):
 
 @claim("transactions.empty-ids-add-nothing", evidence=("KIP-98",), **ADD)
 def test_empty_ids_add_nothing(case):
-    """The empty transactional id answers INVALID_REQUEST."""
+    """AddPartitionsToTxn with an empty transactional id answers INVALID_REQUEST."""
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -90,7 +92,9 @@ def test_empty_ids_add_nothing(case):
 
 @claim("transactions.many-can-be-added-to-at-once", evidence=("KIP-890",), **BATCHED)
 def test_many_can_be_added_to_at_once(case):
-    """Brokers ask for many transactional ids in one request; each has an answer of its own."""
+    """AddPartitionsToTxn from version 4 on takes many transactional ids and answers
+    each by itself.
+    """
     topic = case.topic()
     one, two, none = (case.transactional_id(word) for word in ("one", "two", "none"))
     topics = [{"name": topic, "partitions": [0]}]
@@ -121,7 +125,9 @@ def test_many_can_be_added_to_at_once(case):
 
 @claim("transactions.asking-about-partitions-begins-nothing", evidence=("KIP-890",), **BATCHED)
 def test_asking_about_partitions_begins_nothing(case):
-    """To verify a partition that was not added answers TRANSACTION_ABORTABLE and adds nothing."""
+    """AddPartitionsToTxn with verify_only for a partition that was not added answers
+    TRANSACTION_ABORTABLE (version 4: INVALID_TXN_STATE) and begins no transaction.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -138,7 +144,9 @@ def test_asking_about_partitions_begins_nothing(case):
 
 @claim("transactions.asking-about-unknown-partitions-is-refused", evidence=("KIP-890",), **BATCHED)
 def test_asking_about_unknown_partitions_is_refused(case):
-    """To verify a partition that is not there fails the others with it."""
+    """AddPartitionsToTxn with verify_only and an unknown partition answers
+    UNKNOWN_TOPIC_OR_PARTITION for it and OPERATION_NOT_ATTEMPTED for the others.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -155,7 +163,7 @@ def test_asking_about_unknown_partitions_is_refused(case):
 
 @claim("transactions.adding-twice-is-adding-once", evidence=("KIP-98",), **ADD)
 def test_adding_twice_is_adding_once(case):
-    """A partition that is in the transaction already is added again without complaint."""
+    """AddPartitionsToTxn with a partition that the transaction already has succeeds."""
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic, 2),

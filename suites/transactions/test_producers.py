@@ -1,4 +1,5 @@
-"""InitProducerId with a transactional id: timeouts, epochs, and who may go on (KIP-360).
+"""InitProducerId with a transactional id: timeouts, producer epochs, and resuming a producer
+(KIP-360).
 
 Sources: TransactionCoordinator.handleInitProducerId and TransactionMetadata at 1.0.2, 2.2.1, 2.8.2;
 KIP-98, KIP-360, KIP-588; all five releases were asked.
@@ -37,7 +38,7 @@ def fenced(version):
     **INIT,
 )
 def test_impossible_timeouts_are_refused(case):
-    """A transaction timeout that is not positive, or above transaction.max.timeout.ms, answers
+    """InitProducerId with a transaction timeout below 1 or above transaction.max.timeout.ms answers
     INVALID_TRANSACTION_TIMEOUT.
     """
     transaction = case.transactional_id()
@@ -58,7 +59,7 @@ def test_impossible_timeouts_are_refused(case):
     **INIT,
 )
 def test_timeouts_may_be_as_long_as_the_setting(case):
-    """One millisecond and transaction.max.timeout.ms itself are timeouts."""
+    """InitProducerId accepts transaction timeouts from 1 ms up to transaction.max.timeout.ms."""
     transaction = case.transactional_id()
     verdict = case.judge(
         coordinator_ready(transaction, TRANSACTION),
@@ -70,7 +71,7 @@ def test_timeouts_may_be_as_long_as_the_setting(case):
 
 @claim("transactions.epochs-count-up", evidence=("KIP-98", "MISC-06"), **INIT)
 def test_epochs_count_up(case):
-    """A transactional id keeps its producer id; each InitProducerId raises the epoch by one."""
+    """Each InitProducerId keeps the transactional id's producer id and raises its epoch by one."""
     transaction = case.transactional_id()
     asked = [
         initialised(transaction, word, version=case.version) for word in ("one", "two", "three")
@@ -93,7 +94,7 @@ def test_epochs_count_up(case):
 
 @claim("transactions.ids-have-producers-of-their-own", evidence=("KIP-98",), **INIT)
 def test_ids_have_producers_of_their_own(case):
-    """Two transactional ids never share a producer id."""
+    """Two transactional ids get different producer ids."""
     one, two = case.transactional_id("one"), case.transactional_id("two")
     verdict = case.judge(
         coordinator_ready(one, TRANSACTION),
@@ -109,7 +110,7 @@ def test_ids_have_producers_of_their_own(case):
 
 @claim("transactions.bumps-can-be-asked-for-again", evidence=("KIP-360",), **KNOWN)
 def test_bumps_can_be_asked_for_again(case):
-    """A producer that asks again with the epoch before its bump gets the same epoch again."""
+    """A repeated InitProducerId with the epoch before its bump answers the same bumped epoch."""
     transaction = case.transactional_id()
     known = {"producer_id": PRODUCER, "producer_epoch": EPOCH, "version": case.version}
     verdict = case.judge(
@@ -132,7 +133,9 @@ def test_bumps_can_be_asked_for_again(case):
     **KNOWN,
 )
 def test_epochs_long_over_are_fenced(case):
-    """A producer whose epoch was left by somebody else's InitProducerId cannot go on."""
+    """InitProducerId with an epoch that another InitProducerId replaced answers PRODUCER_FENCED
+    (INVALID_PRODUCER_EPOCH before version 4).
+    """
     transaction = case.transactional_id()
     known = {"producer_id": PRODUCER, "producer_epoch": EPOCH, "version": case.version}
     verdict = case.judge(
@@ -150,7 +153,9 @@ def test_epochs_long_over_are_fenced(case):
 
 @claim("transactions.epochs-to-come-are-fenced", evidence=("KIP-360",), **KNOWN)
 def test_epochs_to_come_are_fenced(case):
-    """An epoch higher than the producer has is no more known than one that is over."""
+    """InitProducerId with an epoch above the producer's answers PRODUCER_FENCED
+    (INVALID_PRODUCER_EPOCH before version 4).
+    """
     transaction = case.transactional_id()
     higher = {"producer_id": PRODUCER, "producer_epoch": 7, "version": case.version}
     verdict = case.judge(
@@ -163,7 +168,9 @@ def test_epochs_to_come_are_fenced(case):
 
 @claim("transactions.new-ids-take-any-producer", evidence=("KIP-360",), **KNOWN)
 def test_new_ids_take_any_producer(case):
-    """Where a transactional id is not known yet, whoever asks gets a fresh id at epoch 0."""
+    """InitProducerId with an unknown transactional id ignores the given producer and answers a new
+    producer id at epoch 0.
+    """
     transaction = case.transactional_id()
     strange = {"producer_id": 123456789, "producer_epoch": 5}
     verdict = case.judge(

@@ -1,5 +1,5 @@
-"""What readers see of transactions: nothing of an open one, all of a committed one, and which
-batches of an aborted one to leave out.
+"""What consumers see of transactions: nothing of an open one, all of a committed one, and which
+batches of an aborted one to skip.
 
 Sources: KIP-98; Log.fetch and TransactionIndex at 1.0.2, 2.8.2; clauses LOG-28, FETCH-03, META-01;
 all five releases were asked.
@@ -58,7 +58,9 @@ def a_transaction(transaction, topic, values, commit, word):
     **FETCH,
 )
 def test_aborted_records_are_marked_for_readers(case):
-    """read_committed gets aborted batches too, with the producer and first offset to skip by."""
+    """A read_committed Fetch returns aborted batches too, and names their producer id and first
+    offset in aborted_transactions.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -86,7 +88,9 @@ def test_aborted_records_are_marked_for_readers(case):
     **FETCH,
 )
 def test_only_aborts_in_the_range_are_listed(case):
-    """Aborted transactions that ended before the first offset of a read are not listed."""
+    """A read_committed Fetch does not list aborted transactions that ended before
+    its fetch offset.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -114,7 +118,9 @@ def test_only_aborts_in_the_range_are_listed(case):
     **FETCH,
 )
 def test_open_ones_hold_readers_back(case):
-    """read_committed ends before the first open transaction, whatever was committed behind it."""
+    """A read_committed Fetch ends before the first open transaction, even if a later one is
+    committed.
+    """
     topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
     verdict = case.judge(
         a_topic(topic),
@@ -149,8 +155,8 @@ def test_open_ones_hold_readers_back(case):
     **FETCH,
 )
 def test_aborts_move_readers_on(case):
-    """With two open transactions the last stable offset moves to the second's when one is aborted,
-    and the abort is listed for those who read past it.
+    """When the first of two open transactions is aborted, the last stable offset moves to the
+    second, and Fetch lists the abort.
     """
     topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
     verdict = case.judge(
@@ -183,7 +189,9 @@ def test_aborts_move_readers_on(case):
     **FETCH,
 )
 def test_aborts_behind_an_open_one_are_listed(case):
-    """An abort behind an open transaction is listed although nobody may read that far yet."""
+    """A read_committed Fetch lists an abort behind an open transaction, although it ends before
+    both.
+    """
     topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
     verdict = case.judge(
         a_topic(topic),
@@ -218,7 +226,9 @@ def test_aborts_behind_an_open_one_are_listed(case):
     config=CLUSTER,
 )
 def test_plain_batches_do_not_mix_in(case):
-    """A producer with an open transaction in a partition cannot write there outside of it."""
+    """A non-transactional batch of a producer with an open transaction in the partition answers
+    INVALID_TXN_STATE.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     plain = record(TWO, 1, transactional=False)
     verdict = case.judge(
@@ -246,7 +256,7 @@ def test_plain_batches_do_not_mix_in(case):
     commit=(COMMIT, ABORT),
 )
 def test_ends_wake_waiting_readers(case):
-    """A reader of committed records that waits is answered when the transaction ends."""
+    """The end of a transaction completes a waiting read_committed Fetch."""
     topic, transaction = case.topic(), case.transactional_id()
     asked = fetch(topic, version=case.version, isolation=READ_COMMITTED, max_wait_ms=8000)
     verdict = case.judge(
@@ -275,8 +285,8 @@ def test_ends_wake_waiting_readers(case):
     where=among(2, 4, 6, 7, 9, 11),
 )
 def test_latest_for_committed_readers_is_the_stable_one(case):
-    """The latest offset for read_committed is the open transaction's first, then the marker's
-    successor.
+    """ListOffsets of the latest offset with read_committed answers the first offset of an open
+    transaction, and the log end offset after its end.
     """
     topic, transaction = case.topic(), case.transactional_id()
 
@@ -315,8 +325,8 @@ def test_latest_for_committed_readers_is_the_stable_one(case):
     commit=(COMMIT, ABORT),
 )
 def test_all_partitions_become_visible_together(case):
-    """The end of a transaction puts a marker of its kind into each of its partitions, also into
-    one that was added and never written to.
+    """The end of a transaction writes a marker into each of its partitions, even one without
+    records.
     """
     topic, transaction = case.topic(), case.transactional_id()
     marker = b"\0\0\0\1" if case.commit else b"\0\0\0\0"
@@ -353,7 +363,7 @@ def test_all_partitions_become_visible_together(case):
 )
 def test_successors_abort_what_was_open(case):
     """InitProducerId aborts the open transaction under a higher epoch, answers
-    CONCURRENT_TRANSACTIONS, and gives an epoch higher still once that is done.
+    CONCURRENT_TRANSACTIONS meanwhile, and then an epoch higher still.
     """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
@@ -380,7 +390,9 @@ def test_successors_abort_what_was_open(case):
     config=CLUSTER,
 )
 def test_coordinators_are_found(case):
-    """A transactional id has a coordinator as soon as its topic is there."""
+    """FindCoordinator answers a coordinator for any transactional id once the transaction log
+    exists.
+    """
     transaction = case.transactional_id()
     body = {"key": transaction, "key_type": TRANSACTION, "coordinator_keys": [transaction]}
     asked = Send("FindCoordinator", case.version, body, name="ask")

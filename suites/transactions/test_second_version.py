@@ -1,4 +1,4 @@
-"""Transactions of version 2 (KIP-890): an epoch for each, and partitions that add themselves.
+"""Transactions of version 2 (KIP-890): an epoch per transaction, and partitions that Produce adds.
 
 Sources: KIP-890; TransactionCoordinator on trunk of 2024-10; observed on 4.3.1.
 """
@@ -38,8 +38,8 @@ SENDS = {"api": "Produce", "versions": range_("Produce", 12), "config": CLUSTER}
 
 @claim("transactions.ends-raise-the-epoch", evidence=("KIP-890",), commit=(COMMIT, ABORT), **ENDS)
 def test_ends_raise_the_epoch(case):
-    """EndTxn 5 answers the producer id and an epoch one higher, with which its markers are
-    written and the next transaction goes on.
+    """EndTxn version 5 answers the producer id with the next epoch, which its markers carry and the
+    next transaction uses.
     """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
@@ -63,7 +63,7 @@ def test_ends_raise_the_epoch(case):
 
 @claim("transactions.ended-epochs-are-over", evidence=("KIP-890",), **ENDS)
 def test_ended_epochs_are_over(case):
-    """After EndTxn 5 nothing can be sent in the epoch it ended."""
+    """After EndTxn version 5 a Produce with the ended epoch answers INVALID_PRODUCER_EPOCH."""
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -85,8 +85,8 @@ def test_ended_epochs_are_over(case):
     **ENDS,
 )
 def test_ends_can_be_asked_for_again(case):
-    """EndTxn 5 with the epoch before its bump answers the bumped one again; the other outcome is
-    INVALID_TXN_STATE.
+    """A repeated EndTxn version 5 with the ended epoch answers the raised epoch again; the opposite
+    end answers INVALID_TXN_STATE.
     """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
@@ -107,7 +107,7 @@ def test_ends_can_be_asked_for_again(case):
 
 @claim("transactions.sending-adds-the-partition", evidence=("KIP-890",), **SENDS)
 def test_sending_adds_the_partition(case):
-    """Produce 12 and later adds its partition to the transaction by itself."""
+    """Produce from version 12 on adds its partition to the transaction."""
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic, 2),
@@ -137,7 +137,7 @@ def test_sending_adds_the_partition(case):
     config=CLUSTER,
 )
 def test_committing_offsets_adds_the_group(case):
-    """TxnOffsetCommit 5 adds the group's partition to the transaction by itself."""
+    """TxnOffsetCommit from version 5 on adds the group to the transaction."""
     topic, group, transaction = case.topic(), case.group(), case.transactional_id()
     fetched = "topics[0].partitions[0].committed_offset"
     verdict = case.judge(
@@ -156,8 +156,8 @@ def test_committing_offsets_adds_the_group(case):
 
 @claim("transactions.aborts-of-nothing-raise-the-epoch", evidence=("KIP-890",), **ENDS)
 def test_aborts_of_nothing_raise_the_epoch(case):
-    """EndTxn 5 that aborts where nothing was begun is no error and raises the epoch; a commit of
-    nothing is INVALID_TXN_STATE.
+    """EndTxn version 5 without a transaction raises the epoch for an abort and answers
+    INVALID_TXN_STATE for a commit.
     """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
@@ -178,7 +178,9 @@ def test_aborts_of_nothing_raise_the_epoch(case):
 
 @claim("transactions.bumped-producers-can-go-on", evidence=("KIP-360", "KIP-890"), **ENDS)
 def test_bumped_producers_can_go_on(case):
-    """After EndTxn 5 InitProducerId takes the epoch that was answered and gives the next."""
+    """After EndTxn version 5 InitProducerId accepts the epoch that it answered and raises it by
+    one.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     bumped = Ref("end", "producer_epoch")
     verdict = case.judge(
@@ -205,8 +207,9 @@ def test_bumped_producers_can_go_on(case):
 @claim("transactions.first-batches-begin-at-zero", evidence=("KIP-890",), begun=(False, True),
        full=True, **SENDS | {"versions": range_("Produce", 3), "releases": "4.3"})  # fmt: skip
 def test_first_batches_begin_at_zero(case):
-    """A producer that the log does not know begins at sequence 0 if its batch adds the partition;
-    who added the partition itself, or asks by an older version, begins where it likes.
+    """The first batch of an unknown producer must have sequence 0 if Produce adds the partition,
+    else OUT_OF_ORDER_SEQUENCE_NUMBER; with a partition added before, or an older version, any
+    sequence succeeds.
     """
     topic, transaction = case.topic(), case.transactional_id()
     first = [send(transaction, topic, record(b"one"), version=case.version, name="first")]

@@ -1,7 +1,7 @@
-"""Transactions that take too long: the coordinator aborts them and fences their producer.
+"""Transactions beyond their timeout: the coordinator aborts them and fences their producer.
 
-Sources: TransactionCoordinator.abortTimedOutTransactions at 1.0.2, 2.8.2; KIP-98; all five
-releases were asked.
+Sources: TransactionCoordinator.abortTimedOutTransactions at 1.0.2, 2.8.2; KIP-98; all five releases
+were asked.
 """
 
 from touchstone.harness.claim import claim, range_
@@ -45,7 +45,9 @@ def given_up(topic):
     switches=("transactions-never-time-out",),
 )
 def test_long_ones_are_aborted(case):
-    """A transaction that outlives its timeout is aborted, under a higher epoch."""
+    """The coordinator aborts a transaction that exceeds its timeout, under a higher
+    producer epoch.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     verdict = case.judge(
         a_topic(topic),
@@ -70,7 +72,9 @@ def test_long_ones_are_aborted(case):
     config=CLUSTER,
 )
 def test_timeouts_count_from_the_first_partition(case):
-    """A producer that has begun nothing does not time out, and its first partition is taken."""
+    """A transactional id without an open transaction does not time out: its next partition is
+    accepted.
+    """
     topic, transaction = case.topic(), case.transactional_id()
     other = case.transactional_id("other")
     verdict = case.judge(
@@ -101,7 +105,7 @@ def test_timeouts_count_from_the_first_partition(case):
     config=CLUSTER,
 )
 def test_long_ones_are_described_as_aborted(case):
-    """After its timeout a transaction is described as aborted, without partitions."""
+    """After a timeout DescribeTransactions answers CompleteAbort without partitions."""
     topic, transaction = case.topic(), case.transactional_id()
     state = "transaction_states[0].transaction_state"
     verdict = case.judge(
