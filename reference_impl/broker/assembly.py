@@ -13,16 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.data.log_rules import rules_of
+from touchstone.reference_impl.broker.faults.switches import known
 from touchstone.reference_impl.broker.personas import persona as persona_of
-from touchstone.reference_impl.broker.switches import known
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.log.memory_logs import MemoryLogs, log_paths
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.fault_plan import Plan
+    from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.broker.personas.persona import Persona
-    from touchstone.reference_impl.broker.replicas import Logs
+    from touchstone.reference_impl.broker.replication.replicas import Logs
     from touchstone.reference_impl.cluster.topology import Chance, Node
 
 Kind = TypeVar("Kind", bound=Cluster)

@@ -20,9 +20,16 @@ from functools import partial
 from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
-from touchstone.reference_impl.broker import forwarding, news, registry
-from touchstone.reference_impl.broker.client_quotas import Again, ClientQuotas
-from touchstone.reference_impl.broker.controller.channels import Channels
+from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.control import (
+    forwarding,
+    metadata_publisher,
+)
+from touchstone.reference_impl.broker.control.controller_channel_manager import (
+    Channels,
+)
+from touchstone.reference_impl.broker.data.client_quotas import Again, ClientQuotas
+from touchstone.reference_impl.broker.data.log_manager import Upkeep
 from touchstone.reference_impl.broker.effects import (
     Ask,
     Close,
@@ -35,12 +42,11 @@ from touchstone.reference_impl.broker.effects import (
     Unmute,
     Wait,
 )
-from touchstone.reference_impl.broker.fault_plan import Plan
+from touchstone.reference_impl.broker.faults.fault_injection import Spoiler
+from touchstone.reference_impl.broker.faults.fault_plan import Plan
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.purgatory import Purgatory
-from touchstone.reference_impl.broker.replicas import Logs, Replicas
-from touchstone.reference_impl.broker.spoiling import Spoiler
-from touchstone.reference_impl.broker.upkeep import Upkeep
+from touchstone.reference_impl.broker.replication.replicas import Logs, Replicas
 from touchstone.reference_impl.cluster.topology import Change, Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.apis import API
@@ -97,7 +103,9 @@ class Broker:
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         self.replicas = Replicas(self, logs)
         self.upkeep = Upkeep(self)
-        self._act = partial(news.publish, self) if persona.kraft else Channels(self).hear
+        self._act = (
+            partial(metadata_publisher.publish, self) if persona.kraft else Channels(self).hear
+        )
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
         cluster.subscribe(node_id, self.hear)
 

@@ -18,12 +18,12 @@ from typing import Any
 
 # internal topic -> modules whose `leads_changed(broker, now)` takes partitions up or lets them go
 COORDINATORS = {
-    "__transaction_state": ("transactions",),
-    "__consumer_offsets": ("consumer_groups", "share_groups"),
-    "__share_group_state": ("share_states",),
+    "__transaction_state": ("coordinators.transactions",),
+    "__consumer_offsets": ("coordinators.consumer_groups", "coordinators.share_groups"),
+    "__share_group_state": ("coordinators.share_states",),
 }
 # internal topic -> the module that is told, by `topics_deleted(broker, now)`, that topics are gone
-MOURNERS = {"__share_group_state": "share_states"}
+MOURNERS = {"__share_group_state": "coordinators.share_states"}
 _FOLDER = Path(__file__).parent / "handlers"
 
 

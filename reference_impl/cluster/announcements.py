@@ -3,9 +3,9 @@
 A leader that writes the state znode itself (1.0, 2.2) tells nobody, and a broker that lost a log
 directory cannot tell whom it concerns; each leaves a numbered child of a znode that the controller
 watches. The controller reads all children there are, acts, and removes them; while nobody hears
-they stay. Here are the children; what they mean is `zookeeper_controller`'s, when they are written
-`broker/isr_changes.py`'s, their text `znodes`'. Where a real ZooKeeper is attached it numbers them,
-so they go there first (`elsewhere`) and come back by its watch.
+they stay. Here are the children; `zookeeper_controller` knows what they mean, `isr_changes` of
+`broker/replication` when they are written, `znodes` their text. Where a real ZooKeeper is attached
+it numbers them, so they go there first (`elsewhere`) and come back by its watch.
 
 Sources: CTL-19, CTL-20, REPL-17; ReplicationUtils.propagateIsrChanges and
 LogDirUtils.propagateLogDirEvent@1.0.2, KafkaZkClient@2.2.1, 2.8.2.

@@ -3,9 +3,9 @@
 A controller looks at the cluster's registry and changes it: brokers come, go and say good-bye,
 leaders report smaller and larger in-sync sets, somebody wants other leaders or other replicas. Each
 verb writes through `Cluster.write`, which remembers what has to be told to the brokers; telling
-them is somebody else's work (`broker/news.py`, `broker/controller/channels.py`). The two kinds
-differ in which steps they take and so in how often epochs rise: `zookeeper_controller.py` and
-`kraft_controller.py`.
+them is the work of `broker/control`: `metadata_publisher.py` and `controller_channel_manager.py`.
+The two kinds differ in which steps they take and so in how often epochs rise:
+`zookeeper_controller.py` and `kraft_controller.py`.
 
 Sources: CTL-03..25, BRK-30..32; KafkaController@1.0.2, 2.2.1, 2.8.2, ReplicationControlManager
 @3.9.2, 4.3.1.

@@ -1,7 +1,7 @@
 """The settings of one topic, parsed: what the log and the data path ask for by attribute.
 
 Text comes from overrides and broker defaults (whose validity was checked when they were accepted,
-by `broker/config_values.py`), so parsing here cannot fail on a served topic. Defaults below are
+by `broker/configs`), so parsing here cannot fail on a served topic. Defaults below are
 those of 4.3; a persona whose release differs passes its own text through the cluster's
 `topic_defaults`. Attribute = config name with dots as underscores.
 

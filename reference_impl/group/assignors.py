@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from touchstone.reference_impl.group.consumer_group import Place
 from touchstone.reference_impl.group.java_maps import java_order
-from touchstone.reference_impl.group.modern import Place
 
 
 class Taker(NamedTuple):

@@ -16,10 +16,7 @@ from typing import Any
 
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
-from touchstone.reference_impl.group.consumer_states import stand
-from touchstone.reference_impl.group.exchange import Answer, Join, refusal
-from touchstone.reference_impl.group.heartbeat import DISABLED, DOWNGRADES
-from touchstone.reference_impl.group.modern import (
+from touchstone.reference_impl.group.consumer_group import (
     Classic,
     Ending,
     MemberState,
@@ -28,6 +25,9 @@ from touchstone.reference_impl.group.modern import (
     Place,
     View,
 )
+from touchstone.reference_impl.group.consumer_states import stand
+from touchstone.reference_impl.group.heartbeat import DISABLED, DOWNGRADES
+from touchstone.reference_impl.group.join_messages import Answer, Join, refusal
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     decode_subscription,

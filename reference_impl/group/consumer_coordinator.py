@@ -7,8 +7,8 @@ than the assignment interval allows; until then members walk towards the old one
 expression is resolved after the answer, as in Kafka, where another thread does it.
 
 Every change is written into the group's journal as Kafka's records. Refusals are `Refused`, a code
-and Kafka's words. Groups are values of `modern.py`; who keeps them under which id, and their
-offsets, is the owner's. Members that speak the classic protocol come through `classic_members.py`.
+and Kafka's words. Groups are values of `consumer_group.py`; the owner keeps them under their ids,
+with their offsets. Members that speak the classic protocol come through `classic_members.py`.
 
 Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1 (facts); observed on 4.3.1.
 """
@@ -20,6 +20,18 @@ from dataclasses import replace
 
 from touchstone.reference_impl.group import consumer_records, regexes
 from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
+from touchstone.reference_impl.group.consumer_group import (
+    JOIN_EPOCH,
+    NEVER,
+    STATIC_LEAVE_EPOCH,
+    Ending,
+    MemberState,
+    ModernGroup,
+    ModernMember,
+    Place,
+    Resolved,
+    View,
+)
 from touchstone.reference_impl.group.consumer_requests import (
     JOINS,
     REQUESTS,
@@ -32,18 +44,6 @@ from touchstone.reference_impl.group.consumer_requests import (
 from touchstone.reference_impl.group.consumer_states import loaded, stand
 from touchstone.reference_impl.group.heartbeat import DOWNGRADES, Beat, Settings, Told
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
-from touchstone.reference_impl.group.modern import (
-    JOIN_EPOCH,
-    NEVER,
-    STATIC_LEAVE_EPOCH,
-    Ending,
-    MemberState,
-    ModernGroup,
-    ModernMember,
-    Place,
-    Resolved,
-    View,
-)
 from touchstone.reference_impl.group.reconciliation import reconcile
 from touchstone.reference_impl.group.xxh3 import group_hash
 from touchstone.reference_impl.refused import Refused
@@ -56,7 +56,7 @@ REGEX_PAUSE_MS = 10_000  # between two times that a group's expressions are reso
 class ConsumerCoordinator:
     """`view()` is every topic there is; `settings(group id)` what counts for that group.
 
-    `defects`: planted ones, see `broker/switches.py`.
+    `defects`: planted ones, see `broker/faults/switches.py`.
     """
 
     def __init__(

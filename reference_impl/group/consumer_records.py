@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import Any
 
-from touchstone.reference_impl.group.java_maps import java_order, timeline_order
-from touchstone.reference_impl.group.modern import (
+from touchstone.reference_impl.group.consumer_group import (
     Classic,
     Entry,
     MemberState,
@@ -24,6 +23,7 @@ from touchstone.reference_impl.group.modern import (
     Place,
     Resolved,
 )
+from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.consumer_group_records import RECORDS
 

@@ -15,14 +15,14 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from touchstone.reference_impl.group.heartbeat import Beat
-from touchstone.reference_impl.group.modern import (
+from touchstone.reference_impl.group.consumer_group import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
     ModernGroup,
     ModernMember,
     Place,
 )
+from touchstone.reference_impl.group.heartbeat import Beat
 from touchstone.reference_impl.tables import Table
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from touchstone.reference_impl.group.modern import GroupState, MemberState, ModernGroup
+from touchstone.reference_impl.group.consumer_group import GroupState, MemberState, ModernGroup
 from touchstone.reference_impl.tables import Table
 
 

@@ -16,11 +16,7 @@ from typing import Any
 
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.classic_members import assignment_of
-from touchstone.reference_impl.group.consumer_states import stand
-from touchstone.reference_impl.group.heartbeat import UPGRADES, Settings
-from touchstone.reference_impl.group.java_maps import java_order, timeline_order
-from touchstone.reference_impl.group.members import CONSUMER, Group, Member
-from touchstone.reference_impl.group.modern import (
+from touchstone.reference_impl.group.consumer_group import (
     Classic,
     Ending,
     ModernGroup,
@@ -28,6 +24,10 @@ from touchstone.reference_impl.group.modern import (
     Place,
     View,
 )
+from touchstone.reference_impl.group.consumer_states import stand
+from touchstone.reference_impl.group.heartbeat import UPGRADES, Settings
+from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.members import CONSUMER, Group, Member
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.group.xxh3 import group_hash
 from touchstone.reference_impl.refused import Refused

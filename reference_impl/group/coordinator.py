@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from touchstone.reference_impl.group.exchange import Answer, Join, Keep, Rules, refusal, synced
+from touchstone.reference_impl.group.join_messages import Answer, Join, Keep, Rules, refusal, synced
 from touchstone.reference_impl.group.members import Group, Member, Ticket
 from touchstone.reference_impl.group.states import Do, Input, State, table
 from touchstone.reference_impl.wire.errors import ErrorCode

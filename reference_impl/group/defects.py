@@ -3,7 +3,7 @@
 They stand apart so that the coordinator stays what Kafka's is. Each method asks for its own switch
 and otherwise does what its parent does.
 
-Sources: broker/switches.py, whose sentences say what each mistake is.
+Sources: broker/faults/switches.py, whose sentences say what each mistake is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import dataclasses
 from typing import Any
 
 from touchstone.reference_impl.group.coordinator import Coordinator
-from touchstone.reference_impl.group.exchange import Join, Rules, refusal
+from touchstone.reference_impl.group.join_messages import Join, Rules, refusal
 from touchstone.reference_impl.group.members import Group, Member, Ticket
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode

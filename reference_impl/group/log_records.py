@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from touchstone.reference_impl.group import consumer_records
+from touchstone.reference_impl.group.consumer_group import ModernGroup
 from touchstone.reference_impl.group.members import CONSUMER, Group, Member
-from touchstone.reference_impl.group.modern import ModernGroup
 from touchstone.reference_impl.group.offsets import Stored, transaction_ended
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire import embedded

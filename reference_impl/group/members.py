@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.reference_impl.group.modern import ModernGroup
+from touchstone.reference_impl.group.consumer_group import ModernGroup
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from touchstone.reference_impl.group.consumer_group import MemberState, ModernMember, Place
 from touchstone.reference_impl.group.consumer_states import MEMBERS, Said, Step
 from touchstone.reference_impl.group.java_maps import after_copy
-from touchstone.reference_impl.group.modern import MemberState, ModernMember, Place
 
 _STABLE, _UNREVOKED, _UNRELEASED = MemberState
 

@@ -17,7 +17,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from touchstone.reference_impl.broker.fault_plan import BadRule, Plan, Rule
+from touchstone.reference_impl.broker.faults.fault_plan import BadRule, Plan, Rule
 
 ROOM = "/faults"
 _MOST_BYTES = 1 << 20

@@ -18,18 +18,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker import profiles
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.config_view import GENERATED, spread_defaults
-from touchstone.reference_impl.broker.control import membership_rules, new_controller
-from touchstone.reference_impl.broker.fault_plan import Plan, Rule
+from touchstone.reference_impl.broker.configs import profiles
+from touchstone.reference_impl.broker.configs.config_view import GENERATED, spread_defaults
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    membership_rules,
+    new_controller,
+)
+from touchstone.reference_impl.broker.faults.fault_plan import Plan, Rule
 from touchstone.reference_impl.broker.personas.persona import Persona
-from touchstone.reference_impl.broker.replicas import Logs
+from touchstone.reference_impl.broker.replication.replicas import Logs
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
-from touchstone.reference_impl.io.data import Data
+from touchstone.reference_impl.io.data_dir import Data
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links

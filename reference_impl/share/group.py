@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from touchstone.reference_impl.group.modern import Topic
+from touchstone.reference_impl.group.consumer_group import Topic
 
 JOIN_EPOCH, LEAVE_EPOCH = 0, -1
 EMPTY, STABLE = "Empty", "Stable"

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from touchstone.reference_impl.sim.cluster import Simulation
+from touchstone.reference_impl.sim.fault_schedule import Mischief
 from touchstone.reference_impl.sim.invariants import Invariants, Violated
-from touchstone.reference_impl.sim.mischief import Mischief
 from touchstone.reference_impl.sim.workload import History
 from touchstone.reference_impl.sim.workloads import WORKLOADS
 

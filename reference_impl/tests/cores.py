@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.config_view import spread_defaults
+from touchstone.reference_impl.broker.configs.config_view import spread_defaults
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 
 

@@ -22,10 +22,17 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.data.produced_in_transaction import Refusal, Refusals, verify
+from touchstone.reference_impl.broker.data.produced_in_transaction import (
+    transactional as in_transaction,
+)
 from touchstone.reference_impl.broker.effects import Hangup, NoReply, Request, Wait
-from touchstone.reference_impl.broker.partitions import leader_of, locate, log_key, name_of
-from touchstone.reference_impl.broker.produced_in_transaction import Refusal, Refusals, verify
-from touchstone.reference_impl.broker.produced_in_transaction import transactional as in_transaction
+from touchstone.reference_impl.broker.replication.partitions import (
+    leader_of,
+    locate,
+    log_key,
+    name_of,
+)
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
 from touchstone.reference_impl.log.rules import LogError

@@ -20,18 +20,18 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import Any
 
-from touchstone.reference_impl.broker import fetch_sessions, follower_fetches
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.data import fetch_sessions, follower_fetches
+from touchstone.reference_impl.broker.data.preferred_replica import preferred
 from touchstone.reference_impl.broker.effects import Hangup, Key, Request, Wait
-from touchstone.reference_impl.broker.partitions import (
+from touchstone.reference_impl.broker.purgatory import ANY
+from touchstone.reference_impl.broker.replication.partitions import (
     DEBUGGING,
     Located,
     leader_of,
     locate,
     log_key,
 )
-from touchstone.reference_impl.broker.preferred_replica import preferred
-from touchstone.reference_impl.broker.purgatory import ANY
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
 from touchstone.reference_impl.log.rules import LogError

@@ -17,7 +17,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Hangup, Request
-from touchstone.reference_impl.broker.partitions import CONSUMER, DEBUGGING, locate
+from touchstone.reference_impl.broker.replication.partitions import CONSUMER, DEBUGGING, locate
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
 from touchstone.reference_impl.wire.errors import ErrorCode

@@ -15,9 +15,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
-from touchstone.reference_impl.broker.control import named_controller
-from touchstone.reference_impl.broker.controller import auto_create
+from touchstone.reference_impl.broker.authorized_operations import (
+    CLUSTER_OPERATIONS,
+    TOPIC_OPERATIONS,
+)
+from touchstone.reference_impl.broker.control import auto_create
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    named_controller,
+)
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
 from touchstone.reference_impl.cluster.view import SeenTopic

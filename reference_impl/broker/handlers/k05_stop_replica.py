@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.controller_requests import (
+from touchstone.reference_impl.broker.control.controller_requests import (
     by_topic,
     check_broker_epoch,
     check_controller_epoch,

@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from touchstone.reference_impl.broker import committed, group_log
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import group_log, offset_commits
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
-from touchstone.reference_impl.broker.share_groups import is_shared
 from touchstone.reference_impl.cluster.topology import Topic
 from touchstone.reference_impl.group.commits import may_commit
+from touchstone.reference_impl.group.consumer_group import Place
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.members import Group, Ticket
-from touchstone.reference_impl.group.modern import Place
 from touchstone.reference_impl.group.offsets import Stored
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -94,8 +94,10 @@ def _located(request: Request, broker: Broker) -> Rows:
             missing = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else None
         else:
             topic, missing = broker.cluster.topics.get(asked["name"]), None
-        indexes = committed.named(broker, [row["partition_index"] for row in asked["partitions"]])
-        there = committed.present(broker, topic, indexes)
+        indexes = offset_commits.named(
+            broker, [row["partition_index"] for row in asked["partitions"]]
+        )
+        there = offset_commits.present(broker, topic, indexes)
         absent = missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         answers = [
             {"partition_index": index, "error_code": _NONE if index in there else absent}
@@ -126,7 +128,7 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     if generation >= 0:
         newer = broker.persona.quirk("groups.newer-coordinator") and version >= FIRST_NOT_FOUND
         missing = ErrorCode.GROUP_ID_NOT_FOUND if newer else ErrorCode.ILLEGAL_GENERATION
-    group = committed.group_for(broker, group_id, now, missing=missing)
+    group = offset_commits.group_for(broker, group_id, now, missing=missing)
     if not isinstance(group, Group):
         return group
     if group.modern is not None:
@@ -197,7 +199,7 @@ def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = Non
 
 def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> Offsets:
     """What may be stored; each partition that may not has its code in its answer."""
-    take = committed.taker(broker, now, retention=request.body["retention_time_ms"])
+    take = offset_commits.taker(broker, now, retention=request.body["retention_time_ms"])
     offsets: Offsets = {}
     for asked, topic, answers in rows:
         if topic is None:

@@ -14,10 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import committed
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import offset_commits
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    forget_deleted,
+    refusal,
+)
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
 from touchstone.reference_impl.broker.handlers.k08_offset_commit import zookeeper
 from touchstone.reference_impl.group.consumer_requests import fetch_fault
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -121,7 +125,7 @@ def _topics(
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
             partitions = [_nothing(index, unknown) for index in row["partition_indexes"]]
         else:
-            indexes = committed.named(broker, row["partition_indexes"])
+            indexes = offset_commits.named(broker, row["partition_indexes"])
             partitions = [_row(offsets, name, index, epochless) for index in indexes]
         if once and not partitions:
             continue

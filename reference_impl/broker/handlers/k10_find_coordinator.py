@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.controller import auto_create
+from touchstone.reference_impl.broker.control import auto_create
 from touchstone.reference_impl.broker.effects import Hangup
 from touchstone.reference_impl.broker.handlers.k32_describe_configs import MALFORMED
 from touchstone.reference_impl.cluster.topology import Node

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import consumer_groups, group_log
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import consumer_groups, group_log
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
-from touchstone.reference_impl.broker.share_groups import is_shared
 from touchstone.reference_impl.group import log_records
-from touchstone.reference_impl.group.exchange import Join
+from touchstone.reference_impl.group.join_messages import Join
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.wire.errors import ErrorCode
 

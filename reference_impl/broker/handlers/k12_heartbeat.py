@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.consumer_groups import classic_heartbeat
+from touchstone.reference_impl.broker.coordinators.consumer_groups import classic_heartbeat
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 

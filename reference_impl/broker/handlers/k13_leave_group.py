@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import consumer_groups
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import consumer_groups
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
+from touchstone.reference_impl.broker.authorized_operations import (
+    GROUP_CONFIG_OPERATIONS,
+    GROUP_OPERATIONS,
+)
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, state_name
+from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal, state_name
-from touchstone.reference_impl.broker.share_groups import is_shared
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode

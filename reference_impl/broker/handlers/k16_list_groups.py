@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from touchstone.reference_impl.broker import group_log
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import group_log
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, state_name
+from touchstone.reference_impl.broker.coordinators.share_groups import SHARE, groups_of
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.groups import coordinator_of, state_name
-from touchstone.reference_impl.broker.share_groups import SHARE, groups_of
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 CLASSIC, CONSUMER = "classic", "consumer"

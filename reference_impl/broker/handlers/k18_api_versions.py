@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import features
+from touchstone.reference_impl.broker.control import features
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -12,8 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import config_view, controller
-from touchstone.reference_impl.broker.controller.outcome import NewTopic, Outcome, has_leaders
+from touchstone.reference_impl.broker.configs import config_view
+from touchstone.reference_impl.broker.control import topic_changes
+from touchstone.reference_impl.broker.control.topic_outcomes import (
+    NewTopic,
+    Outcome,
+    has_leaders,
+)
 from touchstone.reference_impl.broker.effects import Wait
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -29,7 +34,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         validate_only = False
 
     def create(validate_only: bool) -> list[Outcome]:
-        return controller.of(broker).create_topics(
+        return topic_changes.of(broker).create_topics(
             broker,
             [NewTopic.of(row) for row in body["topics"]],
             timeout=timeout,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import controller
-from touchstone.reference_impl.broker.controller.outcome import Outcome
+from touchstone.reference_impl.broker.control import topic_changes
+from touchstone.reference_impl.broker.control.topic_outcomes import Outcome
 from touchstone.reference_impl.broker.effects import Wait
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -30,7 +30,7 @@ def _rows(request: Request) -> list[tuple[str | None, bytes]]:
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     timeout = request.body["timeout_ms"]
-    outcomes = controller.of(broker).delete_topics(
+    outcomes = topic_changes.of(broker).delete_topics(
         broker,
         _rows(request),
         timeout=timeout,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.partitions import locate, log_key
+from touchstone.reference_impl.broker.replication.partitions import locate, log_key
 from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
 from touchstone.reference_impl.wire.errors import ErrorCode
 

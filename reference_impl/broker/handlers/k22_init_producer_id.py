@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.groups import waiting
+from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
+from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import waiting
-from touchstone.reference_impl.broker.producer_ids import next_id
-from touchstone.reference_impl.broker.transactions import coordinator_of
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 UNDEFINED = -1

@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.groups import waiting
+from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import waiting
-from touchstone.reference_impl.broker.transactions import coordinator_of
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode

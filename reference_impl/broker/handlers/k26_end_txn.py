@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.groups import waiting
+from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, version_of
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import waiting
 from touchstone.reference_impl.broker.handlers.k22_init_producer_id import in_words_of
-from touchstone.reference_impl.broker.transactions import coordinator_of, version_of
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.groups import waiting
+from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, write
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import waiting
-from touchstone.reference_impl.broker.marker_writing import Mark, write
 from touchstone.reference_impl.group.members import Ticket
 
 Codes = dict[tuple[int, str, int], int | None]

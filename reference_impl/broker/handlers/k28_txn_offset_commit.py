@@ -15,13 +15,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import committed, group_log, verification
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.coordinators import (
+    add_partitions_to_txn,
+    group_log,
+    offset_commits,
+)
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
 from touchstone.reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
-from touchstone.reference_impl.broker.share_groups import is_shared
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.coordinator import Coordinator
@@ -62,7 +66,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _unknown(broker: Broker, key: Key) -> int:
     name, index = key
     topic = broker.cluster.topics.get(name)
-    there = committed.present(broker, topic, (index,))
+    there = offset_commits.present(broker, topic, (index,))
     return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -74,10 +78,10 @@ def _verified(request: Request, broker: Broker, codes: Codes, whole: Ticket, now
         return
     if not broker.persona.quirk("groups.newer-coordinator"):
         # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
-        committed.group_for(broker, body["group_id"], now, missing=ErrorCode.NONE)
+        offset_commits.group_for(broker, body["group_id"], now, missing=ErrorCode.NONE)
     partition = (OFFSETS, offsets_partition(broker, body["group_id"]))
     producer = Producer(body["producer_id"], body["producer_epoch"])
-    asked = verification.ask(
+    asked = add_partitions_to_txn.ask(
         broker,
         body["transactional_id"],
         producer,
@@ -104,7 +108,7 @@ def _in_words_of(version: int, code: int) -> int:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if code == ErrorCode.TRANSACTION_ABORTABLE and version < FIRST_ABORTABLE:
         return ErrorCode.INVALID_TXN_STATE
-    if code in verification.PASSING and code != ErrorCode.CONCURRENT_TRANSACTIONS:
+    if code in add_partitions_to_txn.PASSING and code != ErrorCode.CONCURRENT_TRANSACTIONS:
         code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # of the transaction's, not of the group's
     return _for_its_age(version, code)
 
@@ -136,7 +140,7 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
     missing = ErrorCode.ILLEGAL_GENERATION if newer else ErrorCode.NONE
     group: Group | int = ErrorCode.GROUP_ID_NOT_FOUND  # a share group keeps no offsets of others
     if not is_shared(broker, group_id):
-        group = committed.group_for(broker, group_id, now, missing=missing)
+        group = offset_commits.group_for(broker, group_id, now, missing=missing)
     code = group
     if isinstance(group, Group):
         code = _admitted(coordinator_of(broker), group, body, generation, now)
@@ -162,13 +166,13 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
 
 def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:
     """What may be kept; `codes` are told of what may not."""
-    kept, take = {}, committed.taker(broker, now)
+    kept, take = {}, offset_commits.taker(broker, now)
     for topic in request.body["topics"]:
         for row in topic["partitions"]:
             key = (topic["name"], row["partition_index"])
             if codes[key]:
                 continue
-            found = take(row, broker.cluster.topics[topic["name"]], committed.UNSET)
+            found = take(row, broker.cluster.topics[topic["name"]], offset_commits.UNSET)
             if isinstance(found, Stored):
                 kept[key] = found
             else:

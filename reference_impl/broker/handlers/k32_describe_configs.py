@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import config_view, topic_names
-from touchstone.reference_impl.broker.config_view import Entry
+from touchstone.reference_impl.broker.configs import config_view
+from touchstone.reference_impl.broker.configs.config_view import Entry
+from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 

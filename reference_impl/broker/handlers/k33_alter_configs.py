@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.controller import config_changes
+from touchstone.reference_impl.broker.control import config_changes
 from touchstone.reference_impl.broker.effects import Hangup, Wait
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import controller
+from touchstone.reference_impl.broker.control import topic_changes
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     rows = [(row["name"], row["count"], _replicas(row)) for row in request.body["topics"]]
-    outcomes = controller.of(broker).create_partitions(
+    outcomes = topic_changes.of(broker).create_partitions(
         broker,
         rows,
         timeout=request.body["timeout_ms"],

@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from touchstone.reference_impl.broker import group_log
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import group_log
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import groups_of
+from touchstone.reference_impl.broker.coordinators.share_offsets import delete_group
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal, waiting
-from touchstone.reference_impl.broker.share_groups import groups_of
-from touchstone.reference_impl.broker.share_offsets import delete_group
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control import controller_of, is_controller
-from touchstone.reference_impl.broker.controller import kraft
+from touchstone.reference_impl.broker.control import kraft_topics
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    controller_of,
+    is_controller,
+)
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -114,7 +117,7 @@ def _kraft_partition(broker: Broker, topic: str, index: int) -> Partition:
 def _check_row(
     broker: Broker, body: dict[str, Any], partition: Partition, replicas: list[int]
 ) -> None:
-    kraft.check_manual(broker, replicas, None)
+    kraft_topics.check_manual(broker, replicas, None)
     before = len([r for r in partition.replicas if r not in partition.adding])
     if not body["allow_replication_factor_change"] and len(replicas) != before:
         message = f"The replication factor is changed from {before} to {len(replicas)}"

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control import is_controller
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    is_controller,
+)
 from touchstone.reference_impl.broker.handlers.k45_alter_partition_reassignments import (
     NOT_CONTROLLER,
 )

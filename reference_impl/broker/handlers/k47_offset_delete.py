@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import group_log
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import group_log
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    forget_deleted,
+    refusal,
+)
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.groups import coordinator_of, forget_deleted, refusal
 from touchstone.reference_impl.group.members import CONSUMER, Group
 from touchstone.reference_impl.group.offsets import is_over
 from touchstone.reference_impl.group.states import State

@@ -15,7 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control import controller_of, is_controller
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    controller_of,
+    is_controller,
+)
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import features
-from touchstone.reference_impl.broker.control import is_controller
+from touchstone.reference_impl.broker.control import features
+from touchstone.reference_impl.broker.control.cluster_controller import (
+    is_controller,
+)
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import topic_names
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.partitions import locate
+from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.log.producer_state import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 

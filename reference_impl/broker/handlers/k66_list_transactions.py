@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.transactions import coordinator_of
 from touchstone.reference_impl.txn.states import NAMES
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode

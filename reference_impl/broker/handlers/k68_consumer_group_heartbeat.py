@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.consumer_groups import (
+from touchstone.reference_impl.broker.coordinators.consumer_groups import (
     ASSIGNORS,
     heartbeat,
     heartbeat_interval,
     new_id,
 )
+from touchstone.reference_impl.broker.coordinators.group_answers import beaten, not_beaten
+from touchstone.reference_impl.broker.coordinators.groups import coordinates, waiting
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.group_answers import beaten, not_beaten
-from touchstone.reference_impl.broker.groups import coordinates, waiting
 from touchstone.reference_impl.group.heartbeat import Beat, Told, check
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode

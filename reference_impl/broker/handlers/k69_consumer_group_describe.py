@@ -11,16 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from touchstone.reference_impl.broker.authorized import GROUP_CONFIG_OPERATIONS, GROUP_OPERATIONS
+from touchstone.reference_impl.broker.authorized_operations import (
+    GROUP_CONFIG_OPERATIONS,
+    GROUP_OPERATIONS,
+)
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.consumer_groups import ASSIGNORS
+from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS
+from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal
+from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.group_answers import described, topic_rows
-from touchstone.reference_impl.broker.groups import coordinator_of, refusal
 from touchstone.reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
-from touchstone.reference_impl.broker.share_groups import is_shared
+from touchstone.reference_impl.group.consumer_group import ModernGroup, ModernMember, Place
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
-from touchstone.reference_impl.group.modern import ModernGroup, ModernMember, Place
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
 

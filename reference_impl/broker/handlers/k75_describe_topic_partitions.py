@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import topic_names
-from touchstone.reference_impl.broker.authorized import TOPIC_OPERATIONS
+from touchstone.reference_impl.broker.authorized_operations import TOPIC_OPERATIONS
+from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.wire.errors import ErrorCode

@@ -8,10 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.group_answers import beaten, not_beaten
+from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import (
+    are_on,
+    heartbeat,
+    heartbeat_interval,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.group_answers import beaten, not_beaten
-from touchstone.reference_impl.broker.groups import refusal, waiting
-from touchstone.reference_impl.broker.share_groups import are_on, heartbeat, heartbeat_interval
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.membership import Beat, Told, check

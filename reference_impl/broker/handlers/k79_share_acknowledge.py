@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from touchstone.reference_impl.broker import share_partitions, share_sessions
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.groups import waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import are_on
+from touchstone.reference_impl.broker.data import share_partitions, share_sessions
+from touchstone.reference_impl.broker.data.share_partitions import NO_FAULT, UNHOSTED, Fault
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import waiting
-from touchstone.reference_impl.broker.partitions import leader_of
-from touchstone.reference_impl.broker.share_groups import are_on
-from touchstone.reference_impl.broker.share_partitions import NO_FAULT, UNHOSTED, Fault
+from touchstone.reference_impl.broker.replication.partitions import leader_of
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.checks import Acknowledged, Known, faulty

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.controller import raft_voters
+from touchstone.reference_impl.broker.control import raft_voters
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker

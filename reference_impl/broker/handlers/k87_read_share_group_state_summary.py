@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.share_state_requests import fail, serve
 from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, Told
 
 __all__ = ["fail", "handle"]

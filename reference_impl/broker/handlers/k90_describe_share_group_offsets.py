@@ -2,19 +2,19 @@
 
 Without topics all that the group's coordinator knows of. v1 adds the lag (KIP-1226).
 
-Sources: broker/share_offsets.py; KIP-932; observed on 4.3.1.
+Sources: broker/coordinators/share_offsets.py; KIP-932; observed on 4.3.1.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import share_offsets
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import share_offsets
+from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import are_on, groups_of
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import refusal, waiting
-from touchstone.reference_impl.broker.partitions import NO_TOPIC_ID
-from touchstone.reference_impl.broker.share_groups import are_on, groups_of
+from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.group import Place
 from touchstone.reference_impl.wire.errors import ErrorCode as E

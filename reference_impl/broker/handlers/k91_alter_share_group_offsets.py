@@ -1,19 +1,19 @@
 """AlterShareGroupOffsets: where a share group without members shall begin to read.
 
-Sources: broker/share_offsets.py; KIP-932; observed on 4.3.1.
+Sources: broker/coordinators/share_offsets.py; KIP-932; observed on 4.3.1.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import share_offsets
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import share_offsets
+from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import are_on
+from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import refusal, waiting
-from touchstone.reference_impl.broker.partitions import NO_TOPIC_ID
-from touchstone.reference_impl.broker.share_groups import are_on
-from touchstone.reference_impl.broker.share_partitions import UNHOSTED
+from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode as E

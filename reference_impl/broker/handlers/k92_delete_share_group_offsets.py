@@ -1,20 +1,20 @@
 """DeleteShareGroupOffsets: a share group without members forgets where it was in topics.
 
-Sources: broker/share_offsets.py; KIP-932; observed on 4.3.1.
+Sources: broker/coordinators/share_offsets.py; KIP-932; observed on 4.3.1.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker import share_offsets
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.coordinators import share_offsets
+from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.share_groups import are_on, share_group
+from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.groups import refusal, waiting
 from touchstone.reference_impl.broker.handlers.k91_alter_share_group_offsets import WORDS
-from touchstone.reference_impl.broker.partitions import NO_TOPIC_ID
-from touchstone.reference_impl.broker.share_groups import are_on, share_group
-from touchstone.reference_impl.broker.share_partitions import UNHOSTED
+from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.group import ShareGroup

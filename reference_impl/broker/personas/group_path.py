@@ -81,7 +81,7 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
     ),
     "groups.ties-are-broken-as-by": (
         "Of two protocols with as many votes the one wins that comes first in this runtime's "
-        "hash map (group/ties.py).",
+        "hash map (group/protocol_tie_break.py).",
         ("scala 2.12", "scala 2.12", "scala 2.13", "scala 2.13", "java"),
         _SEEN,
     ),

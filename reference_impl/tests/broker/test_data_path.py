@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.reference_impl.broker.effects import Connection
-from touchstone.reference_impl.broker.switches import SWITCHES, known
+from touchstone.reference_impl.broker.faults.switches import SWITCHES, known
 from touchstone.reference_impl.tests.broker.one_broker import (
     CLOSED,
     NOW,

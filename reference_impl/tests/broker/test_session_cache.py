@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from touchstone.reference_impl.broker.session_cache import EVICTION_MS, SessionCache
+from touchstone.reference_impl.broker.data.session_cache import EVICTION_MS, SessionCache
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.reference_impl.broker.switches import SWITCHES
+from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 
 SOURCE = Path(__file__).resolve().parents[2]

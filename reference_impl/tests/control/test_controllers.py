@@ -5,7 +5,7 @@ Facts about three nodes were observed on 2.2.1 and 2.8.2 with racks r0, r1 and n
 
 import pytest
 
-from touchstone.reference_impl.broker.config_view import topic_defaults
+from touchstone.reference_impl.broker.configs.config_view import topic_defaults
 from touchstone.reference_impl.broker.effects import Reply
 from touchstone.reference_impl.cluster.racks import Seat, assign
 from touchstone.reference_impl.group.placement import java_hash, partition_for

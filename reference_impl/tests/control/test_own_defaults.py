@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.reference_impl.broker.config_view import spread_defaults
+from touchstone.reference_impl.broker.configs.config_view import spread_defaults
 from touchstone.reference_impl.tests.control.node import brokers
 
 

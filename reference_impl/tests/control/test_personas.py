@@ -6,7 +6,8 @@ DescribeConfigs answers of all five releases.
 
 import pytest
 
-from touchstone.reference_impl.broker import config_values, config_view, registry, unsupported
+from touchstone.reference_impl.broker import registry, unsupported_apis
+from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.personas import PERSONAS, QUIRKS, persona
 from touchstone.reference_impl.broker.personas.config_rows import RELEASES, TYPE_CODES, read
 from touchstone.reference_impl.broker.personas.persona import ranges, values
@@ -94,27 +95,27 @@ def test_ranges_are_read_in_their_order():
 
 
 def test_each_named_key_is_served_or_missing_and_never_both():
-    served, missing = set(registry.stems()), set(unsupported.reasons())
-    apart = set(unsupported.NOT_FOR_CLIENTS)
+    served, missing = set(registry.stems()), set(unsupported_apis.reasons())
+    apart = set(unsupported_apis.NOT_FOR_CLIENTS)
     assert named_keys() == (served | missing | apart)
     assert served & missing == served & apart == missing & apart == set()
 
 
 def test_what_is_not_for_clients_is_listed_by_no_release():
     listed = {key for release in RELEASES for key in persona(release).broker_listener}
-    assert listed & set(unsupported.NOT_FOR_CLIENTS) == set()
+    assert listed & set(unsupported_apis.NOT_FOR_CLIENTS) == set()
 
 
 def test_no_key_is_missing_twice():
-    keys = [key for row in unsupported.MISSING for key in row.keys]
+    keys = [key for row in unsupported_apis.MISSING for key in row.keys]
     assert len(keys) == len(set(keys))
-    assert all(row.reason.endswith(".") for row in unsupported.MISSING)
+    assert all(row.reason.endswith(".") for row in unsupported_apis.MISSING)
 
 
 @EACH
 def test_what_is_missing_closes_the_connection_and_is_listed_by_no_release(release):
     """A key without a handler is no answer that somebody could take for Kafka's."""
-    missing = set(unsupported.reasons())
+    missing = set(unsupported_apis.reasons())
     assert missing.isdisjoint(persona(release).broker_listener)
     for key in missing:
         peer = Peer(brokers(release)[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.fault_plan import ACTIONS, Asked, BadRule, Plan, Rule
+from touchstone.reference_impl.broker.faults.fault_plan import ACTIONS, Asked, BadRule, Plan, Rule
 
 PRODUCE, FETCH, METADATA, OFFSET_FETCH, DELETE_TOPICS = 0, 1, 3, 9, 20
 BODIES = {

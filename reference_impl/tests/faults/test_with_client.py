@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from touchstone.reference_impl.broker.fault_plan import ACTIONS, Rule
+from touchstone.reference_impl.broker.faults.fault_plan import ACTIONS, Rule
 from touchstone.reference_impl.client.flow import Ask, Failed
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.fault_http import FaultDoor

@@ -14,6 +14,7 @@ import pytest
 
 from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
+from touchstone.reference_impl.group.consumer_group import GroupState, ModernGroup, Topic, View
 from touchstone.reference_impl.group.consumer_requests import (
     REQUESTS,
     Do,
@@ -22,7 +23,6 @@ from touchstone.reference_impl.group.consumer_requests import (
 )
 from touchstone.reference_impl.group.heartbeat import Beat, Settings, check
 from touchstone.reference_impl.group.java_maps import java_order
-from touchstone.reference_impl.group.modern import GroupState, ModernGroup, Topic, View
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 

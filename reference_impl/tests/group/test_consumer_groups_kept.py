@@ -6,7 +6,7 @@ reads what another wrote, and what could not be written did not happen.
 
 from __future__ import annotations
 
-from touchstone.reference_impl.broker.controller.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.auto_create import OFFSETS
 from touchstone.reference_impl.tests.group.test_kept import GROUP, Town
 from touchstone.reference_impl.tests.replication.wires import LAG, WAITING
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker import profiles
+from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 

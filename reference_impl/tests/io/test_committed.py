@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from touchstone.reference_impl.io.server import serve
-from touchstone.reference_impl.tests.io.test_data import create
+from touchstone.reference_impl.tests.io.test_data_dir import create
 from touchstone.reference_impl.tests.io.test_serving import Peer
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas import PERSONAS, persona
 from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.partition_log import AppendResult, PartitionLog

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topic_config import TopicConfig

@@ -15,7 +15,7 @@ from functools import partial
 
 import pytest
 
-from touchstone.reference_impl.broker.log_rules import rules_of
+from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
 from touchstone.reference_impl.io.log_dirs import LogDirs

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from touchstone.reference_impl.broker.fetch_sessions import Session
+from touchstone.reference_impl.broker.data.fetch_sessions import Session
 from touchstone.reference_impl.tests.replication.wires import LAG, Wires
 
 WITH_SESSIONS = ("2.2", "2.8", "3.9", "4.3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.preferred_replica import RACK_AWARE
+from touchstone.reference_impl.broker.data.preferred_replica import RACK_AWARE
 from touchstone.reference_impl.tests.replication.wires import WAITING, Wires
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import read

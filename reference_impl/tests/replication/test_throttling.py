@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.replication_quota import LEADER, ReplicationQuota
+from touchstone.reference_impl.broker.replication.replication_quota import LEADER, ReplicationQuota
 from touchstone.reference_impl.tests.replication.wires import LAG, Wires
 
 VALUE = b"v" * 1000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.follower import where_to_cut
 from touchstone.reference_impl.broker.personas import PERSONAS
+from touchstone.reference_impl.broker.replication.follower import where_to_cut
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.tests.log.test_appending import a_batch, a_log
 from touchstone.reference_impl.tests.replication.wires import LAG, NOW, Wires

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.group.modern import Topic
+from touchstone.reference_impl.group.consumer_group import Topic
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.assignor import simple

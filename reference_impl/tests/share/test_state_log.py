@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.controller.auto_create import SHARES
+from touchstone.reference_impl.broker.control.auto_create import SHARES
 from touchstone.reference_impl.share import log_records
 from touchstone.reference_impl.share.coordinator import Kept, ShareCoordinator, Write
-from touchstone.reference_impl.share.redundant import Redundant
+from touchstone.reference_impl.share.prunable_records import Redundant
 from touchstone.reference_impl.share.state_batches import StateBatch
 from touchstone.reference_impl.tests.share.test_over_the_wire import LEADER, STATES, TOPIC, Shared
 from touchstone.reference_impl.wire.errors import ErrorCode as E

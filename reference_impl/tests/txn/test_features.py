@@ -6,8 +6,8 @@ refused at 0 though ApiVersions lists it, which is why no claim can say so (adve
 
 import pytest
 
-from touchstone.reference_impl.broker.features import finalize
-from touchstone.reference_impl.broker.transactions import coordinator_of, version_of
+from touchstone.reference_impl.broker.control.features import finalize
+from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, version_of
 from touchstone.reference_impl.tests.control.node import Peer, brokers
 
 END, NOW = 26, 1_000_000
