@@ -35,7 +35,7 @@ class _Asked(dict[str, Any]):
     pytest, which keeps a fixture while its parameter is equal, makes another one for each test.
     """
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __eq__(self, other: object) -> bool:
         return self.get("shared") is not False and super().__eq__(other)
