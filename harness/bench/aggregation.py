@@ -16,6 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -65,7 +66,7 @@ def target_names(count: int) -> list[str]:
     return names[:count]
 
 
-def case(number: int) -> dict:
+def case(number: int) -> dict[str, Any]:
     """What is the same on every night and target: ten cases to a claim."""
     claim_number, variant = divmod(number, 10)
     api, highest = APIS[claim_number % len(APIS)]
@@ -104,7 +105,7 @@ def verdict_of(number: int, target: str, night: int) -> str:
     return "BROKEN" if chance("broken", number, target, night) < 0.00002 else "CONFORMS"
 
 
-def finished_case(fixed: dict, number: int, target: str, night: int) -> dict:
+def finished_case(fixed: dict[str, Any], number: int, target: str, night: int) -> dict[str, Any]:
     verdict = verdict_of(number, target, night)
     differs = verdict == "DIVERGES"
     answers = [(37, 3), (-1, 0), ("topic", None), ([1, 2, 3], [1, 3])][number % 4]
@@ -135,7 +136,7 @@ def finished_case(fixed: dict, number: int, target: str, night: int) -> dict:
     }
 
 
-def lines(fixed: list[dict], target: str, night: int) -> Iterator[dict]:
+def lines(fixed: list[dict[str, Any]], target: str, night: int) -> Iterator[dict[str, Any]]:
     """One result file, row by row."""
     day = f"2026-{9 + night // 28:02}-{1 + night % 28:02}"
     kind, release = target.split("@")

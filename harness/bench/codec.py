@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from touchstone.harness.bench.contest import Figure, Options
 from touchstone.reference_impl.wire.apis import API
@@ -19,7 +20,7 @@ SCHEMA, VERSION = API[3].response, 12
 TURNS, TURN_SECONDS = 5, 0.1
 
 
-def metadata(topics: int) -> dict:
+def metadata(topics: int) -> dict[str, Any]:
     partition = {
         "error_code": 0, "partition_index": 0, "leader_id": 0, "leader_epoch": 0,
         "replica_nodes": [0], "isr_nodes": [0], "offline_replicas": [],
@@ -53,7 +54,7 @@ def run(options: Options) -> Iterator[Figure]:
             yield Figure("codec", what, round(best[0]), "per s", *peer)
 
 
-def _kio(data: bytes) -> dict[str, Callable] | None:
+def _kio(data: bytes) -> dict[str, Callable[..., Any]] | None:
     try:
         from kio.schema.metadata.v12.response import MetadataResponse
         from kio.serial import entity_reader, entity_writer
@@ -68,7 +69,7 @@ def _kio(data: bytes) -> dict[str, Callable] | None:
     return {"encode": lambda: write(io.BytesIO(), value), "decode": lambda: read(data, 0)}
 
 
-def _compete(contestants: list[Callable]) -> list[float]:
+def _compete(contestants: list[Callable[..., Any]]) -> list[float]:
     best = [0.0] * len(contestants)
     for _ in range(TURNS):
         for index, work in enumerate(contestants):
@@ -76,7 +77,7 @@ def _compete(contestants: list[Callable]) -> list[float]:
     return best
 
 
-def _rate(work: Callable) -> float:
+def _rate(work: Callable[..., Any]) -> float:
     count, begin = 0, time.perf_counter()
     while (spent := time.perf_counter() - begin) < TURN_SECONDS:
         for _ in range(200):

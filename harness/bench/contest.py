@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import click
 
@@ -151,7 +152,7 @@ def available_peers(options: Options) -> Iterator[str]:
             yield name
 
 
-def best(rounds: int, better: Callable, *contestants: Callable[[], float]) -> list[float]:
+def best(rounds: int, better: Callable[..., Any], *contestants: Callable[[], float]) -> list[float]:
     """Each contestant's best turn; they take turns, so a busy minute hurts all alike."""
     turns = [[contestant() for contestant in contestants] for _ in range(rounds)]
     return [better(column) for column in zip(*turns, strict=True)]

@@ -19,6 +19,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from touchstone.harness.bench.contest import Figure, Options, available_peers
 from touchstone.harness.bench.line import Answers, Line, demand, frame
@@ -236,14 +237,16 @@ class _Group:
             self._leads[member.id] = _Patched(made, _int(_GENERATION))
         return self._leads[member.id]
 
-    def _joins(self, member_id: str) -> dict:
+    def _joins(self, member_id: str) -> dict[str, Any]:
         return {
             "group_id": TOPIC, "session_timeout_ms": SESSION_MS, "rebalance_timeout_ms": SESSION_MS,
             "member_id": member_id, "protocol_type": "bench", "reason": None,
             "protocols": [{"name": "range", "metadata": b"t" * 20 + _SUBSCRIBED}],
         }  # fmt: skip
 
-    def _syncs(self, member_id: str, assignments: list[dict] | None = None) -> dict:
+    def _syncs(
+        self, member_id: str, assignments: list[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
         return {
             "group_id": TOPIC, "generation_id": _GENERATION, "member_id": member_id,
             "protocol_type": "bench", "protocol_name": "range", "assignments": assignments or [],

@@ -7,6 +7,8 @@ Cases that harm brokers are left to their claims: a broker starts again from an 
 
 from __future__ import annotations
 
+from typing import Any
+
 from touchstone.harness.checkers import walks
 from touchstone.harness.finding import Finding
 from touchstone.harness.transcript import Transcript
@@ -15,7 +17,7 @@ from touchstone.harness.transcript import Transcript
 def check(transcript: Transcript) -> list[Finding]:
     if walks.harmed(transcript) or any(True for _ in walks.decoded(transcript, "DeleteTopics")):
         return []
-    highest: dict[tuple, int] = {}
+    highest: dict[tuple[Any, ...], int] = {}
     found = []
     for partition, _ in walks.fetched(transcript):
         key = (partition.exchange.event.connection, *partition.key)

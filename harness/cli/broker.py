@@ -11,6 +11,7 @@ import gc
 import importlib
 import logging
 import sys
+from typing import Any
 
 import click
 
@@ -22,7 +23,9 @@ from touchstone.reference_impl.io.log_dir import LogDirError
 from touchstone.reference_impl.io.server import build
 
 
-def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict:
+def _pairs(
+    ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, Any]:
     pairs = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -61,7 +62,7 @@ def found(files: Iterable[Path]) -> Iterable[Path]:
         yield from sorted(path.rglob("*.history.jsonl")) if path.is_dir() else (path,)
 
 
-def row(report: Report) -> dict:
+def row(report: Report) -> dict[str, Any]:
     """A report as data."""
     return {
         "verdict": report.verdict,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from random import Random
+from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.patient import Patient
@@ -28,7 +29,7 @@ def unsupported(patient: Patient) -> str | None:
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
     turn: Callable[[int], None]
     turn = patient.running.jump if patient.running else partial(patient.clocks.set, broker)
     addresses = [patient.address(each) for each in patient.brokers]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.patient import Network, Patient
@@ -39,7 +40,7 @@ def dropped(network: Network, broker: int, chain: str, other: int) -> Iterator[N
 
 
 @contextmanager
-def cut_links(patient: Patient, pairs: list[tuple[int, int]]) -> Iterator:
+def cut_links(patient: Patient, pairs: list[tuple[int, int]]) -> Iterator[Any]:
     """Links of a reference cluster, (from, to), that carry nothing."""
     links = patient.running.links
     before = {pair: links.refused[pair] for pair in pairs}

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from touchstone.harness.nemesis.patient import Patient
 
@@ -25,7 +26,7 @@ def unsupported(patient: Patient) -> str | None:
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
     disks, node = patient.disks, patient.node(broker)
     try:
         disks.fail(broker)

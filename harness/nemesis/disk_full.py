@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from touchstone.harness.nemesis.patient import Patient
 
@@ -28,7 +29,7 @@ def unsupported(patient: Patient) -> str | None:
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
     # Beside the log directory's own files; Kafka looks at folders only.
     folder = patient.disks.mounts[broker]
     try:

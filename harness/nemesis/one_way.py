@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
+from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import cut_links, dropped, unsupported
@@ -22,7 +23,7 @@ GROUND = "namespaces"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
     others = patient.others(broker)
     if patient.running:
         with cut_links(patient, [(other, broker) for other in others]) as look:

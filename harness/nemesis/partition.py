@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
+from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import CHAINS, cut_links, dropped, unsupported
@@ -23,7 +24,7 @@ GROUND = "namespaces"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
     others = patient.others(broker)
     if patient.running:
         pairs = [pair for other in others for pair in ((broker, other), (other, broker))]

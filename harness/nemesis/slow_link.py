@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
+from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import no_way as unsupported
@@ -24,7 +25,7 @@ LATER_MS = 400
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
+def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
     if patient.running:
         with _late_links(patient, broker) as look:
             yield look
@@ -45,7 +46,7 @@ def inflicted(patient: Patient, broker: int, random: Random) -> Iterator:
 
 
 @contextmanager
-def _late_links(patient: Patient, broker: int) -> Iterator:
+def _late_links(patient: Patient, broker: int) -> Iterator[Any]:
     links = patient.running.links
     pairs = [p for other in patient.others(broker) for p in ((broker, other), (other, broker))]
     before = {pair: links.delayed[pair] for pair in pairs}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -99,7 +100,7 @@ def write_verdicts(lines: DataFrame, table: Path, parts: int) -> set[str]:
     return {row["file"] for row in lines.where(STRANGE).select("file").distinct().collect()}
 
 
-def disagreeing(runs: Sequence[Run], counted: dict[tuple[str, str], dict]) -> list[Run]:
+def disagreeing(runs: Sequence[Run], counted: dict[tuple[str, str], dict[str, Any]]) -> list[Run]:
     """The runs that state a footer and whose rows Spark counted otherwise."""
     wrong = []
     for run in runs:

@@ -19,6 +19,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from touchstone.harness.results import jsonl, rows
 
@@ -47,8 +48,8 @@ class ResultFile:
     """One run of one target: the two ends of its file, and the defect they show, if any."""
 
     path: Path
-    header: dict
-    footer: dict | None
+    header: dict[str, Any]
+    footer: dict[str, Any] | None
     defect: Defect | None = None
     size: int = 0
 
@@ -129,7 +130,7 @@ def edges(path: Path) -> ResultFile:
     return ResultFile(path, header, footer, None, size)
 
 
-def header_of(line: bytes) -> tuple[dict, str | None]:
+def header_of(line: bytes) -> tuple[dict[str, Any], str | None]:
     header, reason = parse(line)
     if reason:
         return {}, f"no header: {reason}"
@@ -141,7 +142,7 @@ def header_of(line: bytes) -> tuple[dict, str | None]:
     return (header, None) if not missing else ({}, f"the header names no {missing[0]}")
 
 
-def footer_of(line: bytes) -> tuple[dict | None, str | None]:
+def footer_of(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
     footer, reason = parse(line)
     if reason:
         return None, f"incomplete: no footer ({reason})"
@@ -155,7 +156,7 @@ def footer_of(line: bytes) -> tuple[dict | None, str | None]:
     return footer, None
 
 
-def parse(line: bytes) -> tuple[dict, str | None]:
+def parse(line: bytes) -> tuple[dict[str, Any], str | None]:
     """One line as an object, or the reason why it is none."""
     if not line:
         return {}, "the file ends here"

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from pyspark.sql import DataFrame, Row
@@ -59,7 +60,7 @@ class Interned:
     def __call__(self, value: object) -> int:
         return self.numbers.setdefault(value, len(self.numbers))
 
-    def values(self) -> list:
+    def values(self) -> list[Any]:
         return list(self.numbers)
 
 
@@ -71,9 +72,9 @@ class Model:
         self.suites, self.strings = Interned(), Interned()
         self.differences, self.findings = Interned(), Interned()
         self.claims: dict[str, int] = {}
-        self.claim_rows: list[list] = []
+        self.claim_rows: list[list[Any]] = []
         self.cases: dict[str, int] = {}
-        self.case_rows: list[list] = []
+        self.case_rows: list[list[Any]] = []
         for row in claims:
             self.claims[row["claim"]] = len(self.claim_rows)
             suite = self.suites(row["suite"])
@@ -109,7 +110,7 @@ class Model:
             value = f"{value[:LONGEST_ANSWER]} … {len(value):,} characters; see tables/differences"
         return self.strings(value)
 
-    def detail(self, row: Row) -> list:
+    def detail(self, row: Row) -> list[Any]:
         """The evidence of one case, in the order `detail` of model.js takes it apart."""
         differences = [
             self.differences(tuple(self.text(d[name]) for name in DIFFERENCE))
@@ -128,7 +129,7 @@ class Model:
         return sum(len(s) + 4 for s in self.strings.numbers) + 24 * len(self.differences.numbers)
 
 
-def write(model: dict, place: Path) -> None:
+def write(model: dict[str, Any], place: Path) -> None:
     """Render the page. `model` is what `model()` made, with `folders` and `names` beside it."""
     embedded = json.dumps(model, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
     place.write_text(render(model["summary"]["status"], embedded), encoding="utf-8")
@@ -154,7 +155,9 @@ def folders(runs: Sequence[Run], home: Path) -> list[str]:
     ]
 
 
-def model(found: dict, table: Table, latest: DataFrame, runs: Sequence[Run]) -> dict:
+def model(
+    found: dict[str, Any], table: Table, latest: DataFrame, runs: Sequence[Run]
+) -> dict[str, Any]:
     targets = [target["target"] for target in found["targets"]]
     built = Model(targets, cases_of(latest), claims_of(latest))
     codes, times = grids(latest, built)
@@ -215,7 +218,7 @@ def grids(latest: DataFrame, built: Model) -> tuple[list[str], list[list[int]]]:
     return ["".join(line) for line in codes], times
 
 
-def details_of(latest: DataFrame, built: Model) -> tuple[list[list], int]:
+def details_of(latest: DataFrame, built: Model) -> tuple[list[list[Any]], int]:
     """Evidence per target, severest verdicts first, until the budget is spent."""
     severity = f.instr(f.lit(SEVEREST_FIRST), f.col("code"))
     rows = (
@@ -223,7 +226,7 @@ def details_of(latest: DataFrame, built: Model) -> tuple[list[list], int]:
         .select("target", "case", severity.alias("severity"), *TEXTS, "differences", "findings")
         .orderBy("severity", "case", "target")
     )
-    details: list[list] = [[] for _ in built.targets]
+    details: list[list[Any]] = [[] for _ in built.targets]
     taken = left_out = spent = 0
     for row in rows.toLocalIterator():
         if spent > DETAIL_BYTES:
@@ -236,7 +239,7 @@ def details_of(latest: DataFrame, built: Model) -> tuple[list[list], int]:
     return details, left_out
 
 
-def tracks_of(history: DataFrame, built: Model) -> list[list]:
+def tracks_of(history: DataFrame, built: Model) -> list[list[Any]]:
     """The histories that are not one steady line."""
     moved = history.where("changes > 0 OR flaky").orderBy(
         f.desc("flaky"), f.desc("unexplained"), f.desc("changes"), "target", "case"
@@ -254,7 +257,7 @@ def tracks_of(history: DataFrame, built: Model) -> list[list]:
     ]
 
 
-def steps_of(steps: DataFrame, built: Model) -> list[list]:
+def steps_of(steps: DataFrame, built: Model) -> list[list[Any]]:
     rows = steps.orderBy("kind", "claim", "case", "target").limit(STEPS).collect()
     return [
         [
@@ -268,7 +271,7 @@ def steps_of(steps: DataFrame, built: Model) -> list[list]:
     ]
 
 
-def between_of(releases: DataFrame, built: Model) -> list[list]:
+def between_of(releases: DataFrame, built: Model) -> list[list[Any]]:
     rows = releases.orderBy("older", "newer", "kind", "claim", "case").limit(STEPS).collect()
     return [
         [

@@ -7,6 +7,7 @@ headers and footers; the same columns head the Markdown summary and the page.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from touchstone.harness.spark.inputs import ResultFile
 from touchstone.harness.spark.runs import Run, ordered, target_order
@@ -15,7 +16,7 @@ COLUMNS = ("cases", "conforms", "known", "diverges", "inconclusive", "unsupporte
 STATUSES = ("conforms", "inconclusive", "diverges", "broken", "incomplete")  # best to worst
 
 
-def status_of(counts: dict, planned: int, incomplete: str | None) -> str:
+def status_of(counts: dict[str, Any], planned: int, incomplete: str | None) -> str:
     """One word for a target's newest run. What was planned and not run can never be green."""
     if incomplete or counts["cases"] < planned or not counts["cases"]:
         return "incomplete"
@@ -25,7 +26,7 @@ def status_of(counts: dict, planned: int, incomplete: str | None) -> str:
     return "conforms"
 
 
-def from_footers(files: Sequence[ResultFile]) -> list[dict]:
+def from_footers(files: Sequence[ResultFile]) -> list[dict[str, Any]]:
     """The newest run of every target as its own file tells it.
 
     A footer counts verdicts and does not say which differences are known; its exit code does: a run
@@ -40,7 +41,7 @@ def newest(files: Sequence[ResultFile]) -> list[Run]:
     return sorted(runs, key=lambda run: target_order(run.target))
 
 
-def facts(run: Run) -> dict:
+def facts(run: Run) -> dict[str, Any]:
     header, footer = run.source.header, run.source.footer or {}
     by_verdict = footer.get("by_verdict", {})
     counts = {name: by_verdict.get(name.upper(), 0) for name in COLUMNS if name != "cases"}
@@ -60,7 +61,7 @@ def facts(run: Run) -> dict:
     }
 
 
-def oracle_of(target: dict) -> str:
+def oracle_of(target: dict[str, Any]) -> str:
     """Where the oracle's answers came from; a recorded answer never passes for a live one."""
     oracle = target.get("oracle")
     if not oracle:
@@ -70,7 +71,7 @@ def oracle_of(target: dict) -> str:
     return f"live {oracle}"
 
 
-def table(targets: Sequence[dict]) -> str:
+def table(targets: Sequence[dict[str, Any]]) -> str:
     """Fixed width, for a terminal."""
     header = ("target", "oracle", *COLUMNS, "not run", "verdict")
     rows = [header, *(cells(target) for target in targets)]
@@ -78,7 +79,7 @@ def table(targets: Sequence[dict]) -> str:
     return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in rows)
 
 
-def markdown(targets: Sequence[dict]) -> str:
+def markdown(targets: Sequence[dict[str, Any]]) -> str:
     header = ("target", "oracle", *COLUMNS, "not run", "verdict")
     left = ("target", "oracle", "verdict")
     rule = [":---" if name in left else "---:" for name in header]
@@ -86,7 +87,7 @@ def markdown(targets: Sequence[dict]) -> str:
     return "\n".join(f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows)
 
 
-def cells(target: dict) -> tuple[str, ...]:
+def cells(target: dict[str, Any]) -> tuple[str, ...]:
     counts = (f"{target[name]:,}" if target[name] else "." for name in COLUMNS)
     not_run = f"{target['not_run']:,}" if target["not_run"] else "."
     verdict = target["status"].upper()

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -50,7 +51,7 @@ def write(
     master: str = "local[*]",
     allow_incomplete: bool = False,
     names: Names | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """Aggregate `files` into `out`; the summary as written to summary.json.
 
     `names` is for the page only: it lets error code 37 be read as INVALID_PARTITIONS without Spark
@@ -102,10 +103,12 @@ class Report:
         self.tables = self.out / "tables"
         self.tables.mkdir(parents=True)
         self.schemas: dict[str, StructType] = {}
-        self.counted: dict[tuple[str, str], dict] = {}  # what Spark counted, by (run, target)
+        self.counted: dict[
+            tuple[str, str], dict[str, Any]
+        ] = {}  # what Spark counted, by (run, target)
         self.defects: list[Defect] = []
 
-    def build(self, files: Sequence[ResultFile], allow_incomplete: bool) -> dict:
+    def build(self, files: Sequence[ResultFile], allow_incomplete: bool) -> dict[str, Any]:
         runs = ordered(files)
         self.ingest(runs)
         self.refuse(allow_incomplete)

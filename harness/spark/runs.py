@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from touchstone.harness.spark.inputs import ResultFile
 
@@ -35,7 +36,7 @@ class Run:
         """Whether this is our broker with a defect on purpose; see `jobs/detection.py`."""
         return "+" in self.target
 
-    def row(self) -> tuple:
+    def row(self) -> tuple[Any, ...]:
         """In the order of `schema.RUNS`."""
         header, footer = self.source.header, self.source.footer or {}
         host = header.get("host") or {}
@@ -89,7 +90,7 @@ def ordered(files: Iterable[ResultFile]) -> list[Run]:
     return runs
 
 
-def target_order(target: str) -> tuple:
+def target_order(target: str) -> tuple[Any, ...]:
     """Targets by name, numbers in them by value: reference@2.8 before reference@10.0."""
     pieces = NUMBERED.split(target)
     numbers = [int(number) for number in NUMBERED.findall(target)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
@@ -30,7 +31,9 @@ FACTS = ("release", "kind", "oracle", "oracle_kind", "commit", "seed", "host", "
 Table = Callable[[str], DataFrame]
 
 
-def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict) -> dict:
+def collect(
+    table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict[str, Any]
+) -> dict[str, Any]:
     """The whole summary. `trend` maps (run, target) to Spark's counts of that file."""
     newest = [run for run in runs if run.latest]
     targets = [target_facts(run, trend) for run in newest]
@@ -56,12 +59,12 @@ def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict) -
     }
 
 
-def causes_of(latest: DataFrame) -> list[dict]:
+def causes_of(latest: DataFrame) -> list[dict[str, Any]]:
     """What each target does differently: equal differences of many cases, told once."""
     differing = latest.where("verdict = 'DIVERGES'").orderBy("target", "case").limit(EXPLAINED)
     shortened = (f.slice(name, 1, EVIDENCE).alias(name) for name in LISTS)
     kept = [name for name in differing.columns if name not in LISTS]
-    of_target: dict[str, list[dict]] = {}
+    of_target: dict[str, list[dict[str, Any]]] = {}
     for row in differing.select(*kept, *shortened).toLocalIterator():
         of_target.setdefault(row["target"], []).append(as_read(row))
     return [
@@ -75,7 +78,7 @@ def causes_of(latest: DataFrame) -> list[dict]:
     ]  # fmt: skip
 
 
-def as_read(row: Row) -> dict:
+def as_read(row: Row) -> dict[str, Any]:
     """A row as it stands in a file: its answers are JSON text in the table."""
     found = row.asDict(recursive=True)
     found |= {name: found[name] or [] for name in LISTS}
@@ -85,9 +88,9 @@ def as_read(row: Row) -> dict:
     return found
 
 
-def detection(planted: DataFrame) -> dict:
+def detection(planted: DataFrame) -> dict[str, Any]:
     """The score and every planted defect, survivors first. One target that notices is enough."""
-    found: dict[str, dict] = {}
+    found: dict[str, dict[str, Any]] = {}
     for row in sorted_rows(planted, "switch", "target"):
         one = found.setdefault(row["switch"], {"switch": row["switch"], "targets": [], "by": []})
         one["targets"].append(row["target"])
@@ -97,7 +100,7 @@ def detection(planted: DataFrame) -> dict:
     return {"planted": len(switches), "caught": caught, "switches": switches}
 
 
-def target_facts(run: Run, trend: dict) -> dict:
+def target_facts(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
     header, footer = run.source.header, run.source.footer or {}
     counts = counts_of(run, trend)
     planned = header.get("planned") or 0
@@ -116,7 +119,7 @@ def target_facts(run: Run, trend: dict) -> dict:
     }
 
 
-def counts_of(run: Run, trend: dict) -> dict:
+def counts_of(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
     row = trend.get((run.source.run, run.target), {})
     return {name: row.get(name, 0) or 0 for name in ("cases", *LETTERS.values(), "us")}
 
@@ -125,8 +128,8 @@ def worst(statuses: Sequence[str]) -> str:
     return max(statuses, key=plain.STATUSES.index, default="incomplete")
 
 
-def nights(runs: Sequence[Run]) -> list[dict]:
-    found: dict[int, dict] = {}
+def nights(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    found: dict[int, dict[str, Any]] = {}
     for run in runs:
         started = str(run.source.header["started"])
         night = found.setdefault(run.night, {"run": run.source.run, "started": started})
@@ -134,13 +137,13 @@ def nights(runs: Sequence[Run]) -> list[dict]:
     return [found[night] for night in sorted(found)]
 
 
-def trend_row(run: Run, trend: dict) -> dict:
+def trend_row(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
     row = {"night": run.night, "target": run.target, "incomplete": run.incomplete}
     commit = run.source.header.get("commit")
     return row | {"commit": commit} | counts_of(run, trend)
 
 
-def sorted_rows(table: DataFrame, *keys: str) -> list[dict]:
+def sorted_rows(table: DataFrame, *keys: str) -> list[dict[str, Any]]:
     return [row.asDict() for row in table.orderBy(*keys).collect()]
 
 
@@ -154,31 +157,31 @@ def last_steps(changes: DataFrame, runs: Sequence[Run]) -> DataFrame:
     )
 
 
-def step_counts(changes: DataFrame, runs: Sequence[Run]) -> list[dict]:
+def step_counts(changes: DataFrame, runs: Sequence[Run]) -> list[dict[str, Any]]:
     counted = last_steps(changes, runs).groupBy("target", "kind").agg(f.count("*").alias("cases"))
     return sorted_rows(counted, "target", "kind")
 
 
-def pair_counts(releases: DataFrame) -> list[dict]:
+def pair_counts(releases: DataFrame) -> list[dict[str, Any]]:
     counted = releases.groupBy("older", "newer", "kind").agg(f.count("*").alias("cases"))
     return sorted_rows(counted, "older", "newer", "kind")
 
 
-def flaky(history: DataFrame) -> list[dict]:
+def flaky(history: DataFrame) -> list[dict[str, Any]]:
     names = ("target", "case", "track", "changes", "unexplained", "flake_rate")
     worst_first = [f.desc("unexplained"), f.desc("changes"), "target", "case"]
     rows = history.where("flaky").orderBy(*worst_first).limit(FLAKIEST).select(*names)
     return [row.asDict() for row in rows.collect()]
 
 
-def slowest(history: DataFrame) -> list[dict]:
+def slowest(history: DataFrame) -> list[dict[str, Any]]:
     """By median over runs: one slow night on a loaded machine is not a slow case."""
     names = ("target", "case", "median_us", "max_us", "last_us")
     rows = history.orderBy(f.desc("median_us"), "target", "case").limit(SLOWEST).select(*names)
     return [row.asDict() for row in rows.collect()]
 
 
-def reasons(latest: DataFrame) -> list[dict]:
+def reasons(latest: DataFrame) -> list[dict[str, Any]]:
     """Why cases were not judged. A difference is its own reason and stands elsewhere; a reason
     that names its own case is one with the others of its kind."""
     given = latest.where(f.col("code").isin("U", "I", "B") & f.col("reason").isNotNull())
@@ -188,13 +191,13 @@ def reasons(latest: DataFrame) -> list[dict]:
     return [row.asDict() for row in rows.collect()]
 
 
-def write(found: dict, out: Path) -> None:
+def write(found: dict[str, Any], out: Path) -> None:
     text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
     (out / "summary.json").write_text(text + "\n", encoding="utf-8")
     (out / "summary.md").write_text(markdown(found), encoding="utf-8")
 
 
-def markdown(found: dict) -> str:
+def markdown(found: dict[str, Any]) -> str:
     """The figures for a pull request: targets, suites, what changed, what was not judged."""
     scope = f"{found['rows']:,} rows of {found['files']} runs on {len(found['nights'])} nights"
     parts = [f"# Touchstone: {found['status']}", scope, plain.markdown(found["targets"])]
@@ -213,7 +216,7 @@ def markdown(found: dict) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def section(title: str, rows: Sequence[dict], names: Sequence[str]) -> list[str]:
+def section(title: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
     if not rows:
         return []
     lines = [names, ["---"] * len(names)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from typing import Any
 
 from touchstone.harness.checkers.histories.position_lost import OUT_OF_RANGE
 from touchstone.harness.driver.crowd.member import Member
@@ -101,7 +102,7 @@ def poll(recorder: Recorder, process: str, isolation: str, consumer) -> int:
     except ClientError as error:
         recorder.end(number, "unknown", error=str(error)[:120])
         raise
-    records: dict[str, list] = {}
+    records: dict[str, list[Any]] = {}
     for each in found:
         text = (each.value or b"").decode("utf-8", "replace")
         records.setdefault(place(each.topic, each.partition), []).append([each.offset, text])
@@ -159,12 +160,12 @@ def _coordinator(view, group: str, patience_ms: int) -> Generator:
     return outcome.body["node_id"]
 
 
-def store(view, group: str, rows: dict, patience_ms: int) -> Generator:
+def store(view, group: str, rows: dict[str, Any], patience_ms: int) -> Generator:
     """OffsetCommit outside any generation, as a consumer by assignment does; whether it is done."""
     node = yield from _coordinator(view, group, patience_ms)
     if node is None:
         return False
-    topics: dict[str, list] = {}
+    topics: dict[str, list[Any]] = {}
     for (topic, partition), offset in rows.items():
         row = {"partition_index": partition, "committed_offset": offset,
                "committed_metadata": "", "committed_leader_epoch": -1}  # fmt: skip
@@ -180,7 +181,7 @@ def store(view, group: str, rows: dict, patience_ms: int) -> Generator:
     return not any(part["error_code"] for part in answered)
 
 
-def recall(view, group: str, places: list, patience_ms: int) -> Generator:
+def recall(view, group: str, places: list[Any], patience_ms: int) -> Generator:
     """OffsetFetch; partition -> offset, or None when it was not answered or named an error."""
     give_up = view.now + patience_ms
     while (node := (yield from _coordinator(view, group, patience_ms))) is None:

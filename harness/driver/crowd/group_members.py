@@ -8,6 +8,8 @@ slow client does that without wanting to, and it would hardly happen by itself i
 
 from __future__ import annotations
 
+from typing import Any
+
 from touchstone.harness.driver.crowd.consumers import recall
 from touchstone.harness.driver.crowd.member import Member
 from touchstone.harness.history import place
@@ -101,7 +103,7 @@ class GroupMember(Member):
             self.core.react("OffsetCommit", code)
 
     def _stored(self, generation: int, offset: int) -> Flow[int]:
-        topics: dict[str, list] = {}
+        topics: dict[str, list[Any]] = {}
         for topic, index in self.share:
             row = {"partition_index": index, "committed_offset": offset,
                    "committed_leader_epoch": -1, "committed_metadata": ""}  # fmt: skip
@@ -129,7 +131,7 @@ class GroupMember(Member):
         else:
             self.recorder.end(number, offsets=found)
 
-    def _divide(self, protocol: str, members: list[dict]) -> Flow[dict[str, bytes]]:
+    def _divide(self, protocol: str, members: list[dict[str, Any]]) -> Flow[dict[str, bytes]]:
         """All partitions of the plan, whatever members subscribe to."""
         topics = dict.fromkeys(self.plan.topics, self.plan.partitions)
         takers = [Taker(row["member_id"], None, frozenset(topics)) for row in members]

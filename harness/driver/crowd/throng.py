@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from touchstone.harness.driver.crowd.consumers import ISOLATIONS, Follower, drain, recall
 from touchstone.harness.driver.crowd.group_members import GroupMember
@@ -65,7 +66,7 @@ class Plan:
         return [(topic, index) for topic in self.topics for index in range(self.partitions)]
 
     @property
-    def promised(self) -> dict:
+    def promised(self) -> dict[str, Any]:
         unclean = dict(self.configs).get("unclean.leader.election.enable") == "true"
         return {"target": self.target, "seed": self.seed, "unclean": unclean,
                 "replication": self.replication, **dict(self.configs)}  # fmt: skip
