@@ -1,11 +1,11 @@
 """What the suite of classic groups shares: the cluster it wants, its members, and their requests.
 
-A member is a letter. It has a connection and a client id of its own, so one may wait for a join
-while another acts, and lists of members have an order although their ids are drawn. A group is
-taken through its states by requests of versions that all five releases serve and that need no
-member id first; the version at hand is that of the request a claim is about. What waits is sent
-and awaited later; that it does wait is shown by the state the group is in meanwhile, and by an
-answer that tells of what happened after it was asked. Nothing here judges.
+A member is a letter. It has a connection and a client id of its own, so that one member may wait
+for a join while another sends requests, and lists of members have an order although their ids are
+random. Requests of versions that all five releases serve, and that need no member id first, take a
+group through its states; the version at hand is that of the request a claim is about. A request
+that waits is sent and awaited later: the group's state meanwhile shows that it waits, and so does
+an answer that contains what happened after the request. Nothing here judges.
 
 Sources: schemas of APIs 8, 11 to 16, 42 and 47; GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2.
 """

@@ -1,7 +1,7 @@
 """What the claims about consumer groups (KIP-848) share: their cluster, requests and states.
 
-A member is its id, which clients choose (and may choose in version 0 too). Assignments are worked
-out at once on this cluster, and sessions may be short, so nothing waits but what a claim is about.
+A member is its member id, which clients choose (and may choose in version 0 too). This cluster
+computes assignments at once and allows short sessions, so nothing waits but what a claim is about.
 Topics have four partitions, so two members have two each. Nothing here judges.
 
 Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
@@ -176,17 +176,27 @@ ALL = (0, 1, 2, 3)
 STATES: dict[str, State] = {
     state.name: state
     for state in (
-        State("unknown", "of a group that is not there", lambda g, t: [], "m1", 2, 1, ()),
-        State("left", "of a group that the last member left", _left, "m1", 2, 1, ()),
-        State("stable", "of a member that is alone", _stable, "m1", 2, 0, ALL),
-        State("behind", "of a member that has not heard of a newcomer", _behind, "m1", 2, 0, ALL),
-        State("unrevoked", "of a member that has to give up", _unrevoked, "m1", 2, 2, (0, 1)),
-        State("revoked", "of a member that gave up", _revoked, "m1", 3, 2, (0, 1)),
-        State("unreleased", "of a member that waits for others", _unrevoked, "m2", 3, 0, ()),
-        State("released", "of a member that may take", _revoked, "m2", 3, 0, ()),
-        State("settled", "of a member that took", _settled, "m2", 3, 3, (2, 3)),
-        State("static", "of a static member", _static, "m1", 2, 0, ALL, "i1"),
-        State("away", "of a static member that is away", _away, "m1", -2, 0, ALL, "i1"),
+        State("unknown", "When the group does not exist", lambda g, t: [], "m1", 2, 1, ()),
+        State("left", "After the last member left", _left, "m1", 2, 1, ()),
+        State("stable", "For the only member", _stable, "m1", 2, 0, ALL),
+        State("behind", "For a member that has not heard of a new one", _behind, "m1", 2, 0, ALL),
+        State(
+            "unrevoked",
+            "For a member that has to revoke partitions",
+            _unrevoked,
+            "m1",
+            2,
+            2,
+            (0, 1),
+        ),
+        State("revoked", "For a member that revoked partitions", _revoked, "m1", 3, 2, (0, 1)),
+        State(
+            "unreleased", "For a member whose partitions another owns", _unrevoked, "m2", 3, 0, ()
+        ),
+        State("released", "For a member whose partitions are released", _revoked, "m2", 3, 0, ()),
+        State("settled", "For a member that took its partitions", _settled, "m2", 3, 3, (2, 3)),
+        State("static", "For a static member", _static, "m1", 2, 0, ALL, "i1"),
+        State("away", "For a static member that left temporarily", _away, "m1", -2, 0, ALL, "i1"),
     )
 }
 

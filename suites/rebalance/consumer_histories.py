@@ -1,12 +1,12 @@
-"""Histories of consumer groups, as lines of words: members 1 to 6, a topic of six partitions.
+"""Histories of consumer groups, one per line: members 1 to 6 and a topic of six partitions.
 
-    +1 @1     member 1 joins; as a static member
-    1.2       its heartbeat of epoch 2, which says nothing
+    +1 @1     member 1 joins; joins as a static member
+    1.2       its heartbeat in epoch 2 without owned partitions
     1.2:034   the same, owning partitions 0, 3 and 4; 1.2:- owning none
-    -1 ~1     it leaves; it leaves for a while (a static member)
+    -1 ~1     it leaves; it leaves temporarily (a static member)
 
-Drawn once from random walks of members that mostly do as they are told, sometimes answer with an
-epoch of before or after, and come and go.
+Drawn once from random walks of members that mostly follow their assignments, sometimes send an
+earlier or later epoch, and come and go.
 """
 
 HISTORIES = tuple(

@@ -1,7 +1,7 @@
-"""What 4.3.1 answers in each cell of the consumer groups' matrix (`test_consumer_matrix.py`).
+"""The answers of 4.3.1 in each cell of the consumer groups' matrix (`test_consumer_matrix.py`).
 
-A row per request: state of the member: the code, or its epoch where there is none, and behind ">"
-the state the group is in afterwards (nothing where there is no such group).
+A row per request, an entry per state of the member: the error, or the member epoch where there is
+none, and behind ">" the group's state afterwards (nothing where there is no such group).
 
 Observed on 4.3.1; every cell is recorded.
 """

@@ -1,7 +1,7 @@
-"""Histories of groups of one to eight members, in the words of `scripts.py`.
+"""Histories of groups of one to eight members, in the notation of `scripts.py`.
 
-Drawn once by weights that favour what moves a group; every one leaves it where nobody waits. They
-are numbered by their place, so the list only grows at its end.
+Drawn once with weights that favour steps that change the group; each leaves it where no member
+waits. They are numbered by their position, so the list only grows at its end.
 """
 
 HISTORIES = (

@@ -1,8 +1,8 @@
-"""Groups in which both protocols are spoken: how a case gets there, and what classic members say.
+"""Groups with classic and consumer members: how a case gets there, and what classic members send.
 
-Classic members subscribe to a topic of a fixed name, because its name stands inside bytes that the
-coordinator reads; all cases of a cluster share it. They join in versions that need no id first.
-Nothing here judges.
+Classic members subscribe to a topic of a fixed name, because the coordinator parses the bytes that
+contain it; all cases of a cluster share the topic. They join in versions that need no member id
+first. Nothing here judges.
 
 Sources: KIP-848; ConsumerProtocolSubscription and -Assignment of Kafka's message definitions.
 """

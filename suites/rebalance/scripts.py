@@ -1,20 +1,20 @@
 """A history of a group as a line of words, and the steps that it means.
 
-    +a       a comes, and waits if there is anybody
-    =a ~a    a joins again: as it was, with other metadata
-    ~ab>x,y  a and b join again and would rather have protocol x than y
-    .        everybody whom the group waits for joins again; the generation begins
-    !        all ask for their assignments, which the leader gives
-    ?        all are asked for a sign of life
+    +a       a joins, and waits if the group has members
+    =a ~a    a rejoins: unchanged, with other metadata
+    ~ab>x,y  a and b rejoin and now prefer protocol x to y
+    .        every member that the group waits for rejoins; the generation begins
+    !        all members sync, and the leader assigns
+    ?        all members send a heartbeat
     #a       a commits an offset
     -a       a leaves
-    xa       the generation begins, and a, whose session is short, is not heard of again
-    @a ^a    a comes as a static member; comes back as one, under another member id
-    $ff      requests of an older generation, a stranger's, a simple commit: looked at, not believed
+    xa       the generation begins, and a, whose session is short, crashes
+    @a ^a    a joins as a static member; returns as one, under another member id
+    $ff      requests of an older generation, of an unknown member, a commit without a member
 
-The planner knows of a group only what a client knows, and who leads: the first who came, and if it
-went, the one who is left. (Among several Kafka takes whom its hash map holds first, so no leader
-goes from more than two.) Generations are taken from the answers. Nothing here judges.
+The planner knows of a group only what a client knows, and who leads: the first that joined, and if
+that left, the one that remains. (Of several Kafka takes the first in its hash map, so no leader
+leaves more than one behind.) The answers give the generations. Nothing here judges.
 
 Sources: GROUP-01, 08 to 13, 22, 24, 32; KIP-345, KIP-394, KIP-429.
 """

@@ -1,8 +1,8 @@
-"""The states a classic group can be in, as steps that bring it there: rows of the matrix.
+"""The states of a classic group, as steps that bring it there: the rows of the matrix.
 
-Two members a and b: a came first and leads. One that comes to a group which does not delay its
-first join gets a generation of its own, so the two meet in the second. In PreparingRebalance a
-third, c, has come and waits for them. Where a group has no members, a was one and is not any more.
+Two members a and b: a joined first and leads. A member that joins a group without an initial delay
+gets a generation of its own, so the two meet in the second. In PreparingRebalance a third, c, has
+joined and waits for them. A group without members had a once.
 """
 
 from collections.abc import Callable
@@ -63,13 +63,13 @@ def _preparing(group: Any) -> list[Any]:
 STATES: dict[str, State] = {
     state.name: state
     for state in (
-        State("unknown", "of a group that is not there", "Dead", lambda group: [], "", "", 1),
-        State("empty", "of a group whose members are gone", "Empty", _empty, "", "", 1),
-        State("preparing", "while members are awaited", "PreparingRebalance", _preparing,
+        State("unknown", "When the group does not exist", "Dead", lambda group: [], "", "", 1),
+        State("empty", "When the group is Empty", "Empty", _empty, "", "", 1),
+        State("preparing", "In PreparingRebalance", "PreparingRebalance", _preparing,
               "ab", "c", 2),
-        State("completing", "while assignments are awaited", "CompletingRebalance", together,
+        State("completing", "In CompletingRebalance", "CompletingRebalance", together,
               "ab", "", 2),
-        State("stable", "of a stable group", "Stable", assigned, "ab", "", 2),
+        State("stable", "In Stable", "Stable", assigned, "ab", "", 2),
     )
 }  # fmt: skip
 

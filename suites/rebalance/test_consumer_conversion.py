@@ -32,7 +32,9 @@ NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
 
 @claim("rebalance.classic-groups-are-upgraded", **BEATS)
 def test_classic_groups_are_upgraded(case):
-    """The first heartbeat makes a classic group a consumer group; its members stay, at once."""
+    """The first ConsumerGroupHeartbeat converts a classic group to a consumer group and keeps its
+    classic members, whose Heartbeat answers REBALANCE_IN_PROGRESS.
+    """
     group = case.group()
     verdict = case.judge(
         classic(group),
@@ -52,7 +54,9 @@ def test_classic_groups_are_upgraded(case):
 @claim("rebalance.classic-members-give-up-and-take", **SEEN | {
     "api": "JoinGroup", "versions": range_("JoinGroup", 2, 3)})  # fmt: skip
 def test_classic_members_give_up_and_take(case):
-    """A classic member joins to hear, syncs for what it has left, and joins again when it gave."""
+    """A classic member of a consumer group rejoins and syncs to learn what to revoke, and rejoins
+    to revoke it; then the consumer member gets it.
+    """
     group, version = case.group(), case.version
     verdict = case.judge(
         mixed(group),
@@ -78,7 +82,9 @@ def test_classic_members_give_up_and_take(case):
 
 @claim("rebalance.eager-members-give-up-by-joining", **SEEN)
 def test_eager_members_give_up_by_joining(case):
-    """A member whose subscription says nothing of what it owns has given all up when it joins."""
+    """A classic member whose subscription has no owned partitions revokes all of
+    them by rejoining.
+    """
     group = case.group()
     eager = {"protocols": wants(version=0)}
     verdict = case.judge(
@@ -96,7 +102,9 @@ def test_eager_members_give_up_by_joining(case):
 @claim("rebalance.newcomers-may-be-classic", **SEEN | {
     "api": "JoinGroup", "versions": range_("JoinGroup", 2)})  # fmt: skip
 def test_newcomers_may_be_classic(case):
-    """A classic member may join a consumer group; versions that want an id first give it one."""
+    """A classic member can join a consumer group; JoinGroup versions that require a member id first
+    assign one.
+    """
     group, version = case.group(), case.version
     first = acts.join("n", group, protocols=wants(), version=version, name="first")
     again = acts.join("n", group, member=acts.Ref("first", "member_id"), protocols=wants(),
@@ -114,7 +122,9 @@ def test_newcomers_may_be_classic(case):
 
 @claim("rebalance.classic-members-are-checked", **SEEN)
 def test_classic_members_are_checked(case):
-    """In a consumer group a classic member's requests are held to its epoch and protocols."""
+    """A consumer group checks a classic member's generation, member id and protocol:
+    ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL.
+    """
     group = case.group()
     nobody = {"member": "stranger"}
     verdict = case.judge(
@@ -149,7 +159,9 @@ UNFIT = {
 
 @claim("rebalance.some-classic-groups-stay", why=tuple(UNFIT), **SEEN)
 def test_some_classic_groups_stay(case):
-    """A group of other clients, or whose bytes say what would be lost, is not upgraded."""
+    """ConsumerGroupHeartbeat answers GROUP_ID_NOT_FOUND for a classic group of another protocol
+    type, with malformed metadata or with user data, and does not convert it.
+    """
     group = case.group()
     verdict = case.judge(
         begun(group),
@@ -167,7 +179,9 @@ def test_some_classic_groups_stay(case):
 
 @claim("rebalance.who-waits-is-told-of-the-upgrade", **SEEN)
 def test_who_waits_is_told_of_the_upgrade(case):
-    """Members that wait for their assignments are told to join again when the group changes."""
+    """A member's waiting SyncGroup answers REBALANCE_IN_PROGRESS when its group is converted to a
+    consumer group.
+    """
     group = case.group()
     verdict = case.judge(
         begun(group),
@@ -191,7 +205,9 @@ def test_who_waits_is_told_of_the_upgrade(case):
 
 @claim("rebalance.consumer-groups-are-downgraded", **BEATS)
 def test_consumer_groups_are_downgraded(case):
-    """When the last member of the consumer protocol leaves, the rest is a classic group again."""
+    """When the last consumer member leaves, the group with its classic members becomes a classic
+    group in PreparingRebalance.
+    """
     group = case.group()
     verdict = case.judge(
         mixed(group),
@@ -215,7 +231,9 @@ def test_consumer_groups_are_downgraded(case):
 @claim("rebalance.static-consumers-may-return-as-classic-ones", **SEEN | {
     "api": "JoinGroup", "versions": range_("JoinGroup", 5)})  # fmt: skip
 def test_static_consumers_may_return_as_classic_ones(case):
-    """The last consumer, who comes back with the classic protocol, makes it a classic group."""
+    """A static member that is the only consumer member and rejoins by JoinGroup makes its group a
+    classic group.
+    """
     group, version = case.group(), case.version
     verdict = case.judge(
         begun(group),
@@ -232,7 +250,9 @@ def test_static_consumers_may_return_as_classic_ones(case):
 
 @claim("rebalance.static-members-change-their-protocol-among-others", **SEEN)
 def test_static_members_change_their_protocol_among_others(case):
-    """Beside another consumer a static member may go over to the classic protocol and back."""
+    """A static member beside another consumer member can change to the classic
+    protocol and back.
+    """
     group = case.group()
     verdict = case.judge(
         begun(group),
@@ -249,7 +269,9 @@ def test_static_members_change_their_protocol_among_others(case):
 
 @claim("rebalance.classic-members-may-change-their-protocol", **BEATS)
 def test_classic_members_may_change_their_protocol(case):
-    """A classic member that sends a heartbeat under its own id is of the consumer protocol then."""
+    """A classic member that sends ConsumerGroupHeartbeat under its own member id becomes a consumer
+    member.
+    """
     group = case.group()
     verdict = case.judge(
         classic(group),
@@ -262,7 +284,9 @@ def test_classic_members_may_change_their_protocol(case):
 
 @claim("rebalance.late-classic-members-are-fenced", **SEEN)
 def test_late_classic_members_are_fenced(case):
-    """A classic member that is told to join and does not within its rebalance timeout is out."""
+    """A consumer group removes a classic member that does not rejoin within its rebalance timeout;
+    its Heartbeat answers UNKNOWN_MEMBER_ID.
+    """
     group = case.group()
     verdict = case.judge(
         mixed(group, rebalance_ms=1500),
@@ -276,7 +300,9 @@ def test_late_classic_members_are_fenced(case):
 
 @claim("rebalance.classic-members-have-to-sync", **SEEN)
 def test_classic_members_have_to_sync(case):
-    """A classic member that joins a consumer group and does not sync in time is out."""
+    """A consumer group removes a classic member that does not send SyncGroup within its rebalance
+    timeout; a late one answers UNKNOWN_MEMBER_ID.
+    """
     group = case.group()
     verdict = case.judge(
         begun(group),
@@ -291,7 +317,9 @@ def test_classic_members_have_to_sync(case):
 
 @claim("rebalance.classic-members-commit-in-their-generation", **SEEN)
 def test_classic_members_commit_in_their_generation(case):
-    """A classic member of a consumer group commits and fetches with its epoch as generation."""
+    """A classic member of a consumer group commits offsets with its member epoch as generation; a
+    later one answers ILLEGAL_GENERATION.
+    """
     group = case.group()
     own = {"member": id_of("c"), "version": 8}
     verdict = case.judge(
@@ -309,7 +337,9 @@ def test_classic_members_commit_in_their_generation(case):
 
 @claim("rebalance.conversions-are-records", **SEEN)
 def test_conversions_are_records(case):
-    """Either change of protocol is one batch: the one kind's tombstones, the other's records."""
+    """A change of a group's protocol writes one batch: tombstones of the old kind of group and
+    records of the new.
+    """
     group = case.group()
     verdict = case.judge(
         classic(group),
@@ -326,7 +356,7 @@ def test_conversions_are_records(case):
 
 @claim("rebalance.all-may-leave-at-once", **SEEN)
 def test_all_may_leave_at_once(case):
-    """Members of either protocol leave in one LeaveGroup: one epoch more, and nobody is left."""
+    """One LeaveGroup can remove classic and consumer members of a group and leaves it Empty."""
     group = case.group()
     verdict = case.judge(
         mixed(group),
@@ -339,7 +369,9 @@ def test_all_may_leave_at_once(case):
 
 @claim("rebalance.without-migration-protocols-stay-apart", **SEEN | {"config": NOT_DISABLED})
 def test_without_migration_protocols_stay_apart(case):
-    """With migration disabled neither protocol's members may join the other's group."""
+    """With group.consumer.migration.policy=disabled a consumer member gets GROUP_ID_NOT_FOUND for a
+    classic group, a classic member INCONSISTENT_GROUP_PROTOCOL for a consumer group.
+    """
     group, other = case.group(), case.group("other")
     verdict = case.judge(
         classic(group),

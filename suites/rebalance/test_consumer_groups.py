@@ -1,4 +1,4 @@
-"""Consumer groups of KIP-848, one rule at a time: who shares what, what is written, who is asked.
+"""Consumer groups (KIP-848), one rule at a time: assignment, membership, and the records written.
 
 Sources: KIP-848, KIP-1101; GroupMetadataManager, UniformAssignor, RangeAssignor@4.3.1; observed on
 4.3.1.
@@ -45,7 +45,9 @@ GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT = 3, 5, 6, 7, 8
 
 @claim("rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **BEATS)
 def test_consumer_groups_begin_at_epoch_1(case):
-    """A new group is at epoch 1, so its first subscriber is at 2 and has everything at once."""
+    """The first subscribed member of a new consumer group gets all partitions at once, at group
+    epoch 2.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -63,7 +65,9 @@ def test_consumer_groups_begin_at_epoch_1(case):
 @claim("rebalance.consumer-ids-are-given-to-those-without", **BEATS | {
     "versions": range_("ConsumerGroupHeartbeat", 0, 0)})  # fmt: skip
 def test_consumer_ids_are_given_to_those_without(case):
-    """In version 0 who joins without a member id is given one and goes on with it."""
+    """In ConsumerGroupHeartbeat version 0 a member that joins without a member id gets one and
+    continues with it.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -76,7 +80,7 @@ def test_consumer_ids_are_given_to_those_without(case):
 
 @claim("rebalance.consumers-of-nothing-have-nothing", **BEATS)
 def test_consumers_of_nothing_have_nothing(case):
-    """A member may subscribe to no topic: its group stays at epoch 1 and is stable."""
+    """A member may subscribe to no topic: its group is Stable at epoch 1."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -89,7 +93,9 @@ def test_consumers_of_nothing_have_nothing(case):
 
 @claim("rebalance.topics-named-twice-count-once", **BEATS)
 def test_topics_named_twice_count_once(case):
-    """A topic that is named twice, and one that is not there, change nothing."""
+    """A topic named twice does not raise the group epoch; an additional topic that does not exist
+    does.
+    """
     group, topic = case.group(), case.topic()
     again = {"subscribed_topic_names": [topic, topic], "version": case.version}
     verdict = case.judge(
@@ -110,7 +116,9 @@ def test_topics_named_twice_count_once(case):
 
 @claim("rebalance.new-topics-are-shared-out", **BEATS)
 def test_new_topics_are_shared_out(case):
-    """A topic that a member waits for is given to it by a heartbeat after it was created."""
+    """A member that subscribed to a missing topic gets its partitions by a heartbeat after the
+    topic's creation.
+    """
     group, topic, late = case.group(), case.topic(), case.topic("late")
     verdict = case.judge(
         started(group, topic),
@@ -126,7 +134,7 @@ def test_new_topics_are_shared_out(case):
 
 @claim("rebalance.new-partitions-are-shared-out", **SEEN)
 def test_new_partitions_are_shared_out(case):
-    """Partitions that a subscribed topic gets are given to its member: another epoch."""
+    """Partitions added to a subscribed topic raise the group epoch and go to its member."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -141,7 +149,7 @@ def test_new_partitions_are_shared_out(case):
 
 @claim("rebalance.deleted-topics-are-taken-back", **SEEN)
 def test_deleted_topics_are_taken_back(case):
-    """The partitions of a deleted topic are to be given up: another epoch."""
+    """Deleting a subscribed topic raises the group epoch and revokes its partitions."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -157,7 +165,9 @@ def test_deleted_topics_are_taken_back(case):
 
 @claim("rebalance.uniform-moves-as-little-as-it-can", **BEATS)
 def test_uniform_moves_as_little_as_it_can(case):
-    """A third member takes from those who have most; nobody is given what another keeps."""
+    """The uniform assignor gives a third member partitions of the members that have most and moves
+    no other.
+    """
     group, topic = case.group(), case.topic()
     version = case.version
     verdict = case.judge(
@@ -179,7 +189,9 @@ def test_uniform_moves_as_little_as_it_can(case):
 @claim("rebalance.range-gives-the-first-the-rest", evidence=("KIP-848", "GROUP-28"),
        **{key: value for key, value in BEATS.items() if key != "evidence"})  # fmt: skip
 def test_range_gives_the_first_the_rest(case):
-    """Under range the members get consecutive partitions by their ids, the first what is over."""
+    """The range assignor gives members, in the order of their ids, consecutive partitions, and the
+    remainder to the first.
+    """
     group, topic = case.group(), case.topic()
     how = {"server_assignor": "range", "version": case.version}
     verdict = case.judge(
@@ -196,7 +208,9 @@ def test_range_gives_the_first_the_rest(case):
 
 @claim("rebalance.most-members-choose-the-assignor", **SEEN)
 def test_most_members_choose_the_assignor(case):
-    """The assignor that most members prefer is used; who prefers none has no vote."""
+    """The group uses the assignor that most members prefer; a member without a preference has no
+    vote.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -213,7 +227,9 @@ def test_most_members_choose_the_assignor(case):
 
 @claim("rebalance.other-subscriptions-are-balanced", **SEEN)
 def test_other_subscriptions_are_balanced(case):
-    """Members of other topics have only what they want, as evenly as that allows."""
+    """Members with different subscriptions get only topics that they subscribe to, as evenly as
+    these allow.
+    """
     group, topic, other = case.group(), case.topic(), case.topic("other")
     verdict = case.judge(
         started(group, topic),
@@ -233,7 +249,7 @@ def test_other_subscriptions_are_balanced(case):
 
 @claim("rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **BEATS)
 def test_full_consumer_groups_refuse(case):
-    """Beyond group.consumer.max.size nobody may join; who is in may join again."""
+    """Beyond group.consumer.max.size a join answers GROUP_MAX_SIZE_REACHED; a member can rejoin."""
     group, topic = case.group(), case.topic()
     everybody = [f"m{number}" for number in range(1, 7)]
     verdict = case.judge(
@@ -251,7 +267,9 @@ def test_full_consumer_groups_refuse(case):
 
 @claim("rebalance.silent-consumers-are-fenced", **SEEN)
 def test_silent_consumers_are_fenced(case):
-    """Who sends no heartbeat for the group's session timeout is out, and its epoch of no use."""
+    """A member without a heartbeat for the session timeout leaves the group; its next heartbeat
+    answers UNKNOWN_MEMBER_ID.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -266,7 +284,9 @@ def test_silent_consumers_are_fenced(case):
 
 @claim("rebalance.who-does-not-give-up-is-fenced", **SEEN)
 def test_who_does_not_give_up_is_fenced(case):
-    """A member that still owns what it has to give up after its rebalance timeout is out."""
+    """A member that does not revoke partitions within its rebalance timeout leaves the group, and
+    the others get its partitions.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -286,7 +306,9 @@ def test_who_does_not_give_up_is_fenced(case):
 
 @claim("rebalance.heartbeats-that-were-lost-are-sent-again", **BEATS)
 def test_heartbeats_that_were_lost_are_sent_again(case):
-    """Who did not hear of its new epoch says the old one and what it has, and is told again."""
+    """A heartbeat with the previous epoch answers the current epoch if it owns only assigned
+    partitions, else FENCED_MEMBER_EPOCH.
+    """
     group, topic = case.group(), case.topic()
     version = case.version
     verdict = case.judge(
@@ -308,7 +330,9 @@ def test_heartbeats_that_were_lost_are_sent_again(case):
 
 @claim("rebalance.static-consumers-come-back-to-what-they-had", **BEATS)
 def test_static_consumers_come_back_to_what_they_had(case):
-    """Who left for a while comes back under another id, without another epoch of the group."""
+    """A static member that left temporarily returns under another member id without a new group
+    epoch; the old id answers FENCED_INSTANCE_ID.
+    """
     group, topic = case.group(), case.topic()
     how = {"instance_id": "i1", "version": case.version}
     verdict = case.judge(
@@ -332,7 +356,9 @@ def test_static_consumers_come_back_to_what_they_had(case):
 @claim("rebalance.joins-are-records", switches=("consumer-groups-not-logged",),
        **BEATS | {"evidence": ("KIP-848", "KIP-1101")})  # fmt: skip
 def test_joins_are_records(case):
-    """A join writes its member, the epoch, targets and what it got, as one batch."""
+    """A join writes one batch with the member, target assignment, current assignment, group epoch
+    and target epoch.
+    """
     group, topic = case.group(), case.topic()
     # of a batch by the ids of members, records without one last
     first = [MEMBER, TARGET, CURRENT, GROUP, TARGET_EPOCH]
@@ -353,7 +379,9 @@ def test_joins_are_records(case):
 
 @claim("rebalance.steps-are-records", **BEATS)
 def test_steps_are_records(case):
-    """What is given up and taken is written; a heartbeat that changes nothing writes nothing."""
+    """Revoking and taking partitions writes current assignments; a heartbeat that changes nothing
+    writes nothing.
+    """
     group, topic = case.group(), case.topic()
     version = case.version
     verdict = case.judge(
@@ -374,7 +402,9 @@ def test_steps_are_records(case):
 
 @claim("rebalance.good-byes-are-tombstones", **BEATS)
 def test_good_byes_are_tombstones(case):
-    """Who leaves is forgotten; who leaves for a while is written down as away; so is a deletion."""
+    """A member that leaves writes tombstones, one that leaves temporarily a record of its new
+    epoch, and DeleteGroups tombstones of the group.
+    """
     group, topic = case.group(), case.topic()
     how = {"instance_id": "i1", "version": case.version}
     verdict = case.judge(
@@ -393,7 +423,9 @@ def test_good_byes_are_tombstones(case):
 
 @claim("rebalance.offsets-survive-a-change-of-protocol", **SEEN)
 def test_offsets_survive_a_change_of_protocol(case):
-    """A group that only held offsets becomes a consumer group, later a classic one, with them."""
+    """Committed offsets survive a group's change to the consumer protocol and to the classic
+    protocol.
+    """
     group, topic = case.group(), case.topic()
     fetched = {"group_id": group, "topics": [{"name": topic, "partition_indexes": [0]}]}
     verdict = case.judge(

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat: what is refused before any group is looked at.
+"""ConsumerGroupHeartbeat: checks that come before any look at the group.
 
 Sources: KIP-848; observed on 3.9.2 and 4.3.1.
 """
@@ -42,7 +42,9 @@ def is_refused(name, code):
     releases="4.3",
 )
 def test_consumer_heartbeats_are_checked_first(case):
-    """A heartbeat without an id, with an unknown epoch or half a join is INVALID_REQUEST."""
+    """ConsumerGroupHeartbeat with an empty id, an unknown epoch or an incomplete join answers
+    INVALID_REQUEST.
+    """
     wrong = {
         "no group": {"group_id": ""},
         "no member": {"member_id": ""},
@@ -69,7 +71,7 @@ def test_consumer_heartbeats_are_checked_first(case):
     releases="4.3",
 )
 def test_unknown_assignors_are_refused(case):
-    """A heartbeat that names an assignor the broker has not is UNSUPPORTED_ASSIGNOR."""
+    """ConsumerGroupHeartbeat with an unknown assignor answers UNSUPPORTED_ASSIGNOR."""
     verdict = case.judge(
         beat(case, "beat", server_assignor="nope"),
         expect=is_refused("beat", UNSUPPORTED_ASSIGNOR),
@@ -87,7 +89,7 @@ OFF = {"evidence": ("KIP-848", "observed on 3.9.2"), "releases": "3.9", "config"
     **OFF,
 )
 def test_the_consumer_protocol_is_off_at_first(case):
-    """3.9 lists ConsumerGroupHeartbeat and answers UNSUPPORTED_VERSION unless told otherwise."""
+    """In 3.9 ConsumerGroupHeartbeat answers UNSUPPORTED_VERSION by default."""
     verdict = case.judge(
         beat(case, "join"),
         beat(case, "leave", member_epoch=-1, topic_partitions=None),
@@ -103,7 +105,7 @@ def test_the_consumer_protocol_is_off_at_first(case):
     **OFF,
 )
 def test_consumer_groups_are_not_described_at_first(case):
-    """3.9 lists ConsumerGroupDescribe and answers UNSUPPORTED_VERSION for each group."""
+    """In 3.9 ConsumerGroupDescribe answers UNSUPPORTED_VERSION for each group by default."""
     verdict = case.judge(
         describe("no such group", "another", version=case.version, name="ask"),
         expect=answer("ask", "groups[1].error_code").is_(UNSUPPORTED_VERSION),

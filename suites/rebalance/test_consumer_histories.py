@@ -1,4 +1,5 @@
-"""Histories of consumer groups: what one to six members say in a row, every answer as on Kafka.
+"""Histories of consumer groups: heartbeats of one to six members in a row, each answered as by
+Kafka.
 
 Sources: KIP-848; `consumer_histories.py`; observed on 4.3.1.
 """
@@ -52,7 +53,9 @@ def played(group, topic, script, version):
     script=NUMBERED,
 )
 def test_consumer_histories_are_kafkas(case):
-    """Joins, epochs of before and after, what is given up and taken, of up to six members."""
+    """A consumer group of up to six members that join, leave, lag and revoke answers each heartbeat
+    as Kafka does.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic, SIX),

@@ -1,4 +1,4 @@
-"""Consumer groups of KIP-848: regular expressions, and what admins see of them and may set.
+"""Consumer groups (KIP-848): regular expressions, and what admin clients see and configure.
 
 Sources: KIP-848, KIP-1043; re2j's syntax; GroupConfig@4.3.1; observed on 4.3.1.
 """
@@ -44,7 +44,9 @@ BAD = {
 
 @claim("rebalance.bad-expressions-are-refused", expression=tuple(BAD), **BY_EXPRESSION)
 def test_bad_expressions_are_refused(case):
-    """A regular expression that RE2 does not take is INVALID_REGULAR_EXPRESSION, with its words."""
+    """A subscription by an expression that RE2/J rejects answers INVALID_REGULAR_EXPRESSION and
+    creates no group.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -70,7 +72,9 @@ def _by_expression(group, expression, version, **how):
 
 @claim("rebalance.expressions-subscribe", **BY_EXPRESSION)
 def test_expressions_subscribe(case):
-    """An expression counts for the whole name; it is resolved after the first answer."""
+    """A subscription by an expression is resolved after the join's answer and gives the member the
+    matching topic.
+    """
     group, topic = case.group(), case.topic("topic")
     verdict = case.judge(
         started(group, topic),
@@ -87,7 +91,7 @@ def test_expressions_subscribe(case):
 
 @claim("rebalance.expressions-of-no-topic-give-nothing", **BY_EXPRESSION)
 def test_expressions_of_no_topic_give_nothing(case):
-    """An expression that no topic fits leaves its group at epoch 1."""
+    """A subscription by an expression that matches no topic leaves the group at epoch 1."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -102,7 +106,9 @@ def test_expressions_of_no_topic_give_nothing(case):
 
 @claim("rebalance.names-and-expressions-together", **BY_EXPRESSION)
 def test_names_and_expressions_together(case):
-    """A member may name topics and give an expression; dropping the latter is another epoch."""
+    """A member may subscribe by names and an expression together, and drop the expression, which
+    raises the group epoch.
+    """
     group, topic, other = case.group(), case.topic(), case.topic("other")
     verdict = case.judge(
         started(group, topic),
@@ -120,7 +126,9 @@ def test_names_and_expressions_together(case):
 
 @claim("rebalance.consumer-groups-are-described", **DESCRIBES)
 def test_consumer_groups_are_described(case):
-    """Groups are described whole, with operations if asked; others are GROUP_ID_NOT_FOUND."""
+    """ConsumerGroupDescribe answers state and members of a consumer group and GROUP_ID_NOT_FOUND
+    for classic and unknown groups.
+    """
     group, topic, classic = case.group(), case.topic(), case.group("classic")
     verdict = case.judge(
         started(group, topic),
@@ -138,7 +146,7 @@ def test_consumer_groups_are_described(case):
 
 @claim("rebalance.empty-ids-are-no-consumer-groups", **DESCRIBES)
 def test_empty_ids_are_no_consumer_groups(case):
-    """The empty group id is INVALID_GROUP_ID."""
+    """ConsumerGroupDescribe with an empty group id answers INVALID_GROUP_ID."""
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -151,7 +159,9 @@ def test_empty_ids_are_no_consumer_groups(case):
 @claim("rebalance.consumer-groups-are-no-classic-ones", **SEEN | {
     "api": "DescribeGroups", "versions": every("DescribeGroups")})  # fmt: skip
 def test_consumer_groups_are_no_classic_ones(case):
-    """DescribeGroups calls a consumer group Dead, from version 6 on GROUP_ID_NOT_FOUND."""
+    """DescribeGroups of a consumer group answers state Dead, from version 6 on with
+    GROUP_ID_NOT_FOUND.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -165,7 +175,9 @@ def test_consumer_groups_are_no_classic_ones(case):
 @claim("rebalance.groups-are-listed-by-type", kinds=("consumer", "classic", "Consumer", "none"),
        **SEEN | {"api": "ListGroups", "versions": range_("ListGroups", 5)})  # fmt: skip
 def test_groups_are_listed_by_type(case):
-    """ListGroups shows the groups of the types asked for, named in any case."""
+    """ListGroups answers only groups of the requested types, whatever the letter case; an unknown
+    type answers INVALID_REQUEST.
+    """
     group, topic, classic = case.group(), case.topic(), case.group("classic")
     verdict = case.judge(
         started(group, topic),
@@ -181,7 +193,7 @@ def test_groups_are_listed_by_type(case):
        states=("stable", "Stable", "reconciling", "assigning", "empty", "dead"),
        **SEEN | {"api": "ListGroups", "versions": range_("ListGroups", 4)})  # fmt: skip
 def test_consumer_groups_are_listed_by_state(case):
-    """ListGroups shows the groups in the states asked for, named in any case."""
+    """ListGroups answers only groups in the requested states, whatever the letter case."""
     stable, topic, empty = case.group(), case.topic(), case.group("empty")
     moving = case.group("moving")
     verdict = case.judge(
@@ -199,7 +211,9 @@ def test_consumer_groups_are_listed_by_state(case):
 
 @claim("rebalance.groups-tell-their-own-settings", **SEEN)
 def test_groups_tell_their_own_settings(case):
-    """A group's heartbeat interval is told to its members as soon as it is set, and after."""
+    """A change of a group's consumer.heartbeat.interval.ms reaches its members with their next
+    heartbeat.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -227,7 +241,9 @@ WRONG = {
 
 @claim("rebalance.group-settings-have-bounds", setting=tuple(WRONG), **SEEN)
 def test_group_settings_have_bounds(case):
-    """A setting that is unknown or beyond the broker's bounds is refused, in Kafka's words."""
+    """IncrementalAlterConfigs of an unknown group setting, or of a value out of bounds, answers
+    INVALID_CONFIG.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),

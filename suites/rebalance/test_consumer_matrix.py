@@ -1,9 +1,8 @@
-"""The matrix of consumer groups: what a member says, in every state it can be in.
+"""The matrix of consumer groups: every request of a member in every state of that member.
 
-One claim per cell, made from two tables: `beats.STATES` are the rows, REQUESTS the columns. A
-column says in each row what is answered, "UNKNOWN_MEMBER_ID" or the member's epoch afterwards, and
-behind ">" what state the group is in then. Every answer is compared with Kafka's whole anyway, the
-description of the group too.
+One claim per cell, made from two tables: `beats.STATES` are the rows, REQUESTS the columns.
+`consumer_words.py` holds each cell's answer, an error or the member epoch afterwards, and the
+group's state after it.
 
 Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
@@ -93,112 +92,118 @@ def _commit(s: Scene, epoch: int, member: str) -> Ask:
 
 
 REQUESTS = (
-    Request("beat", "A heartbeat that says nothing", lambda s: s.beats()),
-    Request("owning", "A heartbeat that owns what it was told", lambda s: s.beats(0, s.state.told)),
-    Request("owning-nothing", "A heartbeat that owns nothing", lambda s: s.beats(0, ())),
-    Request("owning-all", "A heartbeat that owns everything", lambda s: s.beats(0, (0, 1, 2, 3))),
+    Request("beat", "a heartbeat without owned partitions", lambda s: s.beats()),
     Request(
-        "of-the-epoch-before", "A heartbeat of the epoch before, owning what it was told,",
+        "owning", "a heartbeat that owns the assigned partitions",
+        lambda s: s.beats(0, s.state.told),
+    ),
+    Request("owning-nothing", "a heartbeat that owns no partition", lambda s: s.beats(0, ())),
+    Request(
+        "owning-all", "a heartbeat that owns every partition", lambda s: s.beats(0, (0, 1, 2, 3)),
+    ),
+    Request(
+        "of-the-epoch-before", "a heartbeat in the previous epoch that owns the assignment",
         lambda s: s.beats(owned=s.state.told, at=max(s.state.before, 1)),
     ),
     Request(
-        "of-the-epoch-before-unowned", "A heartbeat of the epoch before that says nothing",
+        "of-the-epoch-before-unowned", "a heartbeat in the previous epoch without owned partitions",
         lambda s: s.beats(at=max(s.state.before, 1)),
     ),
-    Request("of-a-later-epoch", "A heartbeat of a later epoch", lambda s: s.beats(9)),
-    Request("joining", "A join under the id it has", _again),
+    Request("of-a-later-epoch", "a heartbeat in a later epoch", lambda s: s.beats(9)),
+    Request("joining", "a join under its member id", _again),
     Request(
-        "leaving", "A good-bye", lambda s: s.beats(at=LEAVE),
+        "leaving", "a leaving heartbeat", lambda s: s.beats(at=LEAVE),
     ),
     Request(
-        "going-away", "A good-bye for a while",
+        "going-away", "a temporarily leaving heartbeat",
         lambda s: s.beats(at=AWAY, instance_id=s.state.instance or "i1"),
         rows=NAMED,
     ),
     Request(
-        "of-a-stranger", "A heartbeat of another member id", lambda s: s.beats(member="stranger"),
+        "of-a-stranger", "a heartbeat with an unknown member id",
+        lambda s: s.beats(member="stranger"),
         rows=SAYING,
     ),
     Request(
-        "of-another-instance", "A heartbeat with an instance id nobody has",
+        "of-another-instance", "a heartbeat with an unknown instance id",
         lambda s: s.beats(instance_id="i9"),
         rows=NAMED,
     ),
     Request(
-        "joining-as-the-instance", "A join with the instance id under another member id",
+        "joining-as-the-instance", "a join with the instance id under another member id",
         lambda s: join(s.group, "m9", s.topic, name="ask", version=s.version, instance_id="i1"),
         rows=NAMED,
     ),
     Request(
-        "narrower", "A heartbeat that wants another topic instead",
+        "narrower", "a heartbeat that subscribes to another topic instead",
         lambda s: s.beats(subscribed_topic_names=["no such topic"]),
         rows=SAYING,
     ),
     Request(
-        "elsewhere", "A heartbeat from another rack", lambda s: s.beats(rack_id="r2"),
+        "elsewhere", "a heartbeat from another rack", lambda s: s.beats(rack_id="r2"),
         rows=SAYING,
     ),
     Request(
-        "by-range", "A heartbeat that prefers the range assignor",
+        "by-range", "a heartbeat that prefers the range assignor",
         lambda s: s.beats(server_assignor="range"),
         rows=SAYING,
     ),
     Request(
-        "by-nobody", "A heartbeat that wants an assignor which is not there",
+        "by-nobody", "a heartbeat that prefers an unknown assignor",
         lambda s: s.beats(server_assignor="nope"),
         rows=SAYING,
     ),
     Request(
-        "in-full", "A heartbeat that says all that a join says",
+        "in-full", "a heartbeat with all fields of a join",
         lambda s: s.beats(
             0, s.state.told, rebalance_timeout_ms=20_000, subscribed_topic_names=[s.topic]
         ),
         rows=SAYING,
     ),
     Request(
-        "committing", "A commit in the member's epoch",
+        "committing", "OffsetCommit in the member's epoch",
         lambda s: _commit(s, s.state.epoch, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
     ),
     Request(
-        "committing-before", "A commit in the epoch before",
+        "committing-before", "OffsetCommit in the previous epoch",
         lambda s: _commit(s, s.state.epoch - 1, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
     ),
     Request(
-        "committing-later", "A commit in a later epoch",
+        "committing-later", "OffsetCommit in a later epoch",
         lambda s: _commit(s, s.state.epoch + 9, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
     ),
     Request(
-        "committing-simply", "A commit without a member",
+        "committing-simply", "OffsetCommit without a member",
         lambda s: _commit(s, -1, ""), "OffsetCommit", acts.OFFSET_CODE,
     ),
     Request(
-        "fetching", "A fetch of offsets in the member's epoch",
+        "fetching", "OffsetFetch in the member's epoch",
         lambda s: _offsets(s, s.state.epoch, s.state.member), "OffsetFetch", "groups[0].error_code",
     ),
     Request(
-        "fetching-before", "A fetch of offsets in the epoch before",
+        "fetching-before", "OffsetFetch in the previous epoch",
         lambda s: _offsets(s, s.state.epoch - 1, s.state.member), "OffsetFetch",
         "groups[0].error_code",
     ),
     Request(
-        "deleting", "A deletion of the group", lambda s: acts.delete(s.group, name="ask"),
+        "deleting", "DeleteGroups", lambda s: acts.delete(s.group, name="ask"),
         "DeleteGroups", "results[0].error_code",
     ),
     Request(
-        "deleting-offsets", "A deletion of the group's offsets",
+        "deleting-offsets", "OffsetDelete",
         lambda s: acts.delete_offsets(s.group, s.topic, name="ask"), "OffsetDelete",
         "error_code",
     ),
     Request(
-        "leaving-the-classic-way", "A LeaveGroup of the member",
+        "leaving-the-classic-way", "LeaveGroup of the member",
         lambda s: s.classic(acts.leave, version=3), "LeaveGroup", "members[0].error_code",
     ),
     Request(
-        "beating-the-classic-way", "A classic heartbeat of the member",
+        "beating-the-classic-way", "Heartbeat of the member",
         lambda s: s.classic(acts.heartbeat, s.state.epoch), "Heartbeat",
     ),
     Request(
-        "syncing-the-classic-way", "A SyncGroup of the member",
+        "syncing-the-classic-way", "SyncGroup of the member",
         lambda s: s.classic(acts.sync, s.state.epoch), "SyncGroup",
     ),
 )  # fmt: skip
@@ -219,6 +224,16 @@ def _expected(request: Request, word: str) -> Any:
     return all_of(first, answer("then", STATE).is_(then))
 
 
+def _outcome(word: str) -> str:
+    """A cell's word as the end of its sentence."""
+    answered, then = _word(word)
+    if answered.lstrip("-").isdigit():
+        said = f"answers member epoch {answered}"
+    else:
+        said = "succeeds" if answered == "NONE" else f"answers {answered}"
+    return f"{said} and the group is {then}" if then else f"{said} and there is no consumer group"
+
+
 VERSIONS = {True: every("ConsumerGroupHeartbeat"), False: range_("ConsumerGroupHeartbeat", 1)}
 
 
@@ -236,9 +251,7 @@ def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
         )
         assert verdict.conforms, verdict
 
-    answered, then = _word(word)
-    said = f"answers epoch {answered}" if answered.lstrip("-").isdigit() else f"is {answered}"
-    test.__doc__ = f"{request.sentence} {state.sentence} {said}."
+    test.__doc__ = f"{state.sentence}, {request.sentence} {_outcome(word)}."
     test.__module__ = __name__
     name = f"test_consumer_{request.name}_{state.name}".replace("-", "_")
     test.__name__ = test.__qualname__ = name

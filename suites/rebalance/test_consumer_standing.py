@@ -1,8 +1,8 @@
-"""Who stands oddly to a consumer group, and what he may ask: the cells that no other claim walks.
+"""Consumer groups, unusual members: cells that no other claim covers.
 
-Classic members that speak the consumer protocol, members whose instance id is another's by now,
-static members that are away, consumers that go over to the classic protocol; and members that are
-told nothing new because the target is not worked out more often than the assignment interval says.
+Classic members in a consumer group, members whose instance id another member has taken, static
+members that left temporarily, consumer members that change to the classic protocol; and members
+that learn nothing new because the assignment interval delays the next target assignment.
 
 Sources: KIP-848, KIP-1251; GroupMetadataManager, ConsumerGroup.validateOffsetCommit,
 CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
@@ -210,7 +210,9 @@ CELLS = {
 
 @claim("rebalance.consumer-groups-know-how-each-stands", cell=tuple(CELLS), **SEEN)
 def test_consumer_groups_know_how_each_stands(case):
-    """What somebody asks is answered by how he stands to the group and by his epoch."""
+    """A consumer group answers classic, replaced, absent and unknown members by their membership
+    and epoch, each with the error of its cell.
+    """
     group, topic, cell = case.group(), case.topic(), CELLS[case.cell]
     verdict = case.judge(
         cell.steps(group, topic),
@@ -224,7 +226,7 @@ def test_consumer_groups_know_how_each_stands(case):
 
 @claim("rebalance.who-is-away-for-too-long-is-out", **SEEN)
 def test_who_is_away_for_too_long_is_out(case):
-    """A static member that is away keeps its place for its session, no longer."""
+    """A static member that left temporarily loses its place after the session timeout."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -247,7 +249,9 @@ def _slowly(group: Any, who: str, epoch: int) -> list[Any]:
 
 @claim("rebalance.emptied-groups-wait-for-the-interval", **BEATS)
 def test_emptied_groups_wait_for_the_interval(case):
-    """Who joins a group that was emptied within the assignment interval has nothing yet."""
+    """A member that joins an emptied group within the assignment interval gets no
+    partitions yet.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -263,7 +267,7 @@ def test_emptied_groups_wait_for_the_interval(case):
 
 @claim("rebalance.who-wants-less-gives-up-at-once", also=("nothing", "another"), **BEATS)
 def test_who_wants_less_gives_up_at_once(case):
-    """Who no longer wants a topic has to give it up before the target is worked out anew."""
+    """A member that drops a topic must revoke its partitions before the next target assignment."""
     group, topic, other = case.group(), case.topic(), case.topic("other")
     more = {} if case.also == "nothing" else {"subscribed_topic_names": [topic, "no such topic"]}
     version = case.version
@@ -288,7 +292,9 @@ def test_who_wants_less_gives_up_at_once(case):
 
 @claim("rebalance.who-waits-may-want-something-else", **BEATS)
 def test_who_waits_may_want_something_else(case):
-    """Who waits for what others have, and does not want it any more, is where its target is."""
+    """A member that drops a topic whose partitions it waits for reaches its target
+    epoch at once.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         started(group, topic),
@@ -305,7 +311,7 @@ def test_who_waits_may_want_something_else(case):
 
 @claim("rebalance.of-two-assignors-the-latest-wins", then=("range", "uniform"), **BEATS)
 def test_of_two_assignors_the_latest_wins(case):
-    """Of two assignors that as many prefer the one is used that was named last."""
+    """Of two assignors with equally many votes the group uses the one that was named last."""
     group, topic = case.group(), case.topic()
     first = "uniform" if case.then == "range" else "range"
     verdict = case.judge(
@@ -320,7 +326,9 @@ def test_of_two_assignors_the_latest_wins(case):
 
 @claim("rebalance.newcomers-without-topics-may-be-given-some", by=("range", "uniform"), **BEATS)
 def test_newcomers_without_topics_may_be_given_some(case):
-    """Who joins for no topic after somebody left is meant to have what the others want."""
+    """A member without subscription that joins after another left counts as a member of the new
+    target assignment.
+    """
     group, topic = case.group(), case.topic()
     how = {"version": case.version, "server_assignor": case.by}
     verdict = case.judge(

@@ -1,7 +1,7 @@
-"""Histories: what members do one after another, every answer as on Kafka, ids by their symbols.
+"""Histories of classic groups: requests of members in a row, each answered as by Kafka.
 
-What a history is about is in its line; the claim is that the whole conversation is Kafka's. That
-the planner knew where it would lead is shown by its end: nobody is left waiting.
+A history's line says what it is about; the claim is that the whole conversation equals Kafka's. Its
+end shows that the plan held: no member is left waiting.
 
 Sources: GROUP-01 to 25, 32; `histories.py`; all five releases were asked.
 """
@@ -37,7 +37,9 @@ def judged(case, script, version):
     script=CALM,
 )
 def test_histories_are_kafkas(case):
-    """Joins, leaves, commits and changes of mind of up to eight members in a row."""
+    """A classic group of up to eight members that join, leave, commit and change metadata answers
+    each request as Kafka does.
+    """
     verdict = judged(case, NUMBERED[case.script], 2)
     assert verdict.conforms, verdict
 
@@ -50,7 +52,9 @@ def test_histories_are_kafkas(case):
     script=CRASHING,
 )
 def test_histories_with_crashes_are_kafkas(case):
-    """The same with members of which nothing is heard any more until their session is over."""
+    """A classic group with members that crash until their sessions expire answers each request as
+    Kafka does.
+    """
     verdict = judged(case, NUMBERED[case.script], 2)
     assert verdict.conforms, verdict
 
@@ -63,6 +67,8 @@ def test_histories_with_crashes_are_kafkas(case):
     script=STATIC_HISTORIES,
 )
 def test_static_histories_are_kafkas(case):
-    """Members with instance ids go and come back, among others that have none."""
+    """A classic group with static and dynamic members that leave and return answers each request as
+    Kafka does.
+    """
     verdict = judged(case, STATIC_HISTORIES[case.script], 5)
     assert verdict.conforms, verdict

@@ -1,4 +1,5 @@
-"""Joining: what is refused whoever asks, ids first, full groups, which protocol wins, delays.
+"""JoinGroup: checks before any group is looked at, member ids first, full groups, the choice of a
+protocol, delays.
 
 Sources: GROUP-04, 11 to 16; KIP-62, KIP-389 (group.max.size), KIP-394; all five were asked.
 """
@@ -44,7 +45,9 @@ FULL = 8  # group.max.size of the cluster
     session_ms=(99, 1_800_001),
 )
 def test_sessions_have_bounds(case):
-    """A session shorter or longer than the broker allows is INVALID_SESSION_TIMEOUT."""
+    """JoinGroup with a session timeout outside the broker's bounds answers
+    INVALID_SESSION_TIMEOUT.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -66,7 +69,7 @@ def test_sessions_have_bounds(case):
     config=CLUSTER,
 )
 def test_a_group_has_a_name(case):
-    """JoinGroup of the group without a name is INVALID_GROUP_ID."""
+    """JoinGroup with an empty group id answers INVALID_GROUP_ID."""
     verdict = case.judge(
         coordinated(case.group()),
         join("a", "", version=case.version, name="ask"),
@@ -83,7 +86,9 @@ def test_a_group_has_a_name(case):
     config=CLUSTER,
 )
 def test_an_id_that_was_given_may_be_used(case):
-    """The id of MEMBER_ID_REQUIRED is the client's, may be used once more, and then is a member."""
+    """A client that joins with the member id of MEMBER_ID_REQUIRED becomes a member
+    under that id.
+    """
     group = case.group()
     mine = Ref("named", "member_id")
     verdict = case.judge(
@@ -110,7 +115,9 @@ def test_an_id_that_was_given_may_be_used(case):
     config=CLUSTER,
 )
 def test_pending_ids_are_waited_for(case):
-    """A join phase is not over while a member that was given an id may come back with it."""
+    """The join phase waits for a client that got MEMBER_ID_REQUIRED to rejoin with
+    its member id.
+    """
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -138,7 +145,9 @@ def test_pending_ids_are_waited_for(case):
     config=CLUSTER,
 )
 def test_pending_ids_lapse(case):
-    """A member id that is not used within the session timeout is waited for no longer."""
+    """A member id of MEMBER_ID_REQUIRED expires after the session timeout: the join phase ends, and
+    using the id answers UNKNOWN_MEMBER_ID.
+    """
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -166,7 +175,7 @@ def test_pending_ids_lapse(case):
     config=CLUSTER,
 )
 def test_pending_ids_can_be_left(case):
-    """LeaveGroup of an id that was given and not used lets the join phase end."""
+    """LeaveGroup of a member id that was assigned and not used ends the join phase."""
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -190,7 +199,7 @@ def test_pending_ids_can_be_left(case):
     config=CLUSTER,
 )
 def test_the_first_to_come_leads(case):
-    """The first member leads; it alone is told all members and their metadata."""
+    """The first member leads, and only its JoinGroup answer lists the members."""
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -218,7 +227,7 @@ def test_the_first_to_come_leads(case):
     config=CLUSTER,
 )
 def test_the_one_who_is_left_leads(case):
-    """When the leader has gone another member leads, and is told all members."""
+    """When the leader leaves, another member leads and its JoinGroup answer lists the members."""
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -254,7 +263,9 @@ CHOICES = {
     choice=CHOICES,
 )
 def test_most_votes_choose_the_protocol(case):
-    """Of the protocols that all members support the one most of them like best is chosen."""
+    """Of the protocols that all members support the group chooses the one that most
+    members prefer.
+    """
     group = case.group()
     a, b, c, chosen = CHOICES[case.choice]
     verdict = case.judge(
@@ -292,7 +303,7 @@ def _crowd(group, members):
     subject=("group.max.size",),
 )
 def test_a_full_group_takes_nobody(case):
-    """A join that brings more members than group.max.size is GROUP_MAX_SIZE_REACHED."""
+    """JoinGroup beyond group.max.size answers GROUP_MAX_SIZE_REACHED."""
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -317,9 +328,8 @@ def test_a_full_group_takes_nobody(case):
     subject=("group.max.size",),
 )
 def test_a_full_join_phase_takes_nobody(case):
-    """While members are awaited as many may wait as the group may have; the next is refused.
-
-    2.2 counts those that have not come back as well.
+    """During a join phase as many members may wait as group.max.size allows; the next answers
+    GROUP_MAX_SIZE_REACHED (2.2 also counts members that have not rejoined).
     """
     group = case.group()
     waiting = FULL - 1 if case.release == "2.2" else FULL
@@ -349,7 +359,7 @@ def test_a_full_join_phase_takes_nobody(case):
     config=CLUSTER,
 )
 def test_pending_syncs_hear_of_a_newcomer(case):
-    """Who waits for an assignment when somebody comes is told REBALANCE_IN_PROGRESS."""
+    """A waiting SyncGroup answers REBALANCE_IN_PROGRESS when another member joins."""
     group = case.group()
     verdict = case.judge(
         scene("completing", group),
@@ -371,7 +381,9 @@ def test_pending_syncs_hear_of_a_newcomer(case):
     config=CLUSTER,
 )
 def test_a_generation_begins_with_every_phase(case):
-    """The first generation is 1, each join phase begins another, also one that nobody joins."""
+    """The first generation is 1, and each join phase starts the next one, even one that leaves the
+    group Empty.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -399,7 +411,9 @@ def test_a_generation_begins_with_every_phase(case):
     config=CLUSTER,
 )
 def test_consumers_must_speak_their_protocol(case):
-    """Metadata that is no subscription is nobody's business until 2.2; later its join hangs."""
+    """JoinGroup with consumer metadata that is no subscription succeeds until 2.2; from 2.8 on it
+    gets no answer.
+    """
     group = case.group()
     mine = (("range", b"no subscription at all"),)
     asked = join("a", group, version=case.version, protocols=mine, name="ask")
@@ -426,7 +440,7 @@ DELAYED = CLUSTER | {"group.initial.rebalance.delay.ms": 2000}
     subject=("group.initial.rebalance.delay.ms",),
 )
 def test_the_first_phase_waits_for_others(case):
-    """Members that come within group.initial.rebalance.delay.ms are in the first generation."""
+    """Members that join within group.initial.rebalance.delay.ms are all in the first generation."""
     group = case.group()
     first = join("a", group, version=case.version, name="ask")
     verdict = case.judge(
@@ -451,7 +465,9 @@ def test_the_first_phase_waits_for_others(case):
     subject=("group.initial.rebalance.delay.ms",),
 )
 def test_the_delay_ends_with_the_rebalance_timeout(case):
-    """The delay grows while members come, but not beyond the longest rebalance timeout."""
+    """The initial rebalance delay is extended for new members, up to the longest
+    rebalance timeout.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),

@@ -1,4 +1,4 @@
-"""DescribeGroups, ListGroups, DeleteGroups and OffsetDelete: what others may see and take away.
+"""DescribeGroups, ListGroups, DeleteGroups and OffsetDelete: what admin clients see and delete.
 
 Sources: GROUP-31; KIP-229, KIP-430, KIP-496, KIP-518, KIP-848, KIP-1043; all five were asked.
 """
@@ -37,7 +37,9 @@ OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"
     config=CLUSTER,
 )
 def test_stable_groups_show_their_parts(case):
-    """A stable group shows its protocol, and every member's client, metadata and assignment."""
+    """DescribeGroups of a stable group answers its protocol and each member's client id and
+    assignment.
+    """
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -62,7 +64,9 @@ def test_stable_groups_show_their_parts(case):
     config=CLUSTER,
 )
 def test_groups_are_described_together(case):
-    """DescribeGroups answers for each group asked for, there or not, in the order asked."""
+    """DescribeGroups answers each requested group in request order; one that does not exist is
+    Dead.
+    """
     group, other, none = case.group(), case.group("other"), case.group("none")
     verdict = case.judge(
         scene("empty", group),
@@ -85,7 +89,7 @@ def test_groups_are_described_together(case):
     config=CLUSTER,
 )
 def test_operations_are_shown_when_asked_for(case):
-    """The operations a client is allowed are shown of groups, when it asks for them."""
+    """DescribeGroups with include_authorized_operations answers the client's allowed operations."""
     group = case.group()
     verdict = case.judge(
         scene("empty", group),
@@ -104,7 +108,7 @@ def test_operations_are_shown_when_asked_for(case):
     state=("Empty", "Stable", "Dead", "Nonsense"),
 )
 def test_lists_are_of_the_states_asked_for(case):
-    """ListGroups shows only groups in the states it is asked for; an unknown state has none."""
+    """ListGroups answers only groups in the requested states; an unknown state matches none."""
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -122,7 +126,7 @@ def test_lists_are_of_the_states_asked_for(case):
     config=CLUSTER,
 )
 def test_states_are_named_in_any_case(case):
-    """From 3.9 on ListGroups knows states in small letters too."""
+    """From 3.9 on ListGroups accepts state names in any letter case."""
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -141,7 +145,7 @@ def test_states_are_named_in_any_case(case):
     type=("classic", "Consumer", "nonsense"),
 )
 def test_lists_are_of_the_types_asked_for(case):
-    """ListGroups shows only groups of the types it is asked for."""
+    """ListGroups answers only groups of the requested types; an unknown type matches none."""
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -159,7 +163,7 @@ def test_lists_are_of_the_types_asked_for(case):
     config=CLUSTER,
 )
 def test_groups_are_deleted_one_by_one(case):
-    """DeleteGroups removes the groups it can and says of each other one why not."""
+    """DeleteGroups deletes empty groups and answers an error for each other one."""
     group, kept = case.group(), case.group("kept")
     verdict = case.judge(
         scene("empty", group),
@@ -182,7 +186,7 @@ def test_groups_are_deleted_one_by_one(case):
     config=CLUSTER,
 )
 def test_deleted_groups_begin_anew(case):
-    """A group of a deleted one's name begins with generation 1."""
+    """A group with a deleted group's id starts at generation 1."""
     group = case.group()
     verdict = case.judge(
         scene("empty", group),
@@ -211,7 +215,7 @@ def _subscribed(topic):
     config=CLUSTER,
 )
 def test_offsets_of_subscribed_topics_stay(case):
-    """OffsetDelete of a topic that a consumer subscribes to is GROUP_SUBSCRIBED_TO_TOPIC."""
+    """OffsetDelete of a topic that a member subscribes to answers GROUP_SUBSCRIBED_TO_TOPIC."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -234,7 +238,9 @@ def test_offsets_of_subscribed_topics_stay(case):
     config=CLUSTER,
 )
 def test_offsets_of_other_protocols_stay(case):
-    """OffsetDelete of a group with members that are no consumers is NON_EMPTY_GROUP."""
+    """OffsetDelete of a group with members of another protocol type than consumer answers
+    NON_EMPTY_GROUP.
+    """
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -254,7 +260,7 @@ def test_offsets_of_other_protocols_stay(case):
     config=CLUSTER,
 )
 def test_emptied_groups_keep_their_offsets(case):
-    """When the last member leaves, its group is Empty and what it committed is there."""
+    """When the last member leaves, the group is Empty and takes commits without a member."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         a_topic(topic),

@@ -1,10 +1,9 @@
 """The matrix: every request to a classic group's coordinator in every state of a group.
 
 One claim per cell, made from two tables: `states.STATES` are the rows, REQUESTS the columns, and a
-column says in each row what is answered and, behind ">", which state the group is in afterwards
-if it is another. "waits" is no answer yet: the state is looked at meanwhile, then everybody else
-joins (or the leader assigns) and the answer is awaited. Where releases differ a cell holds a word
-for each. Every answer is compared with Kafka's whole anyway, the description of the group too.
+column names for each row the answer and, behind ">", the state of the group afterwards if it is
+another. "waits" is no answer yet: the case looks at the state meanwhile, then everybody else joins
+(or the leader assigns) and the answer arrives. Where releases differ a cell holds a word for each.
 
 Sources: GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2, GroupMetadataManager.java@4.3.1; KIP-229,
 KIP-345, KIP-394, KIP-496, KIP-559; all five releases were asked.
@@ -154,53 +153,53 @@ SEEN = dict.fromkeys(STATES, "NONE")
 FULL = dict.fromkeys(("preparing", "completing", "stable"), "NON_EMPTY_GROUP")
 
 REQUESTS = (
-    Request("join-new", "A first join", "JoinGroup", 0, "n", _newcomer, COMES),
+    Request("join-new", "a first JoinGroup", "JoinGroup", 0, "n", _newcomer, COMES),
     Request(
-        "join-unnamed", "A first join of a version that wants an id first", "JoinGroup",
+        "join-unnamed", "a first JoinGroup without a member id (version 4 and later)", "JoinGroup",
         ID_FIRST, "n",
         lambda s: [join("n", s.group, version=s.version, name="ask")],
         {"unknown": "MEMBER_ID_REQUIRED > Empty", **dict.fromkeys(
             ("empty", "preparing", "completing", "stable"), "MEMBER_ID_REQUIRED")},
     ),
     Request(
-        "join-instance", "A first join with an instance id", "JoinGroup", 5, "n",
+        "join-instance", "a first JoinGroup with an instance id", "JoinGroup", 5, "n",
         lambda s: _newcomer(s, instance="instance-n"),
         COMES,
     ),
     Request(
-        "join-kept", "A join of the follower, who changes nothing,", "JoinGroup", 0, "b",
+        "join-kept", "JoinGroup of the unchanged follower", "JoinGroup", 0, "b",
         _join("b"),
         NOT_THERE | {"preparing": WAITS, "completing": "NONE", "stable": "NONE"},
     ),
     Request(
-        "join-changed", "A join of the follower with other metadata", "JoinGroup", 0, "b",
+        "join-changed", "JoinGroup of the follower with other metadata", "JoinGroup", 0, "b",
         _join("b", protocols=OTHERS),
         {"preparing": WAITS, "completing": "waits > PreparingRebalance",
          "stable": "waits > PreparingRebalance"},
     ),
     Request(
-        "join-leader", "A join of the leader, who changes nothing,", "JoinGroup", 0, "a",
+        "join-leader", "JoinGroup of the unchanged leader", "JoinGroup", 0, "a",
         _join("a"),
         {"preparing": WAITS, "completing": "NONE", "stable": "waits > PreparingRebalance"},
     ),
     Request(
-        "join-stranger", "A join with a member id that nobody has", "JoinGroup", 0, "x",
+        "join-stranger", "JoinGroup with an unknown member id", "JoinGroup", 0, "x",
         _join("x", member=NOBODY),
         ANYBODY,
     ),
     Request(
-        "join-other-type", "A first join of another protocol type", "JoinGroup", 0, "n",
+        "join-other-type", "a first JoinGroup of another protocol type", "JoinGroup", 0, "n",
         lambda s: _newcomer(s, kind="connect"),
         MIXED | {"empty": ALONE},
     ),
     Request(
-        "join-nothing-in-common", "A first join without a protocol in common", "JoinGroup",
+        "join-nothing-in-common", "a first JoinGroup without a common protocol", "JoinGroup",
         0, "n",
         lambda s: _newcomer(s, protocols=(("other", subscription("wanted")),)),
         MIXED,
     ),
     Request(
-        "join-no-protocol", "A first join without any protocol", "JoinGroup", 0, "n",
+        "join-no-protocol", "a first JoinGroup without protocols", "JoinGroup", 0, "n",
         lambda s: _newcomer(s, protocols=()),
         MIXED | {"unknown": "INCONSISTENT_GROUP_PROTOCOL > Empty",
                  "empty": "INCONSISTENT_GROUP_PROTOCOL"},
@@ -210,22 +209,22 @@ REQUESTS = (
         NOT_THERE | {"preparing": "REBALANCE_IN_PROGRESS", "completing": WAITS, "stable": "NONE"},
     ),
     Request(
-        "sync-leader", "SyncGroup of the leader, with a plan,", "SyncGroup", 0, "a", _sync("a"),
+        "sync-leader", "SyncGroup of the leader with assignments", "SyncGroup", 0, "a", _sync("a"),
         {"preparing": "REBALANCE_IN_PROGRESS", "completing": "NONE > Stable", "stable": "NONE"},
     ),
     Request(
-        "sync-old", "SyncGroup of an older generation", "SyncGroup", 0, "b", _sync("b", -1), OLD
+        "sync-old", "SyncGroup with an older generation", "SyncGroup", 0, "b", _sync("b", -1), OLD
     ),
     Request(
-        "sync-stranger", "SyncGroup of a member that is not there", "SyncGroup", 0, "b",
+        "sync-stranger", "SyncGroup with an unknown member id", "SyncGroup", 0, "b",
         _sync("b", member=NOBODY), ANYBODY,
     ),
     Request(
-        "sync-other-type", "SyncGroup of another protocol type", "SyncGroup", 5, "b",
+        "sync-other-type", "SyncGroup with another protocol type", "SyncGroup", 5, "b",
         _sync("b", kind="connect"), MIXED,
     ),
     Request(
-        "sync-other-protocol", "SyncGroup for a protocol that was not chosen", "SyncGroup", 5, "b",
+        "sync-other-protocol", "SyncGroup with a protocol that was not chosen", "SyncGroup", 5, "b",
         _sync("b", protocol="other"), MIXED,
     ),
     Request(
@@ -237,11 +236,11 @@ REQUESTS = (
         },
     ),
     Request(
-        "heartbeat-old", "Heartbeat of an older generation", "Heartbeat", 0, "b", _beat(-1),
+        "heartbeat-old", "Heartbeat with an older generation", "Heartbeat", 0, "b", _beat(-1),
         OLD | {"completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "ILLEGAL_GENERATION"}},
     ),
     Request(
-        "heartbeat-stranger", "Heartbeat of a member that is not there", "Heartbeat", 0, "b",
+        "heartbeat-stranger", "Heartbeat with an unknown member id", "Heartbeat", 0, "b",
         _beat(member=NOBODY), ANYBODY,
     ),
     Request(
@@ -252,7 +251,7 @@ REQUESTS = (
         "leave-leader", "LeaveGroup of the leader", "LeaveGroup", 0, "a", _leave("a"), GOES
     ),
     Request(
-        "leave-stranger", "LeaveGroup of a member that is not there", "LeaveGroup", 0, "b",
+        "leave-stranger", "LeaveGroup with an unknown member id", "LeaveGroup", 0, "b",
         _leave("b", member=NOBODY), ANYBODY,
     ),
     Request(
@@ -262,11 +261,11 @@ REQUESTS = (
          "completing": "REBALANCE_IN_PROGRESS", "stable": "NONE"},
     ),
     Request(
-        "commit-old", "OffsetCommit of an older generation", "OffsetCommit", 1, "b", _commit(-1),
+        "commit-old", "OffsetCommit with an older generation", "OffsetCommit", 1, "b", _commit(-1),
         OLD | {"completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "ILLEGAL_GENERATION"}},
     ),
     Request(
-        "commit-stranger", "OffsetCommit of a member that is not there", "OffsetCommit", 1, "b",
+        "commit-stranger", "OffsetCommit with an unknown member id", "OffsetCommit", 1, "b",
         _commit(member=NOBODY),
         {name: word for name, word in ANYBODY.items() if name not in NOT_THERE}
         | {"completing": {"1.0-2.2": "REBALANCE_IN_PROGRESS", "2.8+": "UNKNOWN_MEMBER_ID"}},
@@ -330,6 +329,16 @@ def _waited(request: Request, state: State, group: Any) -> list[Any]:
     return [returned(group, *others, version=version), Await("ask"), *waiting]
 
 
+def _outcome(word: Word) -> str:
+    """A cell's word as the end of its sentence."""
+    if isinstance(word, Mapping):
+        said = {where.replace(" v", " from version "): one for where, one in word.items()}
+        return "; ".join(f"{_outcome(one)} ({where})" for where, one in said.items())
+    told, _, then = word.partition(THEN)
+    said = {"NONE": "succeeds", WAITS: "waits for other members"}.get(told, f"answers {told}")
+    return f"{said} and the group becomes {then}" if then else said
+
+
 def cell(state: State, request: Request) -> Callable[[Any], None]:
     """The claim of one cell."""
     word = request.words[state.name]
@@ -362,8 +371,7 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
         )
         assert verdict.conforms, verdict
 
-    words = word if isinstance(word, str) else "; ".join(f"{r}: {w}" for r, w in word.items())
-    test.__doc__ = f"{request.sentence} {state.sentence}: {words}."
+    test.__doc__ = f"{state.sentence}, {request.sentence} {_outcome(word)}."
     test.__name__ = test.__qualname__ = f"test_{request.name}_{state.name}".replace("-", "_")
     test.__module__ = __name__
     return claim(

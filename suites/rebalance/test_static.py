@@ -1,4 +1,4 @@
-"""Static members: instance ids that let members go and come back, and fence who was replaced.
+"""Static members: they leave and return by instance id, which fences the member that was replaced.
 
 Sources: GROUP-32; KIP-345, KIP-814; GroupCoordinator.scala@2.8.2; three releases were asked.
 """
@@ -74,7 +74,9 @@ def pair(group, **how):
     who=("a", "b"),
 )
 def test_static_members_keep_their_part(case):
-    """A static member that comes back gets another id, and its part without a rebalance."""
+    """A static member that returns gets a new member id and keeps its assignment without a
+    rebalance.
+    """
     group, who = case.group(), case.who
     mine = Ref("ask", "member_id")
     verdict = case.judge(
@@ -114,7 +116,7 @@ def _fenced(case, ask, path):
     config=CLUSTER,
 )
 def test_who_was_replaced_is_fenced(case):
-    """Heartbeat with an instance id that another member has now is FENCED_INSTANCE_ID."""
+    """Heartbeat of a static member that another has replaced answers FENCED_INSTANCE_ID."""
     verdict = _fenced(
         case,
         lambda g: heartbeat("x", g, 2, member=id_of("b"), instance=B, version=case.version,
@@ -133,7 +135,7 @@ def test_who_was_replaced_is_fenced(case):
     config=CLUSTER,
 )
 def test_who_was_replaced_gets_no_part(case):
-    """SyncGroup with an instance id that another member has now is FENCED_INSTANCE_ID."""
+    """SyncGroup of a static member that another has replaced answers FENCED_INSTANCE_ID."""
     verdict = _fenced(
         case,
         lambda g: sync("x", g, 2, member=id_of("b"), instance=B, version=case.version, name="ask"),
@@ -151,7 +153,7 @@ def test_who_was_replaced_gets_no_part(case):
     config=CLUSTER,
 )
 def test_who_was_replaced_cannot_join(case):
-    """JoinGroup under the old id of an instance id that another has now is fenced."""
+    """JoinGroup of a static member that another has replaced answers FENCED_INSTANCE_ID."""
     verdict = _fenced(
         case,
         lambda g: join("x", g, member=id_of("b"), instance=B, version=case.version, name="ask"),
@@ -169,7 +171,7 @@ def test_who_was_replaced_cannot_join(case):
     config=CLUSTER,
 )
 def test_who_was_replaced_cannot_commit(case):
-    """OffsetCommit with an instance id that another member has now is FENCED_INSTANCE_ID."""
+    """OffsetCommit of a static member that another has replaced answers FENCED_INSTANCE_ID."""
     verdict = _fenced(
         case,
         lambda g: commit("x", g, case.topic(), 2, member=id_of("b"), instance=B,
@@ -188,7 +190,7 @@ def test_who_was_replaced_cannot_commit(case):
     config=CLUSTER,
 )
 def test_who_was_replaced_cannot_leave(case):
-    """LeaveGroup under the old id of an instance id that another has now is fenced."""
+    """LeaveGroup of a static member that another has replaced answers FENCED_INSTANCE_ID."""
     verdict = _fenced(
         case,
         lambda g: leave_all("x", g, (id_of("b"), B), version=case.version, name="ask"),
@@ -206,7 +208,9 @@ def test_who_was_replaced_cannot_leave(case):
     config=CLUSTER,
 )
 def test_waiting_joins_are_fenced(case):
-    """A static member that waits for its join hears at once that another took its instance id."""
+    """A static member's waiting JoinGroup answers FENCED_INSTANCE_ID when another member joins with
+    its instance id.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -234,7 +238,9 @@ def test_waiting_joins_are_fenced(case):
     config=CLUSTER,
 )
 def test_waiting_syncs_are_fenced(case):
-    """A static member that waits for its part hears at once that another took its instance id."""
+    """A static member's waiting SyncGroup answers FENCED_INSTANCE_ID when another member joins with
+    its instance id.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -258,7 +264,9 @@ def test_waiting_syncs_are_fenced(case):
     config=CLUSTER,
 )
 def test_instance_ids_leave(case):
-    """LeaveGroup removes several members at once, by instance id or by both, each answered."""
+    """LeaveGroup from version 3 on removes several members, by member id, instance id or both, and
+    answers each.
+    """
     group = case.group()
     verdict = case.judge(
         pair(group),
@@ -285,7 +293,9 @@ def test_instance_ids_leave(case):
     config=CLUSTER,
 )
 def test_instance_ids_nobody_has(case):
-    """Heartbeat with an instance id nobody has is UNKNOWN_MEMBER_ID; 2.8 looks at the member id."""
+    """Heartbeat with an unknown instance id answers UNKNOWN_MEMBER_ID; 2.8 checks only the member
+    id.
+    """
     group = case.group()
     verdict = case.judge(
         pair(group),
@@ -309,7 +319,7 @@ def test_instance_ids_nobody_has(case):
     config=CLUSTER,
 )
 def test_other_protocols_come_back_to_a_rebalance(case):
-    """A static member that comes back and changes the group's protocol begins a rebalance."""
+    """A static member that returns and changes the chosen protocol triggers a rebalance."""
     group = case.group()
     data = b"\0\0\0\0\0\0\xff\xff\xff\xff"
     usual, turned = (("range", data), ("sticky", data)), (("sticky", data), ("range", data))

@@ -1,6 +1,7 @@
-"""Streams groups where `group.coordinator.rebalance.protocols` leaves them out: refused, all alike.
+"""Streams groups where group.coordinator.rebalance.protocols leaves them out: every request is
+refused.
 
-What is asked is not looked at: no group is found or missing, no id is checked.
+The broker checks nothing else: neither whether the group exists nor any id.
 
 Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1 (facts); observed there.
 """
@@ -24,7 +25,9 @@ OFF = {
     **OFF,
 )
 def test_streams_heartbeats_are_refused_where_streams_are_off(case):
-    """A heartbeat answers UNSUPPORTED_VERSION, be it a join, a leave or without a group."""
+    """Without streams in group.coordinator.rebalance.protocols StreamsGroupHeartbeat answers
+    UNSUPPORTED_VERSION.
+    """
     beats = {"join": ("g", 0), "leave": ("g", -1), "no group": ("", 0)}
     verdict = case.judge(
         *[
@@ -49,7 +52,9 @@ def test_streams_heartbeats_are_refused_where_streams_are_off(case):
     **OFF,
 )
 def test_streams_groups_are_not_described_where_streams_are_off(case):
-    """Each group that is asked for has UNSUPPORTED_VERSION, once for each time it is named."""
+    """Without streams in group.coordinator.rebalance.protocols StreamsGroupDescribe answers
+    UNSUPPORTED_VERSION for each group, as often as the request names it.
+    """
     body = {
         "group_ids": ["a", "", "b", "a"],
         "include_authorized_operations": case.operations,

@@ -1,7 +1,7 @@
-"""What time does to a group: silent members, those who do not come back, and who is alive.
+"""Timeouts of classic groups: sessions that expire, members that do not rejoin, and signs of life.
 
-That somebody is gone is waited for, never timed; that somebody is not gone is shown by what the
-group would have become otherwise, after a session that was short is over.
+A case waits until a member is gone and never measures time; the state that the group would have
+reached otherwise, after a short session, shows that a member is not gone.
 
 Sources: GROUP-13, 21 to 23; KIP-62; DelayedSync@2.8.2; all five releases were asked.
 """
@@ -53,7 +53,9 @@ def _settled(group, session_ms):
     config=CLUSTER,
 )
 def test_silent_members_are_removed(case):
-    """Who is not heard of for its session is removed, and the others rebalance."""
+    """A member that is silent for its session timeout leaves the group: it gets UNKNOWN_MEMBER_ID,
+    the others REBALANCE_IN_PROGRESS.
+    """
     group = case.group()
     verdict = case.judge(
         _settled(group, SHORT_MS),
@@ -78,7 +80,7 @@ def test_silent_members_are_removed(case):
     config=CLUSTER,
 )
 def test_silent_members_of_stable_groups_are_removed(case):
-    """Who has its assignment and is not heard of for its session is removed."""
+    """A member of a stable group that is silent for its session timeout leaves the group."""
     group = case.group()
     verdict = case.judge(
         _settled(group, SHORT_MS),
@@ -99,7 +101,9 @@ def test_silent_members_of_stable_groups_are_removed(case):
     config=CLUSTER,
 )
 def test_the_last_member_may_be_silent(case):
-    """A group whose only member is silent for its session is empty."""
+    """When its only member is silent for its session timeout, the group becomes Empty in a new
+    generation.
+    """
     group = case.group()
     verdict = case.judge(
         coordinated(group),
@@ -120,7 +124,7 @@ def test_the_last_member_may_be_silent(case):
     config=CLUSTER,
 )
 def test_who_waits_for_a_join_is_not_silent(case):
-    """A session does not end while its member waits for the answer to its join."""
+    """A session does not expire while its member's JoinGroup waits."""
     group = case.group()
     verdict = case.judge(
         scene("stable", group),
@@ -148,9 +152,8 @@ def test_who_waits_for_a_join_is_not_silent(case):
     config=CLUSTER,
 )
 def test_who_does_not_come_back_is_removed(case):
-    """Members that do not join within the longest rebalance timeout are not in the generation.
-
-    Before version 1 a join has none of its own, and its session counts.
+    """Members that do not rejoin within the longest rebalance timeout are not in the next
+    generation (for JoinGroup version 0 the session timeout counts).
     """
     group = case.group()
     short = {"rebalance_ms": SHORT_MS}
@@ -177,7 +180,9 @@ def test_who_does_not_come_back_is_removed(case):
     config=CLUSTER,
 )
 def test_nobody_comes_back(case):
-    """When no member joins within the rebalance timeout the group is empty, one generation on."""
+    """When no member rejoins within the rebalance timeout, the group becomes Empty in a new
+    generation.
+    """
     group = case.group()
     short = {"rebalance_ms": SHORT_MS}
     verdict = case.judge(
@@ -200,7 +205,9 @@ def test_nobody_comes_back(case):
     config=CLUSTER,
 )
 def test_who_does_not_sync_is_removed(case):
-    """Members that do not sync within the rebalance timeout are removed (until 2.2 they stay)."""
+    """From 2.8 on a member that does not send SyncGroup within the rebalance timeout leaves the
+    group.
+    """
     group = case.group()
     short = {"rebalance_ms": SHORT_MS}
     verdict = case.judge(
@@ -251,7 +258,7 @@ def paused(case, number):
     by=("heartbeat", "commit"),
 )
 def test_whoever_asks_is_alive(case):
-    """Heartbeats and commits begin a member's session anew."""
+    """Heartbeat and OffsetCommit restart a member's session timeout."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -270,7 +277,7 @@ def test_whoever_asks_is_alive(case):
     config=CLUSTER,
 )
 def test_whoever_syncs_is_alive(case):
-    """Asking again for one's assignment begins a member's session anew, until 3.9."""
+    """Until 3.9 a repeated SyncGroup restarts a member's session timeout."""
     group, topic = case.group(), case.topic()
     verdict = case.judge(
         stable(group),
@@ -304,7 +311,9 @@ def _is_no_sign(case, by):
     config=CLUSTER,
 )
 def test_joining_again_is_no_sign_of_life(case):
-    """A follower that joins again and is told the current generation goes on with its session."""
+    """A follower's JoinGroup that answers the current generation does not restart its session
+    timeout.
+    """
     verdict = _is_no_sign(case, "join")
     assert verdict.conforms, verdict
 
@@ -316,6 +325,6 @@ def test_joining_again_is_no_sign_of_life(case):
     config=CLUSTER,
 )
 def test_syncing_again_is_no_sign_of_life(case):
-    """On 4.3 asking again for one's assignment does not begin the session anew."""
+    """In 4.3 a repeated SyncGroup does not restart a member's session timeout."""
     verdict = _is_no_sign(case, "sync")
     assert verdict.conforms, verdict
