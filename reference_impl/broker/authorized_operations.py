@@ -9,6 +9,7 @@ Observed on 2.8.2, 3.9.2 and 4.3.1: 8096 for the cluster, 3576 for a topic, 328 
 
 READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE = 3, 4, 5, 6, 7, 8
 CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = 9, 10, 11, 12
+NOT_ASKED = -(1 << 31)  # what stands in the field where the request did not ask
 
 
 def _bits(*operations: int) -> int:

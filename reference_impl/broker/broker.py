@@ -21,13 +21,8 @@ from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
-from touchstone.reference_impl.broker.control import (
-    forwarding,
-    metadata_publisher,
-)
-from touchstone.reference_impl.broker.control.controller_channel_manager import (
-    Channels,
-)
+from touchstone.reference_impl.broker.control import forwarding, metadata_publisher
+from touchstone.reference_impl.broker.control.controller_channel_manager import Channels
 from touchstone.reference_impl.broker.data.client_quotas import Again, ClientQuotas
 from touchstone.reference_impl.broker.data.log_manager import Upkeep
 from touchstone.reference_impl.broker.effects import (

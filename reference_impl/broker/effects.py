@@ -13,6 +13,12 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+# Kafka's own words for INVALID_REQUEST (Errors.INVALID_REQUEST).
+MALFORMED_REQUEST = (
+    "This most likely occurs because of a request being malformed by the client library or the "
+    "message was sent to an incompatible broker. See the broker logs for more details."
+)
+
 
 class Connection:
     """A peer as handlers see it; the rim derives its own class and adds the socket."""

@@ -18,9 +18,7 @@ from functools import partial
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.config_view import spread_defaults
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.cluster.topology import Change, Cluster, Node
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.host import Host

@@ -13,11 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.control import (
-    kraft_topics,
-    topic_names,
-    zookeeper_topics,
-)
+from touchstone.reference_impl.broker.control import kraft_topics, topic_names, zookeeper_topics
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     default_partitions,
     default_replication,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.topology import Cluster
 
 CONTROLLED_SHUTDOWN = 7
+NOT_CONTROLLER_MESSAGE = "This is not the correct controller for this cluster."
 
 
 def rules_of(persona: Persona) -> ControlRules:

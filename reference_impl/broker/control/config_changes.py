@@ -23,9 +23,7 @@ from touchstone.reference_impl.broker.configs import (
 )
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 

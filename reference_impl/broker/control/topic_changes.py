@@ -10,14 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.control import (
-    kraft_topics,
-    zookeeper_topics,
-)
-from touchstone.reference_impl.broker.control.topic_outcomes import (
-    NewTopic,
-    Outcome,
-)
+from touchstone.reference_impl.broker.control import kraft_topics, zookeeper_topics
+from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic, Outcome
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker.configs import topic_settings
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     UNSET,
     NewTopic,

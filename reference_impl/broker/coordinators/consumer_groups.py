@@ -14,9 +14,8 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.configs.config_view import setting
 from touchstone.reference_impl.broker.coordinators import group_log, groups
@@ -37,6 +36,9 @@ from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
 
 _STATE = "consumer groups"
 ASSIGNORS = ("uniform", "range")

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.broker.control.auto_create import OFFSETS
 from touchstone.reference_impl.broker.coordinators import group_log
@@ -26,6 +25,9 @@ from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.group.protocol_tie_break import ORDERS
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
 
 _STATE, _CLEANER = "group coordinator", "offsets cleaner"
 _CHANGED = ("leads changed", OFFSETS)
@@ -122,6 +124,13 @@ def transaction_ended(broker: Broker, partition: int, producer_id: int, commit: 
     for group in coordinator_of(broker).groups.values():
         if group.unstable and topic and partition_for(group.id, len(topic.partitions)) == partition:
             offsets.transaction_ended(group, producer_id, commit=commit)
+
+
+def partition_to_be(broker: Broker, group_id: str) -> int:
+    """The partition of a group's offsets, also where the topic has yet to be made."""
+    topic = broker.cluster.topics.get(OFFSETS)
+    count = len(topic.partitions) if topic else number(broker, "offsets.topic.num.partitions")
+    return partition_for(group_id, count)
 
 
 def retention_ms(broker: Broker) -> int:

@@ -102,6 +102,11 @@ def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
     return take
 
 
+def in_zookeeper(broker: Broker, group_id: str) -> dict[tuple[str, int], Stored]:
+    """The offsets of a group that version 0 keeps in ZooKeeper; every broker sees the same."""
+    return broker.cluster.zookeeper_offsets.setdefault(group_id, {})
+
+
 def chars(text: str) -> int:
     """Java's String.length."""
     return len(text.encode("utf-16-be", "surrogatepass")) // 2

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 NOT_EMPTY = "The group is not empty."
+WORDS = {
+    E.INVALID_GROUP_ID: "The group id is invalid.",
+    E.UNSUPPORTED_VERSION: "The version of API is not supported.",
+    E.NOT_COORDINATOR: "This is not the correct coordinator.",
+}
 _LIST_OFFSETS, _LATEST, _VERSION = 2, -1, 7
 Answers = dict[Place, Answer]
 Ask = Callable[[Place, share_persister.Then], None]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control import features
 from touchstone.reference_impl.broker.control.auto_create import TRANSACTIONS
@@ -59,6 +59,13 @@ def version_of(broker: Broker) -> int:
 def partition_of(broker: Broker, transactional_id: str) -> int:
     topic = broker.cluster.topics.get(TRANSACTIONS)
     return partition_for(transactional_id, len(topic.partitions)) if topic else -1
+
+
+def for_version(answer: dict[str, Any], version: int, first_fenced: int) -> dict[str, Any]:
+    """The answer as a version may give it: those before KIP-588 do not know PRODUCER_FENCED."""
+    if version < first_fenced and answer["error_code"] == ErrorCode.PRODUCER_FENCED:
+        return {**answer, "error_code": ErrorCode.INVALID_PRODUCER_EPOCH}
+    return answer
 
 
 def leads_changed(broker: Broker, now: int) -> None:

@@ -12,11 +12,13 @@ REPL-07, FETCH-22.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.data.fetch_sessions import Context, Wanted
 from touchstone.reference_impl.cluster.replica import FollowerState, Replica
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
 
 Rows = list[dict[str, Any]]
 

@@ -10,8 +10,12 @@ and 3.9.
 
 from __future__ import annotations
 
-from touchstone.reference_impl.broker.broker import Broker
+from typing import TYPE_CHECKING
+
 from touchstone.reference_impl.cluster.replica import Replica
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 

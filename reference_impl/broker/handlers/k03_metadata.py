@@ -20,9 +20,7 @@ from touchstone.reference_impl.broker.authorized_operations import (
     TOPIC_OPERATIONS,
 )
 from touchstone.reference_impl.broker.control import auto_create
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    named_controller,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import named_controller
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
 from touchstone.reference_impl.cluster.view import SeenTopic

@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control.controller_frames import (
-    told_brokers,
-    told_partitions,
-)
+from touchstone.reference_impl.broker.control.controller_frames import told_brokers, told_partitions
 from touchstone.reference_impl.broker.control.controller_requests import (
     check_broker_epoch,
     check_controller_epoch,

@@ -55,7 +55,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         _append(broker, taken, offsets, rows, whole, now)
     else:
         if offsets:
-            zookeeper(request, broker).update(offsets)
+            offset_commits.in_zookeeper(broker, request.body["group_id"]).update(offsets)
         whole.give({})
     return waiting(broker, whole, lambda _: _answer(rows))
 
@@ -216,9 +216,3 @@ def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> Offsets:
             else:
                 answer["error_code"] = kept
     return offsets
-
-
-def zookeeper(request: Request, broker: Broker) -> dict[tuple[str, int], Stored]:
-    """What version 0 keeps for this group; every broker sees the same."""
-    kept = broker.cluster.zookeeper_offsets
-    return kept.setdefault(request.body["group_id"], {})

@@ -21,8 +21,8 @@ from touchstone.reference_impl.broker.coordinators.groups import (
     forget_deleted,
     refusal,
 )
+from touchstone.reference_impl.broker.coordinators.offset_commits import in_zookeeper
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.handlers.k08_offset_commit import zookeeper
 from touchstone.reference_impl.group.consumer_requests import fetch_fault
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -161,7 +161,7 @@ def _nothing(index: int, code: int) -> dict[str, Any]:
 
 
 def _from_zookeeper(request: Request, broker: Broker) -> list[dict[str, Any]]:
-    kept = zookeeper(request, broker)
+    kept = in_zookeeper(broker, request.body["group_id"])
     known = bool(request.body["group_id"])  # else there is no such path
     missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if known else ErrorCode.UNKNOWN_SERVER_ERROR
     topics = []

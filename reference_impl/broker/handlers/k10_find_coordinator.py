@@ -14,8 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control import auto_create
-from touchstone.reference_impl.broker.effects import Hangup
-from touchstone.reference_impl.broker.handlers.k32_describe_configs import MALFORMED
+from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup
 from touchstone.reference_impl.cluster.topology import Node
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -51,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangu
         if _knows(broker, kind, batched=True):
             code, node = _find(broker, kind, key, version)
         else:
-            code, node, message = ErrorCode.INVALID_REQUEST, NOBODY, MALFORMED
+            code, node, message = ErrorCode.INVALID_REQUEST, NOBODY, MALFORMED_REQUEST
         rows.append(
             {
                 "key": key,
@@ -82,7 +81,7 @@ def _single(broker: Broker, code: int, node: Node) -> dict[str, Any]:
     texts = {
         ErrorCode.NONE: "NONE",
         ErrorCode.COORDINATOR_NOT_AVAILABLE: NOT_AVAILABLE,
-        ErrorCode.INVALID_REQUEST: MALFORMED,
+        ErrorCode.INVALID_REQUEST: MALFORMED_REQUEST,
     }
     worded = broker.persona.quirk("coordinator.answers-have-messages")
     return {

@@ -13,6 +13,7 @@ from typing import Any
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
+    NOT_ASKED,
 )
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, state_name
@@ -23,7 +24,6 @@ from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_NOT_FOUND = 6
-NOT_ASKED = -(1 << 31)
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:

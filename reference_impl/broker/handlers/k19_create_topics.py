@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.control import topic_changes
-from touchstone.reference_impl.broker.control.topic_outcomes import (
-    NewTopic,
-    Outcome,
-    has_leaders,
-)
+from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic, Outcome, has_leaders
 from touchstone.reference_impl.broker.effects import Wait
 from touchstone.reference_impl.wire.errors import ErrorCode
 

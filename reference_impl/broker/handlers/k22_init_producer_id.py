@@ -19,7 +19,7 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
+from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -41,15 +41,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     ticket = coordinator_of(broker, now).begin(
         body["transactional_id"], body["transaction_timeout_ms"], known, now
     )
-    return waiting(broker, ticket, lambda answer: in_words_of(request, answer, FIRST_FENCED))
-
-
-def in_words_of(request: Request, answer: dict[str, Any], first_fenced: int) -> dict[str, Any]:
-    """PRODUCER_FENCED is a word that versions before KIP-588 do not know."""
-    older = request.header.version < first_fenced
-    if older and answer["error_code"] == ErrorCode.PRODUCER_FENCED:
-        return {**answer, "error_code": ErrorCode.INVALID_PRODUCER_EPOCH}
-    return answer
+    return waiting(
+        broker, ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED)
+    )
 
 
 def _error(code: int) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import waiting
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, version_of
+from touchstone.reference_impl.broker.coordinators.transactions import (
+    coordinator_of,
+    for_version,
+    version_of,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.handlers.k22_init_producer_id import in_words_of
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -40,4 +43,6 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         bumps=bumps,
         now=now,
     )
-    return waiting(broker, ticket, lambda answer: in_words_of(request, answer, FIRST_FENCED))
+    return waiting(
+        broker, ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED)
+    )

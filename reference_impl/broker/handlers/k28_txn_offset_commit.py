@@ -22,10 +22,14 @@ from touchstone.reference_impl.broker.coordinators import (
     group_log,
     offset_commits,
 )
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    partition_to_be,
+    refusal,
+    waiting,
+)
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.handlers.k25_add_offsets_to_txn import offsets_partition
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.coordinator import Coordinator
@@ -79,7 +83,7 @@ def _verified(request: Request, broker: Broker, codes: Codes, whole: Ticket, now
     if not broker.persona.quirk("groups.newer-coordinator"):
         # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
         offset_commits.group_for(broker, body["group_id"], now, missing=ErrorCode.NONE)
-    partition = (OFFSETS, offsets_partition(broker, body["group_id"]))
+    partition = (OFFSETS, partition_to_be(broker, body["group_id"]))
     producer = Producer(body["producer_id"], body["producer_epoch"])
     asked = add_partitions_to_txn.ask(
         broker,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import Entry
 from touchstone.reference_impl.broker.control import topic_names
+from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MANUAL = "https://kafka.apache.org/documentation/"
 CHAPTERS = {TOPIC: "topicconfigs", BROKER: "brokerconfigs", GROUP: "groupconfigs"}
-MALFORMED = (
-    "This most likely occurs because of a request being malformed by the client library or the "
-    "message was sent to an incompatible broker. See the broker logs for more details."
-)
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
@@ -66,7 +63,7 @@ def _has_configs(broker: Broker, kind: int) -> bool:
 def _unexpected(broker: Broker, kind: int, name: str) -> Refused:
     persona = broker.persona
     if persona.quirk("configs.unknown-type-is-echoed"):
-        return Refused(ErrorCode.INVALID_REQUEST, MALFORMED)
+        return Refused(ErrorCode.INVALID_REQUEST, MALFORMED_REQUEST)
     types = persona.quirk("configs.resource-types")
     message = f"Unexpected resource type {types.get(kind, 'UNKNOWN')} for resource {name}"
     return Refused(ErrorCode.INVALID_REQUEST, message)

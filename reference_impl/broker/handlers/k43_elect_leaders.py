@@ -14,10 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-    is_controller,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
 from touchstone.reference_impl.broker.effects import NEVER, Wait
 from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, Elected
 from touchstone.reference_impl.wire.errors import ErrorCode

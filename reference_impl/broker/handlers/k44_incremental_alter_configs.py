@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.control import config_changes
-from touchstone.reference_impl.broker.control.config_changes import (
-    BROKER,
-    LOGGER,
-    TOPIC,
-)
+from touchstone.reference_impl.broker.control.config_changes import BROKER, LOGGER, TOPIC
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 

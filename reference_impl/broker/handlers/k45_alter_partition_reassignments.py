@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control import kraft_topics
 from touchstone.reference_impl.broker.control.cluster_controller import (
+    NOT_CONTROLLER_MESSAGE,
     controller_of,
     is_controller,
 )
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
     from touchstone.reference_impl.cluster.topology import Partition
 
-NOT_CONTROLLER = "This is not the correct controller for this cluster."
 Row = tuple[int, int, str | None]  # partition, code, message
 Move = tuple["Partition", list[int]]
 
@@ -34,7 +34,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
     if not broker.persona.kraft:
         if not is_controller(broker):
-            return _answer([], ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER)
+            return _answer([], ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE)
         return _answer(_zookeeper(broker, body["topics"]), ErrorCode.NONE, "")
     if not body["topics"]:
         return _answer([], ErrorCode.NONE, "") | _echo(body)

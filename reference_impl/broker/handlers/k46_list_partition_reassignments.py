@@ -13,10 +13,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control.cluster_controller import (
+    NOT_CONTROLLER_MESSAGE,
     is_controller,
-)
-from touchstone.reference_impl.broker.handlers.k45_alter_partition_reassignments import (
-    NOT_CONTROLLER,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     if not is_controller(broker):
-        return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER, ())
+        return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE, ())
     rows, cluster, kraft = request.body["topics"], broker.cluster, broker.persona.kraft
     if rows is None:
         found: Iterable[Partition | None] = cluster.all_partitions()

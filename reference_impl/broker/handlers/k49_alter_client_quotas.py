@@ -15,9 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    is_controller,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import is_controller
 from touchstone.reference_impl.cluster.client_settings import Entity, entity
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode

@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    is_controller,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import is_controller
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control import features
 from touchstone.reference_impl.broker.control.cluster_controller import (
+    NOT_CONTROLLER_MESSAGE,
     is_controller,
 )
 from touchstone.reference_impl.refused import Refused
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 METADATA = "metadata.version"
 ALL_FAILED = "The update failed for all features since the following feature had an error: "
-NOT_CONTROLLER = "This is not the correct controller for this cluster."
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
     if not is_controller(broker):
-        return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER, [])
+        return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE, [])
     updates = {row["feature"]: row for row in body["feature_updates"]}
     if not broker.persona.kraft:
         return _answer(ErrorCode.NONE, None, [_zookeeper(row) for row in updates.values()])

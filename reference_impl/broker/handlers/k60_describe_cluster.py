@@ -11,9 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.authorized_operations import CLUSTER_OPERATIONS
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    named_controller,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import named_controller
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

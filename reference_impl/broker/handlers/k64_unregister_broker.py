@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import Any
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
+    NOT_ASKED,
 )
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS
@@ -21,7 +22,6 @@ from touchstone.reference_impl.broker.coordinators.group_answers import describe
 from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from touchstone.reference_impl.group.consumer_group import ModernGroup, ModernMember, Place
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.placement import partition_for

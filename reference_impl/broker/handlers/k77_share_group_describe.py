@@ -10,13 +10,13 @@ from typing import Any
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
+    NOT_ASKED,
 )
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
 from touchstone.reference_impl.broker.coordinators.groups import refusal
 from touchstone.reference_impl.broker.coordinators.share_groups import are_on, share_group
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.group import Member, ShareGroup
 from touchstone.reference_impl.wire.errors import ErrorCode

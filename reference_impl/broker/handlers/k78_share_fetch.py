@@ -15,9 +15,7 @@ from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.coordinators.share_groups import are_on
 from touchstone.reference_impl.broker.data import share_partitions, share_sessions
-from touchstone.reference_impl.broker.data.share_fetching import Fetching, failed
-from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.handlers.k79_share_acknowledge import (
+from touchstone.reference_impl.broker.data.share_acknowledging import (
     FIRST_RENEWING,
     Acknowledging,
     grouped,
@@ -25,6 +23,8 @@ from touchstone.reference_impl.broker.handlers.k79_share_acknowledge import (
     rows_of,
     told_leader,
 )
+from touchstone.reference_impl.broker.data.share_fetching import Fetching, failed
+from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, Wish
 from touchstone.reference_impl.share.sessions import FINAL, FIRST, Place, Session

@@ -9,26 +9,24 @@ Sources: KafkaApis.handleShareAcknowledgeRequest, handleAcknowledgements@4.3.1 (
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.share_groups import are_on
 from touchstone.reference_impl.broker.data import share_partitions, share_sessions
-from touchstone.reference_impl.broker.data.share_partitions import NO_FAULT, UNHOSTED, Fault
+from touchstone.reference_impl.broker.data.share_acknowledging import (
+    Acknowledging,
+    grouped,
+    has_ids,
+    told_leader,
+)
+from touchstone.reference_impl.broker.data.share_partitions import Fault
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.replication.partitions import leader_of
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
-from touchstone.reference_impl.share.checks import Acknowledged, Known, faulty
 from touchstone.reference_impl.share.sessions import FINAL, Place
 from touchstone.reference_impl.wire.errors import ErrorCode as E
-
-FIRST_RENEWING = 2
-MOVED = (E.NOT_LEADER_OR_FOLLOWER, E.FENCED_LEADER_EPOCH)
-_LONGEST_ID = 36
-_WORDS = {E.UNKNOWN_TOPIC_OR_PARTITION: UNHOSTED}
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
@@ -56,97 +54,6 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
 def fail(request: Request, code: int) -> dict[str, Any]:
     return {"error_code": code, "error_message": None, "responses": [], "node_endpoints": []}
-
-
-def has_ids(body: dict[str, Any]) -> bool:
-    member = body["member_id"]
-    return body["group_id"] is not None and 0 < len(member or "") <= _LONGEST_ID
-
-
-class Acknowledging:
-    """The acknowledgements of one request: `faults` says of each partition how it went."""
-
-    def __init__(self, request: Request, broker: Broker) -> None:
-        self.request, self.broker = request, broker
-        self.faults: dict[Place, Fault] = {}
-        self._waits = 0
-
-    def start(self, now: int, done: Any) -> None:
-        """`done(now)` when all are written down, perhaps before this returns."""
-        body, rows = self.request.body, list(rows_of(self.request))
-        renews = self.request.header.version >= FIRST_RENEWING
-        known = Known(renews, bool(body["is_renew_ack"]) if renews else False)
-        wanted: list[tuple[Place, list[Acknowledged]]] = []
-        self._waits = 1
-        for place, row in rows:
-            batches = [
-                Acknowledged(each["first_offset"], each["last_offset"], each["acknowledge_types"])
-                for each in row["acknowledgement_batches"]
-            ]
-            fault = self._refused(place, batches, known)
-            self.faults[place] = fault or NO_FAULT
-            if fault is None and batches:
-                wanted.append((place, batches))
-        if not wanted:  # then partitions without a word are not answered either
-            self.faults = {p: fault for p, fault in self.faults.items() if fault[0]}
-        for place, batches in wanted:
-            self._acknowledge(place, batches, now, done)
-        self._finish(now, done)
-
-    def _refused(self, place: Place, batches: list[Acknowledged], known: Known) -> Fault | None:
-        topic = self.broker.cluster.by_id.get(place[0])
-        if topic is None:
-            return E.UNKNOWN_TOPIC_ID, None
-        if faulty(batches, known):
-            return E.INVALID_REQUEST, None
-        if not 0 <= place[1] < len(topic.partitions):
-            return E.UNKNOWN_TOPIC_OR_PARTITION, None
-        return None
-
-    def _acknowledge(self, place: Place, batches: list[Acknowledged], now: int, done: Any) -> None:
-        group, member = self.request.body["group_id"], self.request.body["member_id"]
-        one = share_partitions.there(self.broker, (group, *place))
-        if one is None:
-            self.faults[place] = E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED
-            return
-        self._waits += 1
-
-        def then(code: int, message: str | None, at: int) -> None:
-            self.faults[place] = code, message or _WORDS.get(code) if code else None
-            self._finish(at, done)
-
-        share_partitions.acknowledge(self.broker, one, member, batches, now, then)
-
-    def _finish(self, now: int, done: Any) -> None:
-        self._waits -= 1
-        if not self._waits:
-            done(now)
-
-
-def rows_of(request: Request) -> Iterable[tuple[Place, dict[str, Any]]]:
-    for topic in request.body["topics"]:
-        for row in topic["partitions"]:
-            yield (bytes(topic["topic_id"]), row["partition_index"]), row
-
-
-def told_leader(
-    broker: Broker, place: Place, code: int, endpoints: dict[int, dict[str, Any]]
-) -> dict[str, int]:
-    """Where the partition is now, if the error says that it moved."""
-    topic = broker.cluster.by_id.get(place[0])
-    if code not in MOVED or topic is None:
-        return {"leader_id": 0, "leader_epoch": 0}
-    leader, node = leader_of(broker, topic.name, place[1])
-    if node is not None:
-        endpoints[node["node_id"]] = node
-    return leader
-
-
-def grouped(rows: Iterable[tuple[Place, dict[str, Any]]]) -> list[dict[str, Any]]:
-    topics: dict[bytes, list[dict[str, Any]]] = {}
-    for place, row in rows:
-        topics.setdefault(place[0], []).append(row)
-    return [{"topic_id": each, "partitions": parts} for each, parts in topics.items()]
 
 
 def _answer(request: Request, broker: Broker, faults: dict[Place, Fault]) -> dict[str, Any]:

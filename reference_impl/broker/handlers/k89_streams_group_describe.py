@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.broker.authorized_operations import NOT_ASKED
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.handlers.k15_describe_groups import NOT_ASKED
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 

@@ -18,12 +18,6 @@ from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-WORDS = {
-    E.INVALID_GROUP_ID: "The group id is invalid.",
-    E.UNSUPPORTED_VERSION: "The version of API is not supported.",
-    E.NOT_COORDINATOR: "This is not the correct coordinator.",
-}
-
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if not are_on(broker):
@@ -55,7 +49,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
+    return {"error_code": code, "error_message": share_offsets.WORDS.get(code), "responses": []}
 
 
 def _answer(request: Request, broker: Broker, answers: share_offsets.Answers) -> dict[str, Any]:

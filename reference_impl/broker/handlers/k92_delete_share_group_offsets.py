@@ -13,7 +13,6 @@ from touchstone.reference_impl.broker.coordinators.groups import refusal, waitin
 from touchstone.reference_impl.broker.coordinators.share_groups import are_on, share_group
 from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.handlers.k91_alter_share_group_offsets import WORDS
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
@@ -51,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
+    return {"error_code": code, "error_message": share_offsets.WORDS.get(code), "responses": []}
 
 
 def _sorted_out(

@@ -1,11 +1,11 @@
-"""How a leader's wish for another ISR reaches whoever keeps it, and what becomes of the wish.
+"""How a leader proposes another ISR to whoever keeps it, and what becomes of the proposal.
 
 Three ways, by release. 1.0 and 2.2 write the state znode themselves, which fails when somebody else
 wrote it meanwhile (REPL-15), and announce it later (`isr_changes.py`). 2.8 asks the broker that is
-controller, with AlterIsr over its link. KRaft's brokers ask the quorum, which is a node apart: the
-request goes to its handler without a wire. Until there is an answer the wish stands, and both ISRs
-count; without an answer it is said again; an answer that the leader's knowledge is old takes it
-back, for news is on its way.
+controller, with AlterIsr over its link. KRaft's brokers ask the quorum, which is a node apart and
+is called here without a wire. Until there is an answer the proposal stands, and both ISRs count;
+without an answer the leader asks again; an answer that its knowledge is old takes the proposal
+back, because newer metadata is on its way.
 
 Sources: REPL-14, REPL-15, KIP-497, KIP-841; ReplicationUtils.updateLeaderAndIsr@1.0.2, 2.2.1,
 AlterIsrManager@2.8.2, AlterPartitionManager@3.9.2, 4.3.1.
@@ -15,13 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
-from touchstone.reference_impl.broker.effects import Connection, Request
-from touchstone.reference_impl.broker.handlers import k56_alter_partition
+from touchstone.reference_impl.broker.control import alter_partition
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.reference_impl.wire.headers import RequestHeader
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -66,18 +62,11 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
             _conclude(broker, replica, isr, answer, now)
 
     if broker.persona.kraft:
-        header = RequestHeader(ALTER_PARTITION, version, 0, None)
-        answered(
-            k56_alter_partition.handle(Request(header, body, _QUORUM), broker, now),
-            now,
-        )
+        answered(alter_partition.answer(broker, body, version), now)
     elif (to := broker.metadata.controller_id) < 0:
         _again(broker, replica, isr, now)
     else:
         broker.ask(to, ALTER_PARTITION, version, body, answered, channel="alter-isr")
-
-
-_QUORUM = Connection(0, controller=True)
 
 
 def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) -> dict[str, Any]:
@@ -87,14 +76,14 @@ def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) 
         "leader_epoch": replica.leader_epoch,
         "partition_epoch": replica.partition_epoch,
     }
-    if version >= k56_alter_partition.FIRST_WITH_EPOCHS:
+    if version >= alter_partition.FIRST_WITH_EPOCHS:
         partition["new_isr_with_epochs"] = [
             {"broker_id": member, "broker_epoch": nodes[member].epoch} for member in isr
         ]
     else:
         partition["new_isr"] = list(isr)
     topic: dict[str, Any] = {"partitions": [partition]}
-    if version >= k56_alter_partition.FIRST_BY_ID:
+    if version >= alter_partition.FIRST_BY_ID:
         topic |= {"topic_id": replica.topic_id, "topic_name": replica.topic}
         partition["leader_recovery_state"] = RECOVERED
     else:

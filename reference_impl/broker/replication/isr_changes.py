@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.cluster import znodes
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES
 

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.broker.replication import alter_partition_manager
 from touchstone.reference_impl.broker.replication.follower import Fetcher, FetchSettings
 from touchstone.reference_impl.broker.replication.isr_changes import IsrChanges

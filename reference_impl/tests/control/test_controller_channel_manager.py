@@ -3,9 +3,7 @@
 import pytest
 
 from touchstone.reference_impl.broker.control import controller_frames
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.cluster.membership import KEEPER
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import Gone, Node

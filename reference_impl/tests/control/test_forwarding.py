@@ -3,10 +3,7 @@
 import pytest
 
 from touchstone.reference_impl.broker.control.auto_create import missing_topic
-from touchstone.reference_impl.broker.control.forwarding import (
-    FORWARDED,
-    RETRY_MS,
-)
+from touchstone.reference_impl.broker.control.forwarding import FORWARDED, RETRY_MS
 from touchstone.reference_impl.broker.effects import Reply
 from touchstone.reference_impl.broker.registry import handler
 from touchstone.reference_impl.tests.control.node import Peer, brokers

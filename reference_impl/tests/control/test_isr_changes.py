@@ -2,9 +2,7 @@
 
 import pytest
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    controller_of,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from touchstone.reference_impl.tests.control.test_controller_channel_manager import (
     METADATA,

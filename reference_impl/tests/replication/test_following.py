@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.control.cluster_controller import (
-    new_controller,
-)
+from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.personas import PERSONAS
 from touchstone.reference_impl.tests.replication.wires import LAG, WAITING, Wires
 from touchstone.reference_impl.wire.errors import ErrorCode

@@ -1,0 +1,156 @@
+"""What the controller makes of a leader's report of its in-sync set, which it may refuse.
+
+2.8 checks little: the broker's epoch, an older leader epoch, the version of the state znode, and a
+report that says nothing new is answered with what is. KRaft also wants the reporter to lead, the
+ISR to be replicas with the leader among them, everybody in it to be alive in the very incarnation
+the leader fetched for (KIP-841, KIP-903); an epoch from the future means that the asked controller
+is behind, NOT_CONTROLLER.
+
+Sources: KIP-497, KIP-704, KIP-841, KIP-903; KafkaController.processAlterIsr@2.8.2,
+ReplicationControlManager.alterPartition@3.9.2, 4.3.1; AlterIsr observed on three nodes of 2.8.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
+from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.topology import Partition
+
+FIRST_BY_ID = 2
+FIRST_WITH_EPOCHS = 3
+RECOVERED, RECOVERING = 0, 1
+UNSAID = -1
+
+
+def answer(broker: Broker, body: dict[str, Any], version: int) -> dict[str, Any]:
+    """What the controller makes of the report: the whole answer."""
+    if not is_controller(broker):
+        return refusal(ErrorCode.NOT_CONTROLLER)
+    node = broker.cluster.brokers.get(body["broker_id"])
+    stale = node is None or body["broker_epoch"] < node.epoch
+    if broker.persona.kraft:
+        stale = node is None or body["broker_epoch"] != node.epoch
+    if stale:
+        return refusal(ErrorCode.STALE_BROKER_EPOCH)
+    return {
+        "error_code": ErrorCode.NONE,
+        "topics": [_topic(broker, body, topic, version) for topic in body["topics"]],
+    }
+
+
+def refusal(code: int) -> dict[str, Any]:
+    """The answer to a report that is not looked at."""
+    return {"error_code": code, "topics": []}
+
+
+def _topic(
+    broker: Broker, body: dict[str, Any], row: dict[str, Any], version: int
+) -> dict[str, Any]:
+    cluster = broker.cluster
+    if version >= FIRST_BY_ID:
+        topic, unknown = cluster.by_id.get(row["topic_id"]), ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        topic, unknown = cluster.topic(row["topic_name"]), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    rows = []
+    for wanted in row["partitions"]:
+        partition = topic.partition(wanted["partition_index"]) if topic else None
+        try:
+            if topic is None:
+                raise Refused(unknown)
+            if partition is None:
+                raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            change = _kraft if broker.persona.kraft else _zookeeper
+            change(broker, body["broker_id"], partition, wanted, version)
+        except Refused as refused:
+            rows.append(_refused(wanted["partition_index"], refused.code))
+        else:
+            rows.append(_done(partition))
+    return {"topic_id": row["topic_id"], "topic_name": row["topic_name"], "partitions": rows}
+
+
+def _refused(index: int, code: int) -> dict[str, Any]:
+    return {
+        "partition_index": index,
+        "error_code": code,
+        "leader_id": 0,
+        "leader_epoch": 0,
+        "isr": [],
+        "leader_recovery_state": RECOVERED,
+        "partition_epoch": 0,
+    }
+
+
+def _done(partition: Partition) -> dict[str, Any]:
+    return {
+        "partition_index": partition.index,
+        "error_code": ErrorCode.NONE,
+        "leader_id": partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "isr": list(partition.isr),
+        "leader_recovery_state": RECOVERING if partition.recovering else RECOVERED,
+        "partition_epoch": partition.partition_epoch,
+    }
+
+
+def _zookeeper(
+    broker: Broker, leader: int, partition: Partition, row: dict[str, Any], version: int
+) -> None:
+    epoch, isr = row["leader_epoch"], row["new_isr"]
+    if epoch < partition.leader_epoch:
+        raise Refused(ErrorCode.FENCED_LEADER_EPOCH)
+    same = (leader, epoch, isr) == (partition.leader, partition.leader_epoch, partition.isr)
+    if same:
+        return
+    if row["partition_epoch"] != partition.partition_epoch:
+        raise Refused(ErrorCode.INVALID_UPDATE_VERSION)
+    partition.leader, partition.leader_epoch = leader, epoch  # as it says, unchecked
+    controller_of(broker).isr_changed(partition, isr)
+
+
+def _kraft(
+    broker: Broker, leader: int, partition: Partition, row: dict[str, Any], version: int
+) -> None:
+    epoch, partition_epoch = row["leader_epoch"], row["partition_epoch"]
+    if epoch > partition.leader_epoch or partition_epoch > partition.partition_epoch:
+        raise Refused(ErrorCode.NOT_CONTROLLER)
+    if epoch < partition.leader_epoch:
+        raise Refused(ErrorCode.FENCED_LEADER_EPOCH)
+    if leader != partition.leader:
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    if partition_epoch < partition.partition_epoch:
+        raise Refused(ErrorCode.INVALID_UPDATE_VERSION)
+    members = _members(row, version)
+    isr = [member for member, _ in members]
+    recovering = row["leader_recovery_state"] == RECOVERING
+    if len(set(isr)) != len(isr) or not set(isr) <= set(partition.replicas) or leader not in isr:
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    if recovering and (len(isr) > 1 or not partition.recovering):
+        raise Refused(ErrorCode.INVALID_REQUEST)
+    if any(not _eligible(broker, *member) for member in members):
+        newer = version >= FIRST_BY_ID
+        raise Refused(ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED)
+    before = partition.leader_epoch
+    controller_of(broker).isr_changed(partition, isr)
+    if partition.leader_epoch != before:  # it finished a reassignment, and another one leads
+        newer = version >= FIRST_BY_ID
+        raise Refused(ErrorCode.NEW_LEADER_ELECTED if newer else ErrorCode.FENCED_LEADER_EPOCH)
+
+
+def _members(row: dict[str, Any], version: int) -> Sequence[tuple[int, int]]:
+    if version >= FIRST_WITH_EPOCHS:
+        return [(each["broker_id"], each["broker_epoch"]) for each in row["new_isr_with_epochs"]]
+    return [(broker, UNSAID) for broker in row["new_isr"]]
+
+
+def _eligible(broker: Broker, member: int, epoch: int) -> bool:
+    """Alive, not stopping, and the one whose fetches the leader has seen."""
+    node = broker.cluster.brokers.get(member)
+    welcome = node is not None and node.alive and not node.stopping
+    return welcome and epoch in (UNSAID, node.epoch)
