@@ -21,7 +21,7 @@ from pathlib import Path
 import click
 
 from touchstone.harness.target import StartFailed, Unavailable
-from touchstone.harness.targets import jvm, matrix, settings
+from touchstone.harness.targets import jvm, matrix, process, settings
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
 
@@ -51,6 +51,13 @@ def fetch(release: str) -> None:
     wanted = _release(release)
     for each in [wanted] if wanted.kraft else [wanted, matrix.zookeeper()]:
         kafka_home(each.version)
+
+
+@launch.command()
+@click.argument("release")
+def train(release: str) -> None:
+    """Start a broker of a release once, so that all later starts are short."""
+    process.train(_release(release).version)
 
 
 @launch.command()

@@ -32,7 +32,8 @@ from touchstone.harness.targets.per_shape import PerShape
 HOST = "127.0.0.1"
 START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))
 STOP_SECONDS = 30.0
-MOST_PROCESSES = int(os.environ.get("TOUCHSTONE_JVMS", "8"))
+DUMP_SECONDS = 180.0  # a stop that dumps classes; 31 s and more on two cores that others use
+MOST_PROCESSES = int(os.environ.get("TOUCHSTONE_JVMS") or 8)
 POLL_SECONDS = 0.05
 FIRST = 0  # the broker that is started before the others where brokers elect the controller
 ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
@@ -100,6 +101,19 @@ class KafkaProcess(PerShape):
                 cluster.close()
                 raise
         raise AssertionError("unreachable")
+
+
+def train(version: str) -> None:
+    """Have the classes of a release dumped, so that all later starts are short. Raises Unavailable,
+    StartFailed.
+    """
+    java, target = find_java(), KafkaProcess(version)
+    home = kafka_home(matrix.release(version).version)
+    if jvm.can_share(java) and not jvm.archive(java, home).exists():
+        try:
+            target.start(Shape())
+        finally:
+            target.stop()
 
 
 class KafkaCluster:
@@ -336,7 +350,7 @@ class _Dump:
         node = self.cluster.nodes.get(0)
         if not self.dumps or node is None or not node.child.alive:
             return
-        node.child.stop(STOP_SECONDS)
+        node.child.stop(DUMP_SECONDS)
         if self.unfinished.exists() and not self.final.exists():
             # The dump carries no name of its own, so moving it is safe; a rename is atomic only
             # within one file system, and the cache may be on another one.
