@@ -41,6 +41,51 @@ def test_areas_of_today_are_not_dismissed_in_one_stroke(status):
     assert 0 < len(mine) < len(clauses) // 5
 
 
+def test_every_clause_has_its_sentence_and_where_it_comes_from():
+    for entry in ledger.load().clauses.values():
+        assert entry.text.endswith((".", '."')) and len(entry.text) > 30, entry
+        assert entry.source, entry
+
+
+def test_what_the_ledger_names_is_in_the_tree():
+    assert ledger.missing(ledger.SUITES.parent) == []
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        Entry("TOPIC-11", None, "", "text", "reference_impl/tests/gone.py"),
+        Entry("TOPIC-11", "untestable", "see harness/gone and weep"),
+        Entry("TOPIC-11", "implicit", tests=["harness/tests/test_ledger.py::test_that_is_gone"]),
+        Entry("TOPIC-11", "implicit", tests=["harness/tests/test_gone.py::test_that_is_gone"]),
+    ],
+)
+def test_what_is_not_in_the_tree_is_found(entry):
+    (found,) = ledger.missing(ledger.SUITES.parent, Ledger({"TOPIC-11": entry}, {}))
+    assert found.startswith("TOPIC-11: ") and "gone" in found
+
+
+def test_kips_that_nobody_cites_or_nobody_knows_are_mistakes():
+    kip = ledger.Kip("KIP-98", "Exactly once", ["Data Flow"])
+    clause = Entry("TOPIC-11", None, source="AdminUtils; KIP-36")
+    small = Ledger({"TOPIC-11": clause}, {}, {"KIP-98": kip})
+    found = ledger.mistakes([a_claim()], whole=True, ledger=small)
+    assert "KIP-98: neither a claim nor a clause cites it" in found
+    assert "TOPIC-11: kips.toml does not have KIP-36" in found
+    (mistake,) = ledger.mistakes([a_claim(evidence=("KIP-7",))], whole=False, ledger=small)
+    assert "kips.toml does not have KIP-7" in mistake
+    assert ledger.mistakes([a_claim(evidence=("KIP-98",))], whole=False, ledger=small) == []
+
+
+def test_a_word_of_evidence_says_what_it_stands_for():
+    assert "INVALID_PARTITIONS" in ledger.cited("TOPIC-11").text
+    assert ledger.cited("TOPIC-11").source == "AdminUtils.assignReplicasToBrokers, 1.0.2"
+    assert ledger.cited("WIRE-20.18").text == ledger.cited("WIRE-20").text
+    assert ledger.cited("KIP-98").link.endswith("Exactly+Once+Delivery+and+Transactional+Messaging")
+    assert ledger.cited("KIP-13").link == ledger.KIPS
+    assert ledger.cited("observed on 2.8.2") == ledger.Cited("observed on 2.8.2")
+
+
 def test_citing_covers_and_a_row_covers_its_table():
     claims = [a_claim(evidence=("TOPIC-11", "WIRE-20.18"))]
     standing = {one.id: one for one in ledger.clauses(claims)}
@@ -98,6 +143,10 @@ def test_an_id_has_one_owner_aliases_included():
         ('[clause]\nTOPIC-1 = { status = "lost" }', "status is one of"),
         ('[clause]\nTOPIC-1 = { status = "planned" }', "without a reason"),
         ('[clause]\nTOPIC-1 = { status = "implicit" }', "without a reason"),
+        ("[clause]\nTOPIC-1 = {}", "without text"),
+        ('[clause]\nTOPIC-1 = { text = "It is so." }', "without source"),
+        ('[kip]\nKIP-1 = { title = "Remove ZooKeeper" }', "sections"),
+        ('[kip]\nKIP-1 = { title = "", sections = ["Motivation"] }', "a KIP has"),
         ('[clause]\nTOPIC-1 = { colour = "red" }', "colour"),
         ("[clause]\nsomething = {}", "no clause id"),
         ("[clause", "toml"),
@@ -111,7 +160,7 @@ def test_a_badly_written_ledger_is_refused(tmp_path, text, complaint):
 
 def test_a_clause_stands_in_one_file(tmp_path):
     for name in "ab":
-        (tmp_path / f"{name}.toml").write_text("[clause]\nTOPIC-1 = {}")
+        (tmp_path / f"{name}.toml").write_text('[clause]\nTOPIC-1 = { text = "x", source = "y" }')
     with pytest.raises(BadLedger, match="stands elsewhere"):
         ledger.load(tmp_path)
 
