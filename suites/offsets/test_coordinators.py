@@ -86,7 +86,7 @@ def a_case(case):
 
 @claim(
     "offsets.survive-their-coordinator",
-    evidence=("OFFS-25", "OFFS-20", "GROUP-30"),
+    evidence=("OFFS-25", "OFFS-17", "OFFS-20", "GROUP-30"),
     switches=("commit-not-logged",),
     api="OffsetFetch",
     versions=range_("OffsetFetch", 3, 3),
@@ -152,7 +152,7 @@ def test_members_go_on_at_the_next_coordinator(case):
 
 @claim(
     "offsets.deleted-ones-stay-deleted-at-the-next-coordinator",
-    evidence=("OFFS-25", "OFFS-22", "KIP-229"),
+    evidence=("OFFS-25", "OFFS-22", "OFFS-24", "KIP-229"),
     switches=("group-tombstones-missing",),
     api="DeleteGroups",
     versions=range_("DeleteGroups", 0, 0),
