@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from touchstone.harness import causes, grades, ledger, wording
+from touchstone.harness import causes, grades, ledger, marks, wording
 from touchstone.harness import path as paths
 from touchstone.harness.bundle import Bundle
 from touchstone.harness.normalize import Reading, normalise
@@ -231,7 +231,7 @@ def _grouped(differing: Sequence[Marked], reading: Reading | None) -> list[Line]
     for one, mark in differing:
         missing = [one[side] == grades.MISSING for side in ("oracle", "target")]
         sides = missing if any(missing) else [_stem(one[side]) for side in ("oracle", "target")]
-        groups.setdefault((causes.starred(one["path"]), mark, *sides), []).append((one, mark))
+        groups.setdefault((marks.starred(one["path"]), mark, *sides), []).append((one, mark))
     return [
         replace(_line(*members[0], reading), alike=len(members) - 1) for members in groups.values()
     ]

@@ -8,11 +8,8 @@ files can be asked too, in three steps.
    steps build on it. A setup step that ended otherwise, or answered another error code, goes first,
    unless as many cases conform in spite of it, or the case could go on and met something of its
    own. A step that answered, but never what was waited for, is told by what it answered.
-2. *Identity.* Equal are: API, field path (list indexes as [*]), kind, and for error codes both
-   codes. Other values (offsets, names, counts) vary by case and are only shown. Three things are
-   merged that are one by all appearances: an error code or a field that only has another place or
-   another name in other versions of the same step of the same claim, and one claim that meets the
-   same in several APIs.
+2. *Identity.* Equal marks are one (`marks`), and so are those that only have another shape or are
+   another sign of the same defect (`same_defect`).
 3. *Choice.* Each case rests on one of its candidates: the one that explains most cases of the run,
    then the graver, then the one that the claim names. So the fewest causes explain all cases.
 """
@@ -20,64 +17,34 @@ files can be asked too, in three steps.
 from __future__ import annotations
 
 import heapq
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from touchstone.harness import grades
+from touchstone.harness import grades, same_defect
 from touchstone.harness.checkers.answer_parses import ANSWER
+from touchstone.harness.marks import (
+    ENDED,
+    UNMET,
+    WEAK,
+    Identity,
+    Mark,
+    Pair,
+    Row,
+    marks,
+    notes,
+)
+from touchstone.harness.same_defect import Principal
 from touchstone.harness.verdict import CONFORMS, DIVERGES
 
-Row = Mapping[str, Any]
-Pair = tuple[Any, Any]
-_INDEX = re.compile(r"\[-?\d+\]")
-EVERY = "[*]"
-# Endings that something earlier brought, and topics that were made in another way than asked.
-WEAK = frozenset({"not attempted", "unresolved", "gone", grades.MADE})
-UNMET, ENDED = "unmet", "ended"  # ENDED: the target, and not only a connection
 # Codes of what is not there, or not yet: topics, partitions, leaders, coordinators, their ids.
 ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
 # Numbers of answers that scenarios count on in the requests behind them.
 HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
-LONGEST_CODE = 100  # characters of a code, or of a list of codes, as an expectation words it
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What two marks share when they are one: everything that does not vary by case."""
-
-    api: str | None
-    path: str
-    kind: str
-    codes: Pair | None = None  # of kind `code`: Kafka's and the target's
-    checker: str = ""
-
-    @property
-    def word(self) -> str:
-        """The identity as one word, the same in every run: what reports and pins call it."""
-        path = ".".join(re.findall(r"\w+", self.path.replace(EVERY, "")))
-        place = ".".join(word for word in (self.api or "bytes", path) if word)
-        if self.checker:
-            return f"{place}:{self.checker}"
-        if self.codes is not None:
-            return f"{place}:{self.codes[0]},{self.codes[1]}"
-        return f"{place}:absence" if self.kind == grades.ABSENCE else place
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One thing that is odd in one row, as its row tells it."""
-
-    identity: Identity
-    step: str
-    at: int
-    version: int | None
-    pair: Pair
-    stands: str
-    sentence: str = ""  # of a checker's finding
-    expected: bool = False  # the pair is what an expectation wanted and got, in its words
+Member = tuple[Row, Mark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +64,8 @@ class Cause:
     expected: bool = False
     known: tuple[str, ...] = ()  # ids of the pins that explain its cases
     unpinned: int = 0  # its cases that no pin explains
+    also: tuple[Cause, ...] = ()  # other signs of the same defect; `cases` are those of all
+    why: str = ""  # of such a sign: why it is told there
 
     @property
     def api(self) -> str | None:
@@ -118,90 +87,43 @@ def find(rows: Iterable[Row]) -> Causes:
     failed = [row for row in every if row["verdict"] == DIVERGES]
     excused = _met_by_conforming(every)
     candidates = [_candidates(row, excused) for row in failed]
-    candidates = _merged(failed, candidates)
-    chosen = _chosen(candidates)
-    groups: dict[Identity, list[tuple[Row, Mark]]] = defaultdict(list)
-    for row, marked, identity in zip(failed, candidates, chosen, strict=True):
-        groups[identity] += [(row, mark) for principal, mark in marked if principal == identity]
-    causes = _ranked(_cause(identity, members) for identity, members in groups.items())
+    signs = same_defect.merged(failed, candidates)
+    below = same_defect.families(failed, signs)
+    chosen = _chosen([[(_head(one, below), mark) for one, mark in marked] for marked in signs])
+    groups: dict[Identity, dict[Identity, list[Member]]] = defaultdict(dict)
+    for row, marked, head in zip(failed, signs, chosen, strict=True):
+        mine = [(one, mark) for one, mark in marked if _head(one, below) == head]
+        sign = mine[0][0]
+        members = groups[head].setdefault(sign, [])
+        members += [(row, mark) for one, mark in mine if one == sign]
+    causes = _ranked(_family(head, told, below) for head, told in groups.items())
     of_case = {case: cause for cause in causes for case in cause.cases}
-    return Causes(causes, _notes(every, failed, candidates), of_case)
+    return Causes(causes, _notes(every, failed, signs), of_case)
 
 
-# marks: what one row holds
+def _head(identity: Identity, below: Mapping[Identity, tuple[Identity, str]]) -> Identity:
+    return below[identity][0] if identity in below else identity
 
 
-def marks(row: Row) -> list[Mark]:
-    """Everything in a row that decides, in the order of the steps."""
-    found = [_of_difference(one) for one in row["differences"]]
-    found = found or [_of_failure(one) for one in row.get("failures") or ()]
-    found = found or [_of_finding(one) for one in row["findings"]]
-    return sorted(found, key=lambda mark: mark.at) or [_of_reason(row)]
-
-
-def notes(row: Row) -> list[Mark]:
-    """Everything in a row that decides nothing."""
-    return [
-        _of_finding(one) if one.get("checker") else _of_difference(one)
-        for one in row.get("notes") or ()
-    ]
-
-
-def _of_difference(one: Row) -> Mark:
-    path, pair = starred(one["path"]), (_plain(one["oracle"]), _plain(one["target"]))
-    kind = one.get("kind") or grades.kind_of(one["path"], one["oracle"], one["target"])
-    return _mark(one, Identity(one.get("api"), path, kind, _codes(kind, pair)), pair)
-
-
-def _of_failure(one: Row) -> Mark:
-    path = starred(one["path"])
-    kind = one.get("kind") or grades.kind_of_failure(one["path"])
-    pair = _number(one["wanted"]), _number(one["got"])
-    identity = Identity(one.get("api"), path, kind, _codes(kind, pair))
-    return replace(_mark(one, identity, pair), expected=True)
-
-
-def _codes(kind: str, pair: Pair) -> Pair | None:
-    """Both codes of a difference of codes, or how a step ended that ended the target; what stands
-    there and is too long for a code varies."""
-    fits = all(len(str(one)) <= LONGEST_CODE for one in pair)
-    return pair if (kind == grades.CODE or pair[1] == ENDED) and fits else None
-
-
-def _of_finding(one: Row) -> Mark:
-    if one["path"] == ANSWER:  # the same as the difference that other cases tell of
-        identity = Identity(one.get("api"), ANSWER, grades.CONNECTION)
-        return _mark(one, identity, ("decodes", one["sentence"]))
-    kind = one.get("kind") or grades.kind_of_finding(one["checker"])
-    identity = Identity(one.get("api"), starred(one["path"]), kind, checker=one["checker"])
-    return _mark(one, identity, (None, None))
-
-
-def _of_reason(row: Row) -> Mark:
-    """Rows of before failures were kept have nothing but their reason."""
-    identity = Identity(row.get("api"), "", grades.VALUE)
-    return Mark(identity, "", 0, row.get("version"), (None, None), grades.ASKED, row["reason"])
-
-
-def _mark(one: Row, identity: Identity, pair: Pair) -> Mark:
-    return Mark(
-        identity, one["step"], one.get("at") or 0, one.get("version"), pair,
-        one.get("stands") or grades.ASKED, one.get("sentence") or "",
-    )  # fmt: skip
-
-
-def starred(path: str) -> str:
-    """A path without its list indexes: what does not vary by case."""
-    return _INDEX.sub(EVERY, path)
-
-
-def _plain(value: Any) -> Hashable:
-    """A value as text where it is none that can be counted."""
-    return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _number(text: str) -> Any:
-    return int(text) if re.fullmatch(r"-?\d+", text) else text
+def _family(
+    head: Identity,
+    signs: Mapping[Identity, Sequence[Member]],
+    below: Mapping[Identity, tuple[Identity, str]],
+) -> Cause:
+    """The cause of several signs of one defect, of which the head is told first."""
+    found = {sign: _cause(sign, members) for sign, members in signs.items()}
+    first = found.pop(head, None) or found.pop(next(iter(found)))
+    if not found:
+        return first
+    also = [replace(cause, why=below[sign][1]) for sign, cause in found.items()]
+    every = (first, *_ranked(also))
+    return replace(
+        first,
+        cases=tuple(case for cause in every for case in cause.cases),
+        known=tuple(dict.fromkeys(pin for cause in every for pin in cause.known)),
+        unpinned=sum(cause.unpinned for cause in every),
+        also=every[1:],
+    )
 
 
 # candidates: what may explain one row
@@ -287,79 +209,6 @@ def _most_telling(step: list[Mark]) -> list[Mark]:
     return inside if inside and any(mark.pair[1] == UNMET for mark in plain) else plain
 
 
-# merging: identities that are one by all appearances
-
-Principal = tuple[Identity, Mark]  # the identity that a mark counts for, and the mark
-
-
-def _merged(rows: Sequence[Row], candidates: Sequence[list[Mark]]) -> list[list[Principal]]:
-    """Each mark with the identity it counts for."""
-    found = [(row, mark) for row, marked in zip(rows, candidates, strict=True) for mark in marked]
-    versions: dict[Identity, set[int | None]] = defaultdict(set)
-    counted: Counter[Identity] = Counter()
-    for _, mark in found:
-        versions[mark.identity].add(mark.version)
-        counted[mark.identity] += 1
-    leader: dict[Identity, Identity] = {identity: identity for identity in counted}
-
-    def leader_of(identity: Identity) -> Identity:
-        while leader[identity] != identity:
-            identity = leader[identity]
-        return identity
-
-    def join(one: Identity, other: Identity) -> None:
-        pair = sorted((leader_of(one), leader_of(other)), key=lambda i: (-counted[i], i.word))
-        leader[pair[1]] = pair[0]
-
-    for alike in _alike(found, _variant):
-        for one in alike:
-            for other in alike:
-                if one != other and not versions[one] & versions[other]:
-                    join(one, other)
-    for alike in _alike(found, _moved):
-        for other in alike[1:]:
-            if not versions[alike[0]] & versions[other]:
-                join(alike[0], other)
-    for alike in _alike(found, _across_apis):
-        for other in alike[1:]:
-            join(alike[0], other)
-    return [[(leader_of(mark.identity), mark) for mark in marked] for marked in candidates]
-
-
-def _alike(
-    found: Iterable[tuple[Row, Mark]], key: Callable[[Row, Mark], Hashable]
-) -> list[list[Identity]]:
-    groups: dict[Hashable, dict[Identity, None]] = defaultdict(dict)
-    for row, mark in found:
-        groups[key(row, mark)][mark.identity] = None
-    return [list(group) for group in groups.values() if len(group) > 1]
-
-
-def _variant(row: Row, mark: Mark) -> Hashable:
-    """One step of one claim, one field name, one code of the target: between versions that differ
-    in shape only the place of the field, or Kafka's own code, may change."""
-    identity = mark.identity
-    leaf = identity.path.removesuffix(EVERY).rpartition(".")[2]
-    answered = None if identity.codes is None else identity.codes[1]
-    return row["claim"], mark.step, identity.api, identity.kind, leaf, answered, identity.checker
-
-
-def _moved(row: Row, mark: Mark) -> Hashable:
-    """One field of an array's elements, and both values: in other versions the array stands inside
-    another (OffsetFetch 8, FindCoordinator 4)."""
-    identity = mark.identity
-    array, _, leaf = identity.path.rpartition(".")
-    array = array.rpartition(".")[2]
-    whole = identity if not array.endswith(EVERY) else ""
-    return whole, array, leaf, identity.api, identity.kind, mark.pair, identity.checker
-
-
-def _across_apis(row: Row, mark: Mark) -> Hashable:
-    """One claim that tries many APIs and meets the same everywhere."""
-    identity = mark.identity
-    return row["claim"], identity.path, identity.kind, identity.codes, identity.checker
-
-
 # choice
 
 
@@ -401,7 +250,7 @@ def _slight(pair: Pair) -> bool:
     return None in pair and any(side in ("", "[]", "{}") for side in pair)
 
 
-def _cause(identity: Identity, members: Sequence[tuple[Row, Mark]]) -> Cause:
+def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
     rows = list({row["case"]: row for row, _ in members}.values())
     pairs = Counter(mark.pair for _, mark in members)
     apis = Counter(mark.identity.api for _, mark in members)
@@ -444,7 +293,7 @@ def _notes(
         row["case"]: min((mark.at for _, mark in marked), default=0)
         for row, marked in zip(failed, candidates, strict=True)
     }
-    groups: dict[Identity, list[tuple[Row, Mark]]] = defaultdict(list)
+    groups: dict[Identity, list[Member]] = defaultdict(list)
     for row in rows:
         for mark in notes(row):
             if mark.at < roots.get(row["case"], mark.at + 1):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from touchstone.harness import advertised, causes, driver, ending, grades, profiles
+from touchstone.harness import advertised, driver, ending, grades, marks, profiles
 from touchstone.harness.advertised import Table
 from touchstone.harness.case import Judgement
 from touchstone.harness.claim import CaseId, Claim
@@ -304,7 +304,7 @@ def _sign(verdict: Verdict) -> Hashable:
         return verdict.signature
     varies = first.kind not in (grades.CODE, grades.CONNECTION)
     pair = None if varies else (str(first.oracle), str(first.target))
-    return first.api, causes.starred(first.path), first.kind, pair
+    return first.api, marks.starred(first.path), first.kind, pair
 
 
 def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:

@@ -128,6 +128,12 @@ def sentence(cause: Cause) -> str:
     return text + others(len(cause.pairs) - 1, "pair")
 
 
+def also(sign: Cause) -> str:
+    """Another sign of a cause's defect, and why it is told there."""
+    cases = counted(len(sign.cases), "case")
+    return f"also {title(sign)}: {sentence(sign)} ({cases}; {sign.why})"
+
+
 def others(count: int, noun: str) -> str:
     return f" (and {count} other {noun}{'s' if count > 1 else ''})" if count > 0 else ""
 

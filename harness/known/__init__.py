@@ -42,7 +42,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness import causes, targets, wording
+from touchstone.harness import causes, marks, targets, wording
 from touchstone.harness.expect import fits
 from touchstone.harness.targets import target_file
 
@@ -122,7 +122,7 @@ def places(row: Mapping[str, Any]) -> frozenset[str]:
     """Every place in which a case differs, without what changes from run to run."""
     found = [*row["differences"], *(row.get("failures") or ())]
     return frozenset(
-        [f"{one['step']}: {causes.starred(one['path'])}" for one in found]
+        [f"{one['step']}: {marks.starred(one['path'])}" for one in found]
         + [f"{one['step']}: {one['checker']}" for one in row["findings"]]
     )
 

@@ -101,9 +101,14 @@ def _cause(cause: Cause, report: Report, example: Example, opened: bool) -> str:
         f"<b>{escape(wording.title(cause))}</b>"
         f'<span class="count">{escape(cases(cause))}</span>'
         f'<span class="says">{escape(wording.sentence(cause))}</span></summary>'
-        f'<p class="dim"><code>{escape(cause.id)}</code>{_pairs(cause)}</p>'
+        f'<p class="dim"><code>{escape(cause.id)}</code>{_pairs(cause)}</p>{_also(cause)}'
         f"{show_card(full)}{_cases(cause, report)}</details>"
     )
+
+
+def _also(cause: Cause) -> str:
+    signs = "".join(f"<li>{escape(wording.also(sign))}</li>" for sign in cause.also)
+    return f"<ul>{signs}</ul>" if signs else ""
 
 
 def _pairs(cause: Cause) -> str:

@@ -16,6 +16,7 @@ from touchstone.harness.claim import CaseId
 from touchstone.harness.compare import Difference
 from touchstone.harness.expect import Failure
 from touchstone.harness.finding import Finding
+from touchstone.harness.shard import HARM
 from touchstone.harness.verdict import KINDS, Verdict
 
 SCHEMA = 1
@@ -37,6 +38,7 @@ CASE: dict[str, str] = {
     "api": "text",
     "version": "whole",
     "params": "map",
+    "harms": "flag",  # whether the claim kills, stops or pauses brokers
     "verdict": "text",
     "connection": "text",
     "reason": "text",
@@ -103,6 +105,7 @@ def case(
         "api": claim.api,
         "version": one.version,
         "params": {name: str(value) for name, value in one.params.items()},
+        "harms": HARM in claim.capabilities,
         "verdict": verdict.kind,
         "connection": verdict.connection,
         "reason": verdict.reason,

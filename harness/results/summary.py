@@ -117,6 +117,7 @@ def _cause(number: int, cause: Cause, header: Mapping[str, Any]) -> list[str]:
     return [
         f"{number:>2}. {wording.title(cause)}  [{cause.id}]",
         f"    {wording.sentence(cause)}",
+        *(f"    {wording.also(sign)}" for sign in cause.also),
         f"    {cases(cause)}; for example {cause.example['case']}, step {cause.step!r}:",
         f"    {cause.example['sentence']}",
         f"    {wording.again(cause.example, header)}",
@@ -179,11 +180,15 @@ def _sections(report: Report) -> list[str]:
 
 def _causes_table(report: Report) -> str:
     rows = [
-        [str(number), wording.title(cause), wording.sentence(cause), str(len(cause.cases))]
+        [str(number), wording.title(cause), _sentences(cause), str(len(cause.cases))]
         for number, cause in enumerate(report.shown, 1)
     ]
     text = table(["", "where", "what", "cases"], rows)
     return f"{text}\n\n{_more(report)}".rstrip()
+
+
+def _sentences(cause: Cause) -> str:
+    return "; ".join([wording.sentence(cause), *map(wording.also, cause.also)])
 
 
 def _more(report: Report) -> str:

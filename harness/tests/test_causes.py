@@ -70,8 +70,8 @@ def test_causes_stand_from_the_gravest_to_the_lightest_then_by_their_cases():
         failed("a.lost", difference("connection", "answered", "closed", kind="connection")),
         failed("a.absent", difference("z[0]", 1, "(missing)", kind="absence")),
     ]
-    order = ["CreateTopics.connection", CODE, "CreateTopics.z:absence", "CreateTopics.y",
-             "CreateTopics.x"]  # fmt: skip
+    order = ["CreateTopics.connection:answered,closed", CODE, "CreateTopics.z:absence",
+             "CreateTopics.y", "CreateTopics.x"]  # fmt: skip
     assert [id for id, _ in told(*rows)] == order
 
 
@@ -129,7 +129,7 @@ def test_a_step_that_never_got_there_is_told_by_its_answer():
     assert told(row) == [("FindCoordinator.topics.leader_id", 1)]
     alone = failed("a.a", difference("connection", "answered", "gone", kind="connection"),
                    notes=[unmet])  # fmt: skip
-    assert told(alone) == [("FindCoordinator.connection", 1)]
+    assert told(alone) == [("FindCoordinator.connection:answered,unmet", 1)]
 
 
 def test_topics_that_were_made_in_another_way_explain_nothing():
@@ -195,7 +195,8 @@ def test_one_claim_that_tries_many_apis_is_one_cause():
     rows = [failed(f"a.a[api={api}]", difference(**lost, api=api), claim="a.a") for api in "XYZ"]
     (cause,) = causes.find(rows).causes
     assert set(cause.apis) == {"X", "Y", "Z"} and len(cause.cases) == 3
-    assert cause.id == "a.a.connection", "named by the claim: which APIs it meets first may change"
+    # Named by the claim: which APIs it meets first may change.
+    assert cause.id == "a.a.connection:closed,hung"
 
 
 def test_failures_and_then_findings_are_told_where_nothing_differs():

@@ -18,7 +18,7 @@ def test_the_terminal_shows_causes_then_the_table_then_what_was_not_run():
     text = "\n".join(summary.lines(REPORT))
     order = [
         "kfake@0.1 against recorded@4.3: 3 cases diverge, 2 causes",
-        " 1. CreateTopics v5  [CreateTopics.connection]",
+        " 1. CreateTopics v5  [CreateTopics.connection:answered,closed]",
         "Kafka 0.1 answers, this target closes the connection",
         " 2. CreateTopics v4-v5: topics[*].error_code  [CreateTopics.topics.error_code:37,0]",
         "Kafka 0.1 answers INVALID_PARTITIONS (37), this target answers NONE (0)",
@@ -112,7 +112,8 @@ def test_the_page_needs_nothing_else_and_opens_each_cause_to_its_cases():
     text = page.render([REPORT])
     reader = read(text)
     assert reader.asked == [] and "script" not in reader.tags and "link" not in reader.tags
-    assert text.index("CreateTopics.connection") < text.index("topics.error_code:37,0")
+    first, second = "CreateTopics.connection:answered,closed", "topics.error_code:37,0"
+    assert text.index(first) < text.index(second)
     assert text.count("<code>topics.zero[v5]</code>") == 2, "among the cases, and on its card"
     assert "Known: every case is pinned" in text and "Notes: they decide nothing" in text
 
@@ -162,7 +163,7 @@ def test_targets_stand_side_by_side_by_suite_and_by_cause():
     assert body == [["fetch", "0 of 2 (+1 not judged)", "·"], ["topics", "1 of 3", "1 of 2"]]
     _, body = side_by_side.by_cause([REPORT, OTHER])
     assert [line[2:] for line in body] == [
-        ["1", "·", "CreateTopics.connection"],
+        ["1", "·", "CreateTopics.connection:answered,closed"],
         ["2", "1", "CreateTopics.topics.error_code:37,0"],
         ["1", "·", "CreateTopics.x"],
     ]

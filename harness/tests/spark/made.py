@@ -48,6 +48,7 @@ def case_row(case: str, code: str, target: str, ms: float = 5.0, **changed: obje
         "api": "CreateTopics",
         "version": int(found[1]) if (found := re.match(r"v(\d+)", rest)) else 0,
         "params": {"acks": "-1"},
+        "harms": False,
         "verdict": VERDICT[code],
         "connection": "kept",
         "reason": "" if code == "C" else f"because {code} of {case}",
