@@ -177,8 +177,10 @@ def play(link: Link, sent: Sent, *, known: bool = False) -> Outcome:
     """One case over the wire, in the way its framing asks for; one that is `known` to be answered
     is waited for, and costs no more for it.
     """
-    patience = ASK_PATIENCE if known else WAIT_PATIENCE if may_wait(sent.wire) else None
-    return link.play([sent.wire], probe=frames_in(sent.wire)[1], patience=patience)
+    held = not known and may_wait(sent.wire)
+    patience = ASK_PATIENCE if known else WAIT_PATIENCE if held else None
+    whole = frames_in(sent.wire)[1]
+    return link.play([sent.wire], probe=whole, patience=patience, may_wait=held)
 
 
 def judge(

@@ -6,12 +6,16 @@ peer had to say about the case has been said: no case waits out a deadline to le
 coming (a produce with acks 0, say), and a peer that wedged is told apart from one that had nothing
 to say. One round trip a case, on one connection that is replaced when the peer closes it.
 
+Seconds alone prove no silence: on a busy machine a close comes late. A peer that said nothing in
+time is asked on a second connection, and only when it has answered there is it silent here.
+
 Bytes that do not end where a frame ends would swallow the probe, and waiting for the rest is what
 a good peer does. Behind such a case we close our half instead, and the peer's close is the answer.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import struct
@@ -36,6 +40,8 @@ ASK_PATIENCE = 10.0
 CHUNK = 65536
 SETTLED = 0.05
 """Seconds for bytes that a target has written to be seen."""
+ROUNDS = 3
+"""How often a silent peer is asked elsewhere: with several threads it may answer there first."""
 
 
 def stopwatch() -> Callable[[], float]:
@@ -72,9 +78,10 @@ class Link:
     """One connection to a target, replaced whenever the target ends it.
 
     `patience` is how many seconds a target may take to answer the probe behind a case. Refused
-    connections raise ConnectionError: a target that no longer accepts is dead, not silent. Who can
-    have a target do all that it has to do (a broker of this process) says so as `settle`: then its
-    silence is only believed when it has, however slow the machine is.
+    connections raise ConnectionError: a target that no longer accepts is dead, not silent. When
+    they have passed, `settle` has the target do all that it has to do, and only then is its silence
+    believed, however slow the machine is: it answers somebody else, unless the caller knows better
+    (of a broker in this process).
     """
 
     def __init__(
@@ -87,7 +94,7 @@ class Link:
     ) -> None:
         self.address = (host, port)
         self.patience = patience
-        self.settle = settle
+        self.settle = settle or self._answers_elsewhere
         self.tally = Tally()
         self._socket: socket.socket | None = None
         self._frames = Frames(ANSWER_LIMIT)
@@ -104,9 +111,12 @@ class Link:
         self.close()
 
     def play(
-        self, segments: Iterable[bytes], *, probe: bool = True, patience: float | None = None
-    ) -> Outcome:
-        """Write a case's segments in order, then the probe, and collect what comes back."""
+        self, segments: Iterable[bytes], *, probe: bool = True, patience: float | None = None,
+        may_wait: bool = False,
+    ) -> Outcome:  # fmt: skip
+        """Write a case's segments in order, then the probe, and collect what comes back. Of a
+        request that a peer may hold (`may_wait`) its silence needs no proof.
+        """
         self.tally.cases += 1
         answers: list[bytes] = []
         try:
@@ -119,7 +129,8 @@ class Link:
             connection.sendall(wire)
             if not probe:
                 connection.shutdown(socket.SHUT_WR)
-            for frame in self._answers(connection, patience or self.patience):
+            rounds = 0 if may_wait else ROUNDS
+            for frame in self._answers(connection, patience or self.patience, rounds):
                 if frame[:4] == PROBE_ANSWER:
                     return Outcome(tuple(answers), KEPT)
                 answers.append(frame)
@@ -154,14 +165,14 @@ class Link:
             return None
         return decode_response(key, version, outcome.answers[0]).body
 
-    def _answers(self, connection: socket.socket, patience: float) -> Iterator[bytes]:
+    def _answers(self, connection: socket.socket, patience: float, rounds: int) -> Iterator[bytes]:
         """Whole frames until FIN; TimeoutError when the deadline of the whole case has passed."""
         deadline = time.monotonic() + patience
-        while chunk := self._chunk(connection, deadline):
+        while chunk := self._chunk(connection, deadline, rounds):
             self.tally.received += len(chunk)
             yield from self._frames.feed(chunk)
 
-    def _chunk(self, connection: socket.socket, deadline: float) -> bytes:
+    def _chunk(self, connection: socket.socket, deadline: float, rounds: int) -> bytes:
         """What has come, nothing after FIN; TimeoutError."""
         left = deadline - time.monotonic()
         try:
@@ -170,8 +181,23 @@ class Link:
             connection.settimeout(left)
             return connection.recv(CHUNK)
         except TimeoutError:
-            if self.settle is None:
+            # A peer that drips bytes for ever does not end here either.
+            if not rounds or left < -ASK_PATIENCE:
                 raise
-        self.settle()
         connection.settimeout(SETTLED)
-        return connection.recv(CHUNK)
+        for _ in range(rounds):
+            self.settle()
+            with contextlib.suppress(TimeoutError):
+                return connection.recv(CHUNK)
+        raise TimeoutError
+
+    def _answers_elsewhere(self) -> None:
+        """Return when the target has answered a probe on a connection of its own, or has ended it;
+        TimeoutError when it answers nobody.
+        """
+        ended = contextlib.suppress(ConnectionResetError)
+        with socket.create_connection(self.address, ASK_PATIENCE) as other, ended:
+            other.sendall(PROBE)
+            frames = Frames(ANSWER_LIMIT)
+            while (chunk := other.recv(CHUNK)) and not frames.feed(chunk):
+                pass

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.outcome import GARBLED, KEPT, RESET, SILENT
+from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
 from touchstone.fuzz.runner import Link, NotOurs, refuse_strangers
 from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.io.server import serve
@@ -105,7 +108,7 @@ class Peer:
         self.listener = socket.create_server(("127.0.0.1", 0))
 
     def __enter__(self) -> Link:
-        settle = None if self.late is None else lambda: self.accepted.sendall(self.late)
+        settle = (lambda: None) if self.late is None else lambda: self.accepted.sendall(self.late)
         self.link = Link(*self.listener.getsockname(), patience=0.05, settle=settle)
         connection = self.link._connected()
         self.accepted, _ = self.listener.accept()
@@ -142,6 +145,50 @@ def test_how_a_case_ends(words, end, answers):
 def test_silence_is_believed_when_everything_is_done(late, end):
     with Peer(None, late) as link:
         assert link.play([NO_SUCH_KEY]).end == end
+
+
+@contextlib.contextmanager
+def asked_elsewhere(late: Callable[[socket.socket], object]) -> Iterator[Link]:
+    """A link to a peer that is silent on its first connection until it is asked on others: then it
+    does `late` with the first, and answers there.
+    """
+
+    def answer() -> None:
+        first, _ = listener.accept()
+        with first, contextlib.suppress(OSError):  # the listener is closed
+            while True:
+                other, _ = listener.accept()
+                with other:
+                    late(first)
+                    other.sendall(PROBED)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with Link(*listener.getsockname(), patience=0.05) as link:
+            yield link
+        listener.shutdown(socket.SHUT_RDWR)  # wakes who waits in accept
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("late", "end"),
+    [
+        (lambda first: first.shutdown(socket.SHUT_WR), CLOSED),
+        (lambda first: first.sendall(PROBED), KEPT),
+        (lambda first: None, SILENT),
+    ],
+)
+def test_silence_is_believed_when_the_peer_has_answered_elsewhere(late, end):
+    with asked_elsewhere(late) as link:
+        assert link.play([NO_SUCH_KEY]).end == end
+
+
+def test_the_silence_of_a_request_that_may_wait_is_believed_at_once():
+    asked: list[socket.socket] = []
+    with asked_elsewhere(asked.append) as link:
+        assert link.play([NO_SUCH_KEY], may_wait=True).end == SILENT
+    assert asked == []
 
 
 def test_a_peer_that_hangs_up_is_met_again_on_a_new_connection():

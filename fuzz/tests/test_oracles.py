@@ -26,6 +26,16 @@ def wire_of(key: int, version: int, body: dict) -> bytes:
 
 FETCH = {"max_wait_ms": 60000, "min_bytes": 1, "topics": []}
 TOPIC = {"resource_type": 2, "resource_name": "t", "configs": []}
+
+
+def produced(records: bytes | None) -> bytes:
+    """A Produce without an answer, of these records; no Kafka from 3.9 on ends it when null."""
+    rows = [{"index": 0, "records": records}]
+    return wire_of(
+        0, 7, {"acks": 0, "timeout_ms": 1, "topic_data": [{"name": "t", "partition_data": rows}]}
+    )
+
+
 LIARS = {
     "answers_in_time": (SENT, Outcome((), SILENT)),
     "speaks_frames": (SENT, Outcome((), GARBLED)),
@@ -105,6 +115,8 @@ def test_frames_in(wire, frames, whole):
         (wire_of(11, 2, {"group_id": "g", "protocols": []}), True),
         (wire_of(33, 1, {"resources": [TOPIC, TOPIC], "validate_only": True}), True),
         (wire_of(33, 1, {"resources": [TOPIC], "validate_only": True}), False),
+        (produced(None), True),
+        (produced(b""), False),
         (METADATA, False),
         (b"\0\0\0\2\0\1", False),
     ],
