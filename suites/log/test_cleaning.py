@@ -52,7 +52,8 @@ NONE = 0
     **READ,
 )
 def test_young_records_are_not_compacted_yet(case):
-    """Records younger than min.compaction.lag.ms stay with all their values, older ones do not."""
+    """The cleaner compacts records that are older than min.compaction.lag.ms and keeps every value
+    of a key in younger segments."""
     topic = case.topic()
     configs = {"segment.ms": SEGMENT_MS, "min.compaction.lag.ms": 10 * MINUTE}
     many = (
@@ -74,12 +75,8 @@ def test_young_records_are_not_compacted_yet(case):
 
 @claim("log.a-log-that-is-not-dirty-enough-waits", evidence=("LOG-25",), **READ)
 def test_a_log_that_is_not_dirty_enough_waits(case):
-    """While the share of uncleaned bytes is not above min.cleanable.dirty.ratio nothing is
-    compacted: a log that became dirty later, but enough, comes first.
-
-    A log hears of its settings a while after they were altered: it has when it takes a batch that
-    was too large before.
-    """
+    """A compacted log whose share of uncleaned bytes does not exceed min.cleanable.dirty.ratio is
+    not cleaned, though another log is meanwhile."""
     topic, witness = case.topic(), case.topic("witness")
     half = {"segment.ms": SEGMENT_MS, "cleanup.policy": "compact"}
     small, large = {"max.message.bytes": RECORD}, keyed(END, b"x" * 200, at=FIRST)
@@ -118,8 +115,8 @@ def compacted_witness(witness):
     **READ,
 )
 def test_compaction_cannot_wait_for_ever(case):
-    """Records older than max.compaction.lag.ms are compacted, however little of the log is dirty,
-    and a segment is closed for it in time."""
+    """Records older than max.compaction.lag.ms are compacted, the active segment being rolled for
+    it, even where min.cleanable.dirty.ratio is 1."""
     topic = case.topic()
     configs = {
         "cleanup.policy": "compact",
@@ -145,7 +142,8 @@ def test_compaction_cannot_wait_for_ever(case):
     **READ,
 )
 def test_compact_and_delete_compacts(case):
-    """With compact,delete the last value of each key stays while it is young enough."""
+    """With cleanup.policy=compact,delete the cleaner keeps the last value of each key, as with
+    compact alone."""
     topic = case.topic()
     both = {"segment.ms": SEGMENT_MS, **COMPACT, "cleanup.policy": "compact,delete"}
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
@@ -167,8 +165,8 @@ def test_compact_and_delete_compacts(case):
     **READ,
 )
 def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
-    """When cleanup.policy goes back to delete, what was compacted stays so, and nothing more is;
-    records without key are welcome again."""
+    """A topic whose cleanup.policy changes from compact back to delete is not cleaned any more and
+    accepts records without a key."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing(NEXT)
     keyless = Records({"magic": 2, "records": [ONE], "timestamp": Now(NEXT)})
@@ -194,7 +192,8 @@ def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
     **READ,
 )
 def test_append_times_survive_compaction(case):
-    """Batches stamped by the broker stay so when they lose records."""
+    """A batch with LogAppendTime keeps that timestamp type when the cleaner removes some of its
+    records."""
     topic = case.topic()
     # So small an index is full at once: each batch is a segment, whenever it came.
     stamped = {"message.timestamp.type": "LogAppendTime", "segment.index.bytes": 12}
@@ -220,7 +219,8 @@ def test_append_times_survive_compaction(case):
     **READ,
 )
 def test_old_messages_are_compacted_in_their_format(case):
-    """Messages of the old formats stay in theirs, single or in a compressed set."""
+    """The cleaner compacts a log in message format 0 or 1, single messages and compressed sets, and
+    keeps the last message of a key."""
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 1,
                "message.format.version": case.format}  # fmt: skip

@@ -62,7 +62,8 @@ NONE = 0
     **READ,
 )
 def test_the_last_value_of_each_key_stays(case):
-    """Compaction leaves the last record of each key, at its own offset, in the log's order."""
+    """Compaction keeps the last record of each key at its own offset and in order; log start and
+    log end stay."""
     topic = case.topic()
     many = (
         keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, TWO, at=SECOND),
@@ -92,7 +93,7 @@ def test_the_last_value_of_each_key_stays(case):
     **READ,
 )
 def test_a_removed_offset_leads_to_the_next(case):
-    """A Fetch from an offset that compaction removed begins with the next record that is left."""
+    """A Fetch from an offset whose record compaction removed returns the records that follow it."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), keyed(B, ONE, at=THIRD)
     verdict = case.judge(
@@ -111,8 +112,8 @@ def test_a_removed_offset_leads_to_the_next(case):
 
 @claim("log.the-active-segment-is-not-cleaned", evidence=("LOG-24",), **READ)
 def test_the_active_segment_is_not_cleaned(case):
-    """Values of one key in the active segment all stay, and so does the last one before it: the
-    active segment is neither cleaned nor looked at."""
+    """Compaction neither removes records of the active segment nor lets them replace older records
+    of their keys."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
     active = keyed(A, THREE, at=LAST), keyed(A, ONE, at=LAST)
@@ -129,7 +130,8 @@ def test_the_active_segment_is_not_cleaned(case):
 
 @claim("log.part-of-a-batch-stays-a-batch", evidence=("LOG-24",), **READ)
 def test_part_of_a_batch_stays_a_batch(case):
-    """A batch that loses some of its records keeps its offsets, first and last, and the rest."""
+    """A batch that loses some records to compaction keeps its base offset, its last offset and the
+    offsets of the records that remain."""
     topic = case.topic()
     many = pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST), pairs((A, TWO), (C, TWO), at=SECOND)
     verdict = case.judge(
@@ -153,7 +155,8 @@ def test_part_of_a_batch_stays_a_batch(case):
     **READ,
 )
 def test_what_is_left_keeps_its_times(case):
-    """Records keep their timestamps, and a batch says the newest of those that are left."""
+    """Records keep their timestamps through compaction, and a batch takes the newest timestamp that
+    remains as its max_timestamp; ListOffsets by time finds them."""
     topic = case.topic()
     mixed = Records(
         {
@@ -184,7 +187,7 @@ def test_what_is_left_keeps_its_times(case):
 
 @claim("log.a-key-may-be-empty", evidence=("LOG-24",), **READ)
 def test_a_key_may_be_empty(case):
-    """An empty key is a key like any other; only a record without key is refused."""
+    """Compaction treats the empty key like any other key and keeps its last value."""
     topic = case.topic()
     many = keyed(b"", ONE, at=FIRST), keyed(b"", TWO, at=SECOND)
     verdict = case.judge(
@@ -203,7 +206,8 @@ def test_a_key_may_be_empty(case):
     **READ,
 )
 def test_headers_stay_with_their_record(case):
-    """A record that stays keeps its headers, one that shares its batch with removed ones too."""
+    """A record with headers survives the compaction of another record of its batch, headers
+    included."""
     topic = case.topic()
     header = {"key": B, "value": ONE, "headers": [("h", b"1"), ("h", None)]}
     mixed = Records(
@@ -220,7 +224,7 @@ def test_headers_stay_with_their_record(case):
     "log.compressed-batches-stay-compressed", evidence=("LOG-24",), codec=("gzip", "lz4"), **READ
 )
 def test_compressed_batches_stay_compressed(case):
-    """What is left of a compressed batch is compressed as the batch was."""
+    """A compressed batch that loses some records to compaction stays compressed with its codec."""
     topic, codec = case.topic(), {"gzip": 1, "lz4": 3}[case.codec]
     many = (
         keyed(A, b"x" * 500, at=FIRST),
@@ -248,8 +252,8 @@ def test_compressed_batches_stay_compressed(case):
     **READ,
 )
 def test_a_tombstone_removes_and_stays(case):
-    """A record without value removes what its key had, and itself stays for delete.retention.ms;
-    since 3.1 its batch says until when."""
+    """A record with a null value removes the earlier records of its key and stays itself until
+    delete.retention.ms ends; since 3.1 its batch carries the delete horizon."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, None, at=SECOND)
     marked = batches("cleaned", "[1].attributes")
@@ -276,7 +280,7 @@ def test_a_tombstone_removes_and_stays(case):
     **READ,
 )
 def test_tombstones_go_in_the_end(case):
-    """When delete.retention.ms is over the next cleaning removes the tombstone, too."""
+    """A cleaning after delete.retention.ms has passed removes the tombstone."""
     topic = case.topic()
     at_once = {"segment.ms": SEGMENT_MS, "delete.retention.ms": 0}
     many = keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, None, at=SECOND)
@@ -296,7 +300,8 @@ def test_tombstones_go_in_the_end(case):
 
 @claim("log.a-later-value-replaces-a-tombstone", evidence=("LOG-24",), **READ)
 def test_a_later_value_replaces_a_tombstone(case):
-    """A key that was removed and written again has its new value and no tombstone."""
+    """A record that follows a tombstone of the same key replaces it: compaction keeps that record
+    alone."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, None, at=SECOND), keyed(A, TWO, at=THIRD)
     verdict = case.judge(
@@ -317,8 +322,8 @@ def test_a_later_value_replaces_a_tombstone(case):
     config=LIVELY,
 )
 def test_the_last_batch_of_a_producer_stays(case):
-    """A producer's last batch stays, empty if need be, so that its sequence is known for ever; its
-    earlier batches go."""
+    """Compaction keeps the last batch of each idempotent producer, without records if need be, so a
+    repeated sequence is still answered with its offset and the next one is accepted."""
     topic, producer = case.topic(), Ref("init", "producer_id")
 
     def send(sequence, value, at, name):
@@ -351,7 +356,8 @@ def test_the_last_batch_of_a_producer_stays(case):
 
 @claim("log.several-segments-become-one", evidence=("LOG-24",), **READ)
 def test_several_segments_become_one(case):
-    """Cleaned segments that fit into one become one: a single Fetch reads all that is left."""
+    """Compaction merges small segments into one: a single Fetch then returns the records of all of
+    them."""
     topic = case.topic()
     many = keyed(A, ONE, at=-3 * MINUTE), keyed(B, ONE, at=FIRST), keyed(C, ONE, at=NEXT)
     verdict = case.judge(
@@ -376,7 +382,8 @@ def test_several_segments_become_one(case):
     **READ,
 )
 def test_what_is_clean_can_get_dirty(case):
-    """A second cleaning removes what the first one kept, when newer values came."""
+    """A second cleaning removes a record that the first one kept when a newer value of its key has
+    been written."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), keyed(B, ONE, at=NEXT)
     verdict = case.judge(

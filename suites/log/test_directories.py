@@ -42,7 +42,8 @@ ASK = {"api": "DescribeLogDirs"}
     **ASK,
 )
 def test_directories_tell_the_size_of_logs(case):
-    """DescribeLogDirs gives the bytes of each partition asked for, no lag, and where it is."""
+    """DescribeLogDirs returns the size in bytes of each partition asked for, with offset_lag 0 and
+    is_future_key false."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO)),
@@ -67,7 +68,7 @@ def test_directories_tell_the_size_of_logs(case):
     **ASK,
 )
 def test_all_directories_with_all_logs(case):
-    """DescribeLogDirs of no topics in particular (null) gives every partition of the broker."""
+    """DescribeLogDirs with topics=null returns every partition of the broker."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, 3),
@@ -88,7 +89,8 @@ def test_all_directories_with_all_logs(case):
     **ASK,
 )
 def test_unknown_logs_are_left_out(case):
-    """What is not there is left out of DescribeLogDirs without an error."""
+    """DescribeLogDirs leaves out topics and partitions that the broker does not have, without an
+    error."""
     topic, missing = case.topic(), case.topic("missing")
     rows = [{"topic": topic, "partitions": [0, 7]}, {"topic": missing, "partitions": [0]}]
     verdict = case.judge(
@@ -113,7 +115,7 @@ def test_unknown_logs_are_left_out(case):
     **ASK,
 )
 def test_deleted_records_still_take_room(case):
-    """Records below the log start count as long as their segment is there."""
+    """DescribeLogDirs counts records that DeleteRecords removed as long as their segment exists."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
@@ -136,8 +138,8 @@ def test_deleted_records_still_take_room(case):
     **ASK,
 )
 def test_a_deleted_topic_is_in_no_directory(case):
-    """The log of a deleted topic is in no directory long before its files are gone, and a topic of
-    the same name begins with an empty one."""
+    """DescribeLogDirs does not list a deleted topic, and a topic created under the same name starts
+    with an empty log."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE)),
@@ -165,7 +167,8 @@ def test_a_deleted_topic_is_in_no_directory(case):
     versions=every("AlterReplicaLogDirs"),
 )
 def test_moving_to_no_directory_is_refused(case):
-    """A directory that the broker does not have answers LOG_DIR_NOT_FOUND."""
+    """AlterReplicaLogDirs to a directory that the broker does not have answers
+    LOG_DIR_NOT_FOUND."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -185,7 +188,7 @@ def test_moving_to_no_directory_is_refused(case):
     versions=every("AlterReplicaLogDirs"),
 )
 def test_moving_to_where_it_is_does_nothing(case):
-    """A replica that is told to move to its own directory stays there, without an error."""
+    """AlterReplicaLogDirs to the replica's own directory answers no error and starts no move."""
     topic = case.topic()
     version = 0 if case.release == "1.0" else 1
     verdict = case.judge(
@@ -211,7 +214,9 @@ def test_moving_to_where_it_is_does_nothing(case):
     versions=every("AlterReplicaLogDirs"),
 )
 def test_moving_what_is_not_there_is_refused(case):
-    """A partition that the broker does not have cannot be moved."""
+    """AlterReplicaLogDirs of a partition that the broker does not have answers
+    UNKNOWN_TOPIC_OR_PARTITION or REPLICA_NOT_AVAILABLE; a release that keeps the directory for a
+    later replica answers no error."""
     topic, missing = case.topic(), case.topic("missing")
     version = 0 if case.release == "1.0" else 1
     verdict = case.judge(

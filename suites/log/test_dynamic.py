@@ -71,8 +71,9 @@ def shown(name, value, step, *, path=f"{ENTRY}.value"):
     **CHANGE,
 )
 def test_one_broker_is_above_all_brokers(case):
-    """What is set for this broker is above what is set for all, and both above its file and the
-    default; each is a synonym in that order."""
+    """A setting of one broker takes precedence over the cluster-wide default, which takes
+    precedence over the broker's file and Kafka's default; DescribeConfigs lists them as synonyms in
+    that order."""
     name = INTERVAL
     verdict = case.judge(
         change(name, "7000", step="all"),
@@ -101,7 +102,8 @@ def test_one_broker_is_above_all_brokers(case):
     **CHANGE,
 )
 def test_topics_show_what_stands_behind_them(case):
-    """A topic without an override shows the broker's dynamic value, and where it comes from."""
+    """DescribeConfigs of a topic without an override returns the cluster-wide dynamic value and its
+    source."""
     topic = case.topic()
     asked = describe_configs(topic, "retention.ms", version=1, synonyms=True, name="topic")
     verdict = case.judge(
@@ -124,8 +126,8 @@ def test_topics_show_what_stands_behind_them(case):
     **CHANGE,
 )
 def test_a_smaller_message_limit_holds_at_once(case):
-    """message.max.bytes for all brokers soon refuses what was taken before. An idempotent
-    producer asks, whose repeated batch is stored once however often it is tried."""
+    """A batch larger than a message.max.bytes that is lowered for all brokers at run time is
+    refused with MESSAGE_TOO_LARGE, and accepted again when the setting is removed."""
     topic, producer = case.topic(), Ref("init", "producer_id")
 
     def send(name):
@@ -154,10 +156,8 @@ def test_a_smaller_message_limit_holds_at_once(case):
     **CHANGE,
 )
 def test_a_brokers_codec_is_its_topics(case):
-    """compression.type for all brokers is what topics without their own store from then on.
-
-    A setting is shown before logs have it; they have when the next one is shown.
-    """
+    """A cluster-wide compression.type that is set at run time compresses what is produced to topics
+    without an override."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic),
@@ -185,7 +185,8 @@ def test_a_brokers_codec_is_its_topics(case):
     **CHANGE,
 )
 def test_some_settings_cannot_change(case):
-    """A setting that is read once at start cannot be altered while the broker runs."""
+    """IncrementalAlterConfigs of a setting that a broker reads only at start, such as log.dirs,
+    answers INVALID_REQUEST."""
     verdict = case.judge(
         change(case.setting, "7", of=THIS),
         expect=answer("set", CODE).is_(INVALID_REQUEST),
@@ -195,7 +196,8 @@ def test_some_settings_cannot_change(case):
 
 @claim("dynamic.some-settings-are-of-one-broker", evidence=("KIP-226",), **CHANGE)
 def test_some_settings_are_of_one_broker(case):
-    """A setting that belongs to one broker cannot be given to all of them."""
+    """IncrementalAlterConfigs of all brokers refuses a setting that is per broker, such as
+    ssl.keystore.location, with INVALID_CONFIG or INVALID_REQUEST."""
     verdict = case.judge(
         change("ssl.keystore.location", "/tmp/keys", of=ALL),
         expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
@@ -216,8 +218,8 @@ def test_some_settings_are_of_one_broker(case):
     **CHANGE,
 )
 def test_impossible_values_are_refused(case):
-    """A value that does not parse or is out of range is refused, and so is a pool of threads that
-    would more than double or halve; the setting stays."""
+    """IncrementalAlterConfigs refuses a value that does not parse, is out of range, or would more
+    than double or halve a thread pool with INVALID_CONFIG or INVALID_REQUEST; the setting stays."""
     name, value = case.entry.split("=")
     verdict = case.judge(
         change(name, value),
@@ -229,7 +231,8 @@ def test_impossible_values_are_refused(case):
 
 @claim("dynamic.a-broker-can-be-tried", evidence=("KIP-226",), **CHANGE)
 def test_a_broker_can_be_tried(case):
-    """With validate_only a broker setting is checked and stays as it is."""
+    """IncrementalAlterConfigs of a broker with validate_only answers no error and leaves the
+    setting as it was."""
     name = INTERVAL
     verdict = case.judge(
         change(name, "9000", of=THIS, validate_only=True),
@@ -251,7 +254,8 @@ def test_a_broker_can_be_tried(case):
     config=SHAPE,
 )
 def test_altering_replaces_a_brokers_settings(case):
-    """AlterConfigs of a broker sets what it names and takes every other dynamic setting back."""
+    """AlterConfigs of a broker sets the settings that it names and removes every other dynamic
+    setting of that broker."""
     first, second = INTERVAL, "log.retention.ms"
     verdict = case.judge(
         alter_configs(THIS, {first: 7000}, kind=BROKER, name="one"),
@@ -278,7 +282,8 @@ def test_altering_replaces_a_brokers_settings(case):
     config=SHAPE,
 )
 def test_all_brokers_have_an_empty_name(case):
-    """The resource with the empty name is all brokers: what it holds is shown, nothing else."""
+    """AlterConfigs of the broker resource with the empty name sets a cluster-wide default, and
+    DescribeConfigs of that resource returns it."""
     name = INTERVAL
     asked = describe_configs(ALL, kind=BROKER, version=1, synonyms=True, name="all")
     verdict = case.judge(
@@ -304,8 +309,8 @@ def test_all_brokers_have_an_empty_name(case):
     **CHANGE,
 )
 def test_throttles_are_dynamic_only(case):
-    """The rates of replication are settings of one broker that no file can hold; which replicas
-    they slow down is a config of the topic."""
+    """IncrementalAlterConfigs sets leader.replication.throttled.rate for one broker, and
+    leader.replication.throttled.replicas is a config of the topic."""
     rate, topic = "leader.replication.throttled.rate", case.topic()
     replicas = {"leader.replication.throttled.replicas": "0:0"}
     verdict = case.judge(
@@ -331,7 +336,8 @@ def test_throttles_are_dynamic_only(case):
     **CHANGE,
 )
 def test_bad_throttles_are_refused(case):
-    """Throttled replicas are pairs of partition and broker, or a star alone."""
+    """IncrementalAlterConfigs refuses throttled replicas that are neither partition:broker pairs
+    nor a single "*" with INVALID_CONFIG (or, on 2.8, INVALID_REQUEST)."""
     topic = case.topic()
     row = ("follower.replication.throttled.replicas", SET, case.replicas)
     verdict = case.judge(
@@ -357,8 +363,8 @@ def test_bad_throttles_are_refused(case):
     of=(ALL, THIS),
 )
 def test_all_brokers_keep_a_min_isr(case):
-    """With eligible leader replicas min.insync.replicas is a setting of all brokers together: it
-    can neither be taken back from all nor be given to one."""
+    """Where eligible leader replicas are enabled, min.insync.replicas can neither be removed from
+    the cluster-wide default nor set for one broker: INVALID_CONFIG or INVALID_REQUEST."""
     verdict = case.judge(
         change("min.insync.replicas", "1" if case.of == THIS else None, of=case.of),
         expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
@@ -379,8 +385,8 @@ def test_all_brokers_keep_a_min_isr(case):
     config=SHAPE,
 )
 def test_a_brokers_retention_reaches_its_topics(case):
-    """log.retention.ms for all brokers reaches a topic without an override at once, and not one
-    that has its own."""
+    """A cluster-wide log.retention.ms that is set at run time deletes old segments of a topic
+    without an override and none of a topic with its own retention.ms."""
     topic, own = case.topic(), case.topic("own")
     many = batch(ONE, at=-HOUR), batch(TWO)
     verdict = case.judge(

@@ -22,9 +22,8 @@ LONG_VALUE = b"x" * 500
     format=("1.0", "0.10.2"),
 )
 def test_a_format_above_the_protocol_is_left_out(case):
-    """A topic that is altered to a newer format than the protocol of its brokers goes on with the
-    older one, while everything else that was altered holds.
-    """
+    """AlterConfigs of a topic to a message.format.version newer than inter.broker.protocol.version
+    answers no error; the topic keeps its format, and the other settings of the request apply."""
     topic = case.topic()
     altered = {"message.format.version": case.format, "message.timestamp.type": "LogAppendTime"}
     verdict = case.judge(
@@ -47,7 +46,8 @@ def test_a_format_above_the_protocol_is_left_out(case):
     config=OLD,
 )
 def test_a_format_of_a_new_topic_holds(case):
-    """A topic that is created with a format newer than the protocol has it."""
+    """A topic that is created with a message.format.version newer than
+    inter.broker.protocol.version stores batches in that format."""
     topic = case.topic()
     verdict = case.judge(
         a_topic(topic, configs={"message.format.version": "1.0"}),

@@ -32,8 +32,8 @@ CODE, OFFSET = f"{WRITTEN}.error_code", f"{WRITTEN}.base_offset"
 
 @claim("dynamic.a-broker-misses-no-change", evidence=("DYN-08", "DYN-10"), **DEATH)
 def test_a_broker_misses_no_change(case):
-    """A topic that was altered while its only broker was away is led by what it was altered to: not
-    one batch is taken that the new limit refuses."""
+    """A broker that was down while a topic's max.message.bytes was lowered refuses a larger batch
+    with MESSAGE_TOO_LARGE as soon as it leads the topic again."""
     topic = case.topic()
     verdict = case.judge(
         placed(topic, {0: (1,)}),
@@ -56,7 +56,8 @@ def test_a_broker_misses_no_change(case):
 @claim("dynamic.a-brokers-default-is-its-own", evidence=("DYN-14", "KIP-226"),
        **on("3.9+", DEATH))  # fmt: skip
 def test_a_brokers_default_is_its_own(case):
-    """A limit that is set for one broker holds for the topics it leads, and for no other's."""
+    """A message.max.bytes that is set for one broker limits the topics which that broker leads and
+    no others."""
     own, other = case.topic("own"), case.topic("other")
     limit = {"message.max.bytes": 100}
     how = {"kind": BROKER, "broker": 1}
@@ -75,10 +76,8 @@ def test_a_brokers_default_is_its_own(case):
 @claim("dynamic.a-default-goes-when-it-is-taken-back", evidence=("DYN-14", "KIP-226"),
        **on("2.2-2.8", CALM))  # fmt: skip
 def test_a_default_goes_when_it_is_taken_back(case):
-    """A setting of one broker is what its topics have by default while it stands, and nobody
-    else's. In 2.2 it holds on when it is taken back, until another is set: what is gone is not seen
-    as a change.
-    """
+    """A min.insync.replicas that is set for one broker holds for the topics it leads until it is
+    removed; 2.2 goes on using it until another value is set."""
     own, second, other = (case.topic(word) for word in ("own", "second", "other"))
     how = {"kind": BROKER, "broker": 1}
     after = write(second, ONE, name="after")

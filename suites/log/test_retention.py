@@ -64,8 +64,8 @@ def only_the_first_goes(case, *many):
     **LOOK,
 )
 def test_retention_by_time(case):
-    """Segments whose newest record is older than retention.ms go, oldest first; the log start
-    follows, the log end stays."""
+    """Retention deletes the oldest segments whose newest record is older than retention.ms; the log
+    start follows and the log end stays."""
     topic = case.topic()
     many = batch(ONE, at=OLDER), batch(TWO, at=OLD), batch(THREE)
     verdict = case.judge(
@@ -89,7 +89,8 @@ def test_retention_by_time(case):
     config=LIVELY,
 )
 def test_what_retention_took_is_out_of_range(case):
-    """A Fetch below the new log start is OFFSET_OUT_OF_RANGE; one above says where it starts."""
+    """A Fetch below the log start that retention left answers OFFSET_OUT_OF_RANGE; one at the log
+    start returns it as log_start_offset."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=TEN_MINUTES),
@@ -113,7 +114,8 @@ def test_what_retention_took_is_out_of_range(case):
     **LOOK,
 )
 def test_times_are_looked_up_in_what_is_left(case):
-    """After retention a lookup by an old time finds the first record that is left."""
+    """ListOffsets for a time whose records retention deleted returns the first record that
+    remains."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=TEN_MINUTES),
@@ -126,7 +128,8 @@ def test_times_are_looked_up_in_what_is_left(case):
 
 @claim("log.retention-stops-at-the-first-segment-that-stays", evidence=("LOG-16",), **LOOK)
 def test_retention_stops_at_the_first_segment_that_stays(case):
-    """An old segment behind a young one stays: only a beginning of the log is ever deleted."""
+    """Retention keeps a segment older than retention.ms that follows a younger one: it deletes from
+    the beginning of the log only."""
     many = batch(ONE, at=OLD), stamped(-MINUTE, OLD), batch(TWO, at=10_000), batch(THREE, at=OLD)
     verdict = only_the_first_goes(case, *many)
     assert verdict.conforms, verdict
@@ -134,7 +137,8 @@ def test_retention_stops_at_the_first_segment_that_stays(case):
 
 @claim("log.one-young-record-keeps-a-segment", evidence=("LOG-17",), **LOOK)
 def test_one_young_record_keeps_a_segment(case):
-    """A segment is as old as its newest record, also when that one stands before older ones."""
+    """Retention keeps a segment whose newest record is younger than retention.ms, even where older
+    records follow that one."""
     many = batch(ONE, at=OLDER), stamped(-MINUTE, OLD), batch(THREE)
     verdict = only_the_first_goes(case, *many)
     assert verdict.conforms, verdict
@@ -142,7 +146,7 @@ def test_one_young_record_keeps_a_segment(case):
 
 @claim("log.a-record-from-the-future-keeps-its-segment", evidence=("LOG-17",), **LOOK)
 def test_a_record_from_the_future_keeps_its_segment(case):
-    """A record stamped in the future keeps its segment, and every one behind it."""
+    """Retention keeps a segment with a record stamped in the future, and all segments behind it."""
     topic = case.topic()
     many = batch(ONE, at=OLD), batch(TWO, at=30 * MINUTE), batch(THREE, at=40 * MINUTE)
     verdict = case.judge(
@@ -164,7 +168,7 @@ def test_a_record_from_the_future_keeps_its_segment(case):
     **LOOK,
 )
 def test_negative_retention_keeps_everything(case):
-    """With retention.ms and retention.bytes of -1 the oldest record stays."""
+    """With retention.ms=-1 and retention.bytes=-1 retention deletes nothing."""
     topic = case.topic()
     configs = FOREVER | {"retention.bytes": -1}
     verdict = case.judge(
@@ -178,7 +182,8 @@ def test_negative_retention_keeps_everything(case):
 
 @claim("log.when-all-is-old-the-log-is-empty", evidence=("LOG-20",), **LOOK)
 def test_when_all_is_old_the_log_is_empty(case):
-    """When the active segment is too old it goes too: start meets end, and offsets go on."""
+    """When every segment is older than retention.ms, retention deletes the active one too: the log
+    is empty, and the next record takes the next offset."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, at=OLDER), batch(TWO, at=OLD), configs=TEN_MINUTES),
@@ -206,7 +211,8 @@ def test_when_all_is_old_the_log_is_empty(case):
     releases="2.8+",
 )
 def test_an_emptied_log_keeps_its_epoch(case):
-    """The leader's epoch still ends at the log end when retention took every record."""
+    """OffsetForLeaderEpoch returns the log end for the leader's epoch after retention deleted every
+    record."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, at=OLD), configs=TEN_MINUTES),
@@ -227,7 +233,7 @@ def test_an_emptied_log_keeps_its_epoch(case):
     **LOOK,
 )
 def test_retention_by_size(case):
-    """The oldest segments go as long as at least retention.bytes remain without them."""
+    """Retention deletes the oldest segments as long as at least retention.bytes remain."""
     topic = case.topic()
     times = (-4 * MINUTE, -3 * MINUTE, -2 * MINUTE, -MINUTE)
     configs = {"retention.bytes": 2 * SIZE + case.more}
@@ -243,7 +249,8 @@ def test_retention_by_size(case):
 
 @claim("log.a-large-old-segment-stays-whole", evidence=("LOG-18",), **LOOK)
 def test_a_large_old_segment_stays_whole(case):
-    """A first segment larger than the surplus stays, and so do the small ones behind it."""
+    """Retention keeps a first segment larger than the surplus over retention.bytes, and the smaller
+    segments behind it."""
     topic = case.topic()
     many = batch(ONE, TWO, THREE, at=-3 * MINUTE), batch(ONE, at=-2 * MINUTE), batch(TWO)
     verdict = case.judge(
@@ -264,7 +271,8 @@ def test_a_large_old_segment_stays_whole(case):
     **LOOK,
 )
 def test_no_bytes_kept_empties_the_log(case):
-    """retention.bytes of 0 leaves nothing, not even the active segment."""
+    """With retention.bytes=0 retention deletes every segment, the active one included; the log end
+    stays."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, at=-MINUTE), batch(TWO), configs={"retention.bytes": 0}),
@@ -287,8 +295,8 @@ def test_no_bytes_kept_empties_the_log(case):
     releases="2.2+",
 )
 def test_segments_below_the_log_start_go(case):
-    """DeleteRecords hides at once; segments wholly below the log start go with the next pass, and
-    the segment that holds it stays whole."""
+    """After DeleteRecords the segments that lie wholly below the new log start are deleted, and the
+    segment that contains it keeps its size."""
     topic = case.topic()
     times = (-4 * MINUTE, -3 * MINUTE, -2 * MINUTE)
     verdict = case.judge(
@@ -303,7 +311,7 @@ def test_segments_below_the_log_start_go(case):
 
 @claim("log.compacted-logs-know-no-retention", evidence=("LOG-16",), **LOOK)
 def test_compacted_logs_know_no_retention(case):
-    """A log that is only compacted loses nothing to retention.ms or retention.bytes."""
+    """A topic with cleanup.policy=compact loses nothing to retention.ms or retention.bytes."""
     topic = case.topic()
     never = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": 1}
     configs = never | {"retention.ms": 1, "retention.bytes": 1}
@@ -326,7 +334,8 @@ def test_compacted_logs_know_no_retention(case):
     **LOOK,
 )
 def test_compact_and_delete_deletes(case):
-    """With compact,delete old segments go by retention, too, though nothing is dirty enough."""
+    """A topic with cleanup.policy=compact,delete loses segments older than retention.ms although it
+    is not dirty enough to be compacted."""
     topic = case.topic()
     never = {"cleanup.policy": "compact,delete", "min.cleanable.dirty.ratio": 1}
     many = keyed(b"a", ONE, at=OLD), keyed(b"a", TWO, at=-MINUTE), keyed(b"c", THREE)
@@ -348,7 +357,8 @@ def test_compact_and_delete_deletes(case):
     **LOOK,
 )
 def test_append_time_decides_where_it_is_stamped(case):
-    """With LogAppendTime a record that a producer calls old is as young as its arrival."""
+    """With message.timestamp.type=LogAppendTime retention counts from a record's arrival and not
+    from the time that its producer gave it."""
     topic = case.topic()
     configs = TEN_MINUTES | {"message.timestamp.type": "LogAppendTime"}
     verdict = case.judge(
@@ -367,7 +377,8 @@ def test_append_time_decides_where_it_is_stamped(case):
     **LOOK,
 )
 def test_records_without_time_are_as_old_as_their_segment(case):
-    """Where no record has a timestamp, a segment's age counts from its last write."""
+    """Retention keeps a segment of messages without timestamps (format 0) that was written to
+    within retention.ms."""
     topic = case.topic()
     configs = TEN_MINUTES | {"message.format.version": "0.9.0.0"}
     verdict = case.judge(

@@ -46,7 +46,7 @@ FETCHED = "responses[0].partitions[0]"
     **LOOK,
 )
 def test_a_shorter_retention_reaches_a_live_log(case):
-    """A retention.ms that is made shorter takes records that the old one kept."""
+    """Lowering retention.ms of a topic deletes segments that the former value kept."""
     topic = case.topic()
     configs = {"segment.ms": 1000}
     verdict = case.judge(
@@ -68,7 +68,8 @@ def test_a_shorter_retention_reaches_a_live_log(case):
     **LOOK,
 )
 def test_removing_an_override_restores_the_brokers_retention(case):
-    """Without its own retention.ms a topic has the broker's week again."""
+    """A topic whose retention.ms is removed is subject to the broker's default of one week
+    again."""
     topic = case.topic()
     week = 7 * 24 * HOUR
     many = batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR), batch(THREE)
@@ -93,7 +94,8 @@ def test_removing_an_override_restores_the_brokers_retention(case):
     **LOOK,
 )
 def test_brokers_defaults_hold_where_a_topic_says_nothing(case):
-    """A topic without overrides keeps what is younger than a week and loses what is older."""
+    """A topic without overrides loses segments older than the default of one week and keeps younger
+    ones."""
     topic = case.topic()
     week = 7 * 24 * HOUR
     verdict = case.judge(
@@ -118,7 +120,9 @@ def test_brokers_defaults_hold_where_a_topic_says_nothing(case):
     config=LIVELY,
 )
 def test_producers_outlive_their_records(case):
-    """What is known of a producer whose records retention took: nothing before 2.5, all since."""
+    """After retention deleted a producer's records, releases since 2.5 still answer its repeated
+    batch with the first offset and accept its next sequence; earlier ones refuse a gap without that
+    memory."""
     topic, producer = case.topic(), Ref("init", "producer_id")
 
     def send(sequence, name, at=0):
@@ -157,7 +161,7 @@ def test_producers_outlive_their_records(case):
 )
 def test_silent_producers_are_forgotten(case):
     """A producer whose last batch is older than producer.id.expiration.ms is forgotten: a sequence
-    that was a gap is a beginning then."""
+    that would have been a gap is accepted."""
     topic, producer = case.topic(), Ref("init", "producer_id")
 
     def send(sequence, name, at=-MINUTE):
@@ -186,7 +190,8 @@ def test_silent_producers_are_forgotten(case):
     **LOOK,
 )
 def test_deleted_records_and_retention_agree(case):
-    """Retention never moves the log start back behind what DeleteRecords took."""
+    """Retention leaves the log start where DeleteRecords put it, and DeleteRecords below it returns
+    it as low_watermark."""
     topic = case.topic()
     many = batch(ONE, at=OLD), batch(TWO, THREE, at=-MINUTE), batch(ONE)
     verdict = case.judge(

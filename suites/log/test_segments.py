@@ -33,7 +33,7 @@ def read(topic, offset=0, name=None, **how):
 
 @claim("log.segments-roll-by-size", evidence=("LOG-10",), releases="1.0-3.9", **READ)
 def test_segments_roll_by_size(case):
-    """A batch that would make its segment larger than segment.bytes begins the next one."""
+    """A batch that would make the active segment larger than segment.bytes starts a new segment."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE), configs={"segment.bytes": 2 * SIZE}),
@@ -46,7 +46,7 @@ def test_segments_roll_by_size(case):
 
 @claim("log.a-batch-is-never-split", evidence=("LOG-10",), releases="1.0-3.9", **READ)
 def test_a_batch_is_never_split(case):
-    """A batch that fits only in part goes into the next segment whole, and room is left behind."""
+    """A batch that does not fit into the rest of a segment goes whole into the next one."""
     topic = case.topic()
     verdict = case.judge(
         a_log(topic, batch(ONE), batch(TWO, THREE), configs={"segment.bytes": 2 * SIZE}),
@@ -64,7 +64,8 @@ def test_a_batch_is_never_split(case):
     **READ,
 )
 def test_segments_roll_by_the_time_of_records(case):
-    """A batch more than segment.ms newer than its segment's first one begins the next one."""
+    """A batch more than segment.ms newer than the first batch of the active segment starts a new
+    segment."""
     topic = case.topic()
     first, second = batch(ONE, at=-MINUTE), batch(TWO, at=-MINUTE + case.past)
     verdict = case.judge(
@@ -77,7 +78,7 @@ def test_segments_roll_by_the_time_of_records(case):
 
 @claim("log.the-first-batch-starts-the-clock", evidence=("LOG-10",), **READ)
 def test_the_first_batch_starts_the_clock(case):
-    """It is the first batch of a segment that its age counts from, not the last one."""
+    """The age of a segment for segment.ms counts from its first batch and not from its last one."""
     topic = case.topic()
     times = (-MINUTE, -MINUTE + 600, -MINUTE + 1200, -MINUTE + 1800, -MINUTE + 2300)
     verdict = case.judge(
@@ -96,7 +97,8 @@ def test_the_first_batch_starts_the_clock(case):
 
 @claim("log.older-records-do-not-roll", evidence=("LOG-10",), **READ)
 def test_older_records_do_not_roll(case):
-    """A batch older than its segment's first one stays in the segment, however much older."""
+    """A batch older than the first batch of the active segment stays in that segment, however much
+    older it is."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE), batch(TWO, at=-MINUTE), batch(THREE, at=1000)),
@@ -108,7 +110,8 @@ def test_older_records_do_not_roll(case):
 
 @claim("log.the-newest-record-of-a-batch-counts", evidence=("LOG-10",), **READ)
 def test_the_newest_record_of_a_batch_counts(case):
-    """The age of a batch is that of its newest record, wherever in the batch it stands."""
+    """The newest record of a batch, wherever it stands in it, decides whether the batch is more
+    than segment.ms newer."""
     topic = case.topic()
     late = Records(
         {
@@ -137,7 +140,8 @@ def test_the_newest_record_of_a_batch_counts(case):
     **READ,
 )
 def test_segments_roll_when_their_index_is_full(case):
-    """An index of segment.index.bytes that is full ends its segment; the time index is first."""
+    """A full time index of segment.index.bytes, which fills before the offset index, ends its
+    segment."""
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 1}
     many = [batch(ONE, at=index) for index in range(7)]
@@ -157,7 +161,8 @@ def test_segments_roll_when_their_index_is_full(case):
 
 @claim("log.one-time-is-indexed-once", evidence=("LOG-12",), **READ)
 def test_one_time_is_indexed_once(case):
-    """Batches of one and the same time fill the offset index only, which has room for more."""
+    """Batches with the same timestamp take one entry of the time index, so the larger offset index
+    ends their segment."""
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 1}
     verdict = case.judge(
@@ -174,7 +179,8 @@ def test_one_time_is_indexed_once(case):
 
 @claim("log.the-index-grows-by-its-interval", evidence=("LOG-12",), **READ)
 def test_the_index_grows_by_its_interval(case):
-    """An entry is added when more than index.interval.bytes came since the last, not by batch."""
+    """The index gains an entry after more than index.interval.bytes were appended since the last
+    entry, and not with each batch."""
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 2 * SIZE}
     many = [batch(ONE, at=index) for index in range(12)]
@@ -192,7 +198,8 @@ def test_the_index_grows_by_its_interval(case):
 
 @claim("log.log-append-time-rolls-by-the-brokers-clock", evidence=("LOG-10",), **READ)
 def test_log_append_time_rolls_by_the_brokers_clock(case):
-    """With LogAppendTime the times that producers give roll nothing."""
+    """With message.timestamp.type=LogAppendTime the timestamps that producers give do not roll a
+    segment."""
     topic = case.topic()
     configs = {"message.timestamp.type": "LogAppendTime", "segment.ms": 10 * MINUTE}
     verdict = case.judge(
@@ -212,7 +219,8 @@ def test_log_append_time_rolls_by_the_brokers_clock(case):
     **READ,
 )
 def test_a_read_ends_with_its_segment(case):
-    """However much room a Fetch gives, it gets the rest of one segment; the next goes on."""
+    """A Fetch returns records of one segment only, however much room it gives; the next Fetch goes
+    on in the next segment."""
     topic = case.topic()
     first, second = (batch(ONE, at=-MINUTE), batch(TWO, at=-MINUTE)), batch(THREE)
     verdict = case.judge(
@@ -232,7 +240,8 @@ def test_a_read_ends_with_its_segment(case):
 
 @claim("log.deleting-records-within-a-segment-keeps-its-batches", evidence=("LOG-19",), **READ)
 def test_deleting_records_within_a_segment_keeps_its_batches(case):
-    """A log start within a segment hides what lies below it; the segment is not rewritten."""
+    """After DeleteRecords within a batch, a Fetch at the log start returns the whole batch and one
+    below it answers OFFSET_OUT_OF_RANGE."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, TWO, at=-MINUTE), batch(THREE)),
@@ -257,7 +266,8 @@ def test_deleting_records_within_a_segment_keeps_its_batches(case):
     versions=only("ListOffsets", 1),
 )
 def test_times_are_found_across_segments(case):
-    """A lookup by time passes segments whose newest record is too old, in the log's order."""
+    """ListOffsets by time returns the first record in the log's order, across segments, whose
+    timestamp is the time asked for or later, and -1 where there is none."""
     topic = case.topic()
     many = batch(ONE, at=-3 * MINUTE), batch(TWO, at=-MINUTE), batch(THREE, at=-2 * MINUTE)
     verdict = case.judge(
@@ -284,7 +294,8 @@ def test_times_are_found_across_segments(case):
     versions=only("Produce", 3),
 )
 def test_producers_are_known_across_segments(case):
-    """A repeated batch answers with its offset although its segment ended since."""
+    """A repeated batch of an idempotent producer is answered with its first offset after its
+    segment has ended."""
     topic, producer = case.topic(), Ref("init", "producer_id")
     verdict = case.judge(
         segmented(topic),
@@ -317,7 +328,8 @@ def test_producers_are_known_across_segments(case):
     releases="2.8+",
 )
 def test_an_epoch_spans_segments(case):
-    """Where the leader's epoch ends is the log end, however many segments it has."""
+    """OffsetForLeaderEpoch returns the log end for the leader's epoch, however many segments the
+    log has."""
     topic = case.topic()
     verdict = case.judge(
         segmented(topic, batch(ONE, at=-3 * MINUTE), batch(TWO, at=-MINUTE), batch(THREE)),
@@ -338,7 +350,8 @@ def test_an_epoch_spans_segments(case):
     versions=only("ListOffsets", 0),
 )
 def test_old_style_offsets_are_segments(case):
-    """ListOffsets 0 names every segment by its base offset, and the log start for the oldest."""
+    """ListOffsets 0 returns the base offset of each segment and the log end, newest first, with the
+    log start in place of the oldest base offset after DeleteRecords."""
     topic = case.topic()
     many = batch(ONE, TWO, at=-3 * MINUTE), batch(THREE, at=-MINUTE), batch(ONE)
 

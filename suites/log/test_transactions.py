@@ -72,8 +72,8 @@ def aborted_and_committed(case, topic, configs):
     **READ,
 )
 def test_aborted_records_are_compacted_away(case):
-    """Records of an aborted transaction go at the first cleaning and replace nothing; its marker
-    stays for now, and so do a committed record and its marker."""
+    """The first cleaning removes records of an aborted transaction, which replace no other record,
+    and keeps its marker, the committed record and that record's marker."""
     topic = case.topic()
     verdict = case.judge(
         aborted_and_committed(case, topic, LONG),
@@ -96,8 +96,8 @@ def test_aborted_records_are_compacted_away(case):
     **READ,
 )
 def test_markers_of_nothing_go_in_the_end(case):
-    """The marker of a transaction whose records are all gone goes when delete.retention.ms is over;
-    one whose records are there stays."""
+    """A cleaning after delete.retention.ms has passed removes the marker of a transaction without
+    records left and keeps that of a transaction with records."""
     topic, configs = case.topic(), LONG | {"delete.retention.ms": 0}
     # A horizon is another base timestamp: how many bytes the record's own takes is the clock's.
     waited = fetch(topic, max_wait_ms=0, name="given a horizon")
@@ -127,7 +127,8 @@ def test_markers_of_nothing_go_in_the_end(case):
     **READ,
 )
 def test_an_open_transaction_stops_the_cleaner(case):
-    """Nothing is cleaned from the segment on in which the earliest open transaction began."""
+    """The cleaner leaves everything uncleaned from the segment on in which the earliest open
+    transaction began."""
     topic, word = case.topic(), case.topic("transaction")
     open_one = record({"key": A, "value": THREE}, 0)
     verdict = case.judge(
