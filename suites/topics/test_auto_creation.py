@@ -27,9 +27,8 @@ FIRST_ANSWER = {
     switches=("auto-creation-not-asked-for",),
 )
 def test_metadata_creates_only_where_allowed(case):
-    """Metadata makes a missing topic only if its request allows it; the first answer is an error,
-    a later one finds the topic.
-    """
+    """Metadata creates a missing topic only with allow_auto_topic_creation; its first answer
+    carries an error, and a later one finds the topic."""
     no, yes = case.topic("no"), case.topic("yes")
     verdict = case.judge(
         metadata(no, version=case.version, name="forbidden"),
@@ -54,7 +53,8 @@ def test_metadata_creates_only_where_allowed(case):
     where=lambda row: row["version"] in (0, 3),
 )
 def test_old_metadata_always_creates(case):
-    """Before version 4 a question for a missing topic makes it."""
+    """Metadata 0 to 3 creates a missing topic; its first answer carries an error, and a later one
+    finds the topic."""
     name = case.topic()
     verdict = case.judge(
         metadata(name, version=case.version, name="ask"),
@@ -72,7 +72,8 @@ def test_old_metadata_always_creates(case):
     versions=only("Metadata", 4),
 )
 def test_illegal_names_are_not_made_by_asking(case):
-    """Asking for a name that is no topic's answers INVALID_TOPIC_EXCEPTION, allowed or not."""
+    """Metadata that allows creation answers INVALID_TOPIC_EXCEPTION for an illegal name; without
+    that permission UNKNOWN_TOPIC_OR_PARTITION is legal, too."""
     verdict = case.judge(
         metadata("a b", "..", "x" * 250, create=True, name="allowed"),
         metadata("a b", name="forbidden"),
@@ -93,7 +94,8 @@ def test_illegal_names_are_not_made_by_asking(case):
     config=OFF,
 )
 def test_auto_creation_can_be_off(case):
-    """With auto.create.topics.enable=false no question makes a topic."""
+    """With auto.create.topics.enable=false Metadata answers UNKNOWN_TOPIC_OR_PARTITION for a
+    missing topic and creates none, whatever the request allows."""
     there, missing = case.topic("there"), case.topic("missing")
     verdict = case.judge(
         a_topic(there),

@@ -22,7 +22,7 @@ SEVERAL = 4
     versions=every("DescribeCluster"),
 )
 def test_describes_its_brokers(case):
-    """DescribeCluster gives the brokers with their addresses and no error."""
+    """DescribeCluster returns the ids of the brokers and of the controller, without an error."""
     verdict = case.judge(
         Ask("DescribeCluster", case.version, {}, name="ask"),
         expect=all_of(
@@ -41,7 +41,8 @@ def test_describes_its_brokers(case):
     versions=only("DescribeCluster", 0),
 )
 def test_tells_authorized_operations_when_asked(case):
-    """DescribeCluster tells the operations one may do on the cluster, if it is asked to."""
+    """DescribeCluster with include_cluster_authorized_operations returns the operations that the
+    client may perform on the cluster."""
     body = {"include_cluster_authorized_operations": True}
     verdict = case.judge(
         Ask("DescribeCluster", case.version, body, name="ask"),
@@ -58,7 +59,8 @@ def test_tells_authorized_operations_when_asked(case):
     endpoint=(CONTROLLERS, 3),
 )
 def test_brokers_do_not_describe_controllers(case):
-    """A broker that is asked for controllers' endpoints, or unknown ones, answers an error."""
+    """DescribeCluster for the endpoints of controllers, or for an unknown endpoint type, answers an
+    error when a broker is asked."""
     verdict = case.judge(
         Ask("DescribeCluster", case.version, {"endpoint_type": case.endpoint}, name="ask"),
         expect=answer("ask", "error_code").is_not(NONE),
@@ -73,7 +75,7 @@ def test_brokers_do_not_describe_controllers(case):
     versions=every("FindCoordinator"),
 )
 def test_every_group_has_a_coordinator(case):
-    """FindCoordinator of a group names a broker; from version 4 on, one for each key."""
+    """FindCoordinator of a group returns a broker; since version 4 it returns one for each key."""
     one, two = case.group("one"), case.group("two")
     keys = (one, two) if case.version >= SEVERAL else (one,)
     verdict = case.judge(
@@ -98,7 +100,7 @@ def test_every_group_has_a_coordinator(case):
     where=lambda row: row["version"] in (1, 3, 4),
 )
 def test_transactional_ids_have_coordinators(case):
-    """FindCoordinator of key type 1 names the coordinator of a transactional id."""
+    """FindCoordinator with key type 1 returns the coordinator of a transactional id."""
     key = case.transactional_id()
     verdict = case.judge(
         coordinator_ready(key, TRANSACTION),
@@ -119,7 +121,7 @@ def test_transactional_ids_have_coordinators(case):
     releases="3.9+",
 )
 def test_unknown_key_types_have_no_coordinator(case):
-    """A key type that does not exist is refused with INVALID_REQUEST."""
+    """FindCoordinator with an unknown key type answers INVALID_REQUEST."""
     verdict = case.judge(
         find_coordinator(case.group(), version=case.version, key_type=77, name="ask"),
         expect=answer("ask", "coordinators[0].error_code").is_(INVALID_REQUEST)

@@ -35,7 +35,7 @@ def list_resources(version, *kinds, name="list"):
 @claim("topics.no-metrics-no-resources", evidence=("KIP-714", "KIP-1142"), api=API,
        releases="3.9+")  # fmt: skip
 def test_no_metrics_no_resources(case):
-    """Where nobody subscribed to client metrics there is none to list."""
+    """ListConfigResources for client metrics returns an empty list while no subscription exists."""
     verdict = case.judge(
         list_resources(case.version, METRICS),
         expect=all_of(answer("list", "error_code").is_(NONE), answer("list", FOUND).is_([])),
@@ -46,7 +46,8 @@ def test_no_metrics_no_resources(case):
 @claim("topics.topics-are-resources", evidence=("KIP-1142",), api=API, versions=range_(API, 1),
        capabilities=("only-broker",), kind=(TOPIC, BROKER, LOGGER))  # fmt: skip
 def test_topics_are_resources(case):
-    """Every topic has configs, every broker too, and a broker's loggers once more."""
+    """ListConfigResources lists topics, brokers or broker loggers, whichever type the request
+    names, and nothing else."""
     topic = case.topic()
     named = {TOPIC: topic, BROKER: "0", LOGGER: "0"}[case.kind]
     verdict = case.judge(
@@ -63,7 +64,8 @@ def test_topics_are_resources(case):
 @claim("topics.unknown-resources-are-not-listed", evidence=("KIP-1142",), api=API,
        versions=range_(API, 1))  # fmt: skip
 def test_unknown_resources_are_not_listed(case):
-    """A kind that nothing is of answers UNSUPPORTED_VERSION."""
+    """ListConfigResources for an unknown resource type answers UNSUPPORTED_VERSION and an empty
+    list."""
     verdict = case.judge(
         list_resources(case.version, NO_KIND),
         expect=all_of(answer("list", "error_code").is_(TOO_OLD), answer("list", FOUND).is_([])),
@@ -74,7 +76,8 @@ def test_unknown_resources_are_not_listed(case):
 @claim("topics.metrics-are-subscribed-to", evidence=("KIP-714", "observed on 3.9.2 and 4.3.1"),
        api=API, releases="3.9+")  # fmt: skip
 def test_metrics_are_subscribed_to(case):
-    """A metrics subscription begins with its first setting, is listed, and ends with its last."""
+    """A client metrics subscription exists and is listed from its first setting on, and ends when
+    its last setting is deleted."""
     name = case.topic("metrics")
     keys = ("interval.ms", "metrics", "match")
     made = [(key, SET, value) for key, value in zip(keys, ("1000", "a.,b.", "client_id=c.*"),
@@ -112,7 +115,8 @@ REFUSED = {
        api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"), releases="3.9+",
        odd=tuple(REFUSED))  # fmt: skip
 def test_odd_subscriptions_are_refused(case):
-    """An unknown setting, an interval out of bounds and a pattern for nothing are refused."""
+    """IncrementalAlterConfigs of a client metrics subscription refuses an unknown setting, an
+    interval out of range, a malformed match pattern and an empty name."""
     name = "" if case.odd == "nameless" else case.topic("metrics")
     (key, value), code = REFUSED[case.odd]
     verdict = case.judge(
@@ -128,7 +132,8 @@ def test_odd_subscriptions_are_refused(case):
        api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"), releases="3.9+",
        operation=(APPEND, SUBTRACT))  # fmt: skip
 def test_subscriptions_are_no_lists(case):
-    """What a subscription asks for is set as a whole: appending and subtracting are refused."""
+    """IncrementalAlterConfigs with APPEND or SUBTRACT on a client metrics subscription answers
+    INVALID_CONFIG."""
     verdict = case.judge(
         incremental_alter_configs(
             case.topic("metrics"),
@@ -154,7 +159,8 @@ LEVELS = {
        api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"),
        odd=tuple(LEVELS))  # fmt: skip
 def test_odd_log_levels_are_refused(case):
-    """A logger's level is no list, is one of six words, and the root logger never lacks one."""
+    """IncrementalAlterConfigs of a broker logger refuses APPEND and SUBTRACT, an unknown level, and
+    the deletion of the root logger's level."""
     change, codes = LEVELS[case.odd]
     verdict = case.judge(
         incremental_alter_configs(
@@ -171,7 +177,8 @@ def test_odd_log_levels_are_refused(case):
        api="IncrementalAlterConfigs", versions=every("IncrementalAlterConfigs"),
        releases="4.3")  # fmt: skip
 def test_unread_intervals_are_refused(case):
-    """An interval that is no number is INVALID_CONFIG; to 3.9 it is an unknown error."""
+    """IncrementalAlterConfigs of a client metrics subscription with an interval.ms that is not a
+    number answers INVALID_CONFIG."""
     verdict = case.judge(
         incremental_alter_configs(
             case.topic("metrics"), [("interval.ms", SET, "x")], version=case.version,

@@ -48,9 +48,8 @@ def described(case, topic, *keys, name="configs"):
     versions=every("DescribeConfigs"),
 )
 def test_a_topic_has_its_own_and_the_defaults(case):
-    """DescribeConfigs gives the values asked for, says which are the topic's own, and from version
-    1 on what stands behind each.
-    """
+    """DescribeConfigs returns each config that the request names, the topic's own value where it
+    has one, without an error."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, configs={"retention.ms": 77_000_000}),
@@ -72,7 +71,7 @@ def test_a_topic_has_its_own_and_the_defaults(case):
     where=lambda row: row["version"] in (0, 1),
 )
 def test_all_of_a_topic(case):
-    """Without names DescribeConfigs gives every config of a topic."""
+    """DescribeConfigs of a topic without config names returns all of its configs."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name),
@@ -92,7 +91,7 @@ def test_all_of_a_topic(case):
     versions=range_("DescribeConfigs", 0, 1),
 )
 def test_names_that_nobody_knows_are_left_out(case):
-    """A name that no topic config has is left out of the answer without an error."""
+    """DescribeConfigs leaves out a config name that does not exist, without an error."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name),
@@ -114,7 +113,8 @@ def test_names_that_nobody_knows_are_left_out(case):
     versions=range_("DescribeConfigs", 0, 1),
 )
 def test_unknown_topics_have_none(case):
-    """A missing topic is UNKNOWN_TOPIC_OR_PARTITION, an illegal name INVALID_TOPIC_EXCEPTION."""
+    """DescribeConfigs answers UNKNOWN_TOPIC_OR_PARTITION for a missing topic (no error on 1.0) and
+    INVALID_TOPIC_EXCEPTION for an illegal name."""
     there, missing = case.topic("there"), case.topic("missing")
     asks = [
         describe_configs(name, "retention.ms", version=case.version)
@@ -140,7 +140,8 @@ def test_unknown_topics_have_none(case):
     versions=range_("DescribeConfigs", 0, 1),
 )
 def test_brokers_have_theirs(case):
-    """DescribeConfigs of a broker gives its settings; of another broker's id, INVALID_REQUEST."""
+    """DescribeConfigs of the broker that is asked returns its settings; the id of another broker
+    answers INVALID_REQUEST."""
     keys = ("num.partitions", "log.retention.hours", "compression.type", "no.such.config")
     asks = [
         describe_configs(broker, *keys, kind=BROKER, version=case.version, synonyms=True)
@@ -164,7 +165,8 @@ def test_brokers_have_theirs(case):
     releases="2.8+",
 )
 def test_say_what_they_are_for_when_asked(case):
-    """From version 3 on a config comes with its documentation, but only to who asks for it."""
+    """DescribeConfigs with include_documentation returns the documentation of each config, and null
+    without it."""
     name, ask = case.topic(), partial(describe_configs, version=case.version)
     key, setting = "retention.ms", "num.partitions"
     verdict = case.judge(
@@ -188,7 +190,8 @@ def test_say_what_they_are_for_when_asked(case):
     versions=range_("DescribeConfigs", 0, 1),
 )
 def test_strange_resources_are_refused(case):
-    """A broker's name that is no number, and a kind that has no configs, are INVALID_REQUEST."""
+    """DescribeConfigs answers INVALID_REQUEST for a broker name that is not a number and for a
+    resource type without configs."""
     verdict = case.judge(
         together(
             describe_configs("one", "num.partitions", kind=BROKER, version=case.version),
@@ -207,7 +210,8 @@ def test_strange_resources_are_refused(case):
     versions=every("AlterConfigs"),
 )
 def test_altering_replaces_all_of_them(case):
-    """AlterConfigs sets what it names and takes every other config of the topic away."""
+    """AlterConfigs sets the configs that it names and resets every other config of the topic to its
+    default."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, configs={"retention.ms": 77_000_000, "max.message.bytes": 4321}),
@@ -231,7 +235,8 @@ def test_altering_replaces_all_of_them(case):
     entry=("no.such.config=1", "cleanup.policy=sometimes", "retention.ms=soon"),
 )
 def test_bad_alterations_are_refused(case):
-    """Unknown names and impossible values are refused, and the topic stays as it was."""
+    """AlterConfigs with an unknown config or an invalid value answers INVALID_CONFIG, or
+    INVALID_REQUEST for the value before 3.9, and changes nothing."""
     name = case.topic()
     key, value = case.entry.split("=")
     code, unknown = answer("alter", ALTERED), key == "no.such.config"
@@ -260,7 +265,7 @@ def test_bad_alterations_are_refused(case):
     releases="2.8+",
 )
 def test_unknown_topics_cannot_be_altered(case):
-    """AlterConfigs of a topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """AlterConfigs of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION."""
     verdict = case.judge(
         alter_configs(case.topic(), {"retention.ms": "1000"}, name="alter"),
         expect=answer("alter", ALTERED).is_(UNKNOWN_TOPIC),
@@ -275,7 +280,7 @@ def test_unknown_topics_cannot_be_altered(case):
     versions=only("AlterConfigs", 0),
 )
 def test_alterations_can_be_tried(case):
-    """AlterConfigs with validate_only answers as if and alters nothing."""
+    """AlterConfigs with validate_only answers no error and changes nothing."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, configs={"retention.ms": 77_000_000}),
@@ -297,7 +302,8 @@ def test_alterations_can_be_tried(case):
     versions=only("AlterConfigs", 0),
 )
 def test_changes_reach_a_topic_in_use(case):
-    """A smaller max.message.bytes soon refuses what was taken before, without any restart."""
+    """A batch larger than a max.message.bytes that AlterConfigs lowered is refused with
+    MESSAGE_TOO_LARGE, without a restart."""
     name = case.topic()
     batch = Records({"magic": 2, "records": [b"x" * 200], "timestamp": Now()})
     verdict = case.judge(
@@ -324,7 +330,7 @@ def test_changes_reach_a_topic_in_use(case):
     releases="1.0",
 )
 def test_brokers_could_not_be_altered_at_first(case):
-    """1.0 alters topics only: a broker's configs answer INVALID_REQUEST."""
+    """AlterConfigs of a broker answers INVALID_REQUEST on 1.0."""
     verdict = case.judge(
         alter_configs("0", {"log.retention.hours": "1"}, kind=BROKER, name="alter"),
         expect=answer("alter", ALTERED).is_(INVALID_REQUEST),
@@ -339,7 +345,7 @@ def test_brokers_could_not_be_altered_at_first(case):
     versions=every("IncrementalAlterConfigs"),
 )
 def test_increments_touch_only_what_they_name(case):
-    """IncrementalAlterConfigs sets and deletes what it names and leaves the rest alone."""
+    """IncrementalAlterConfigs sets and deletes the configs that it names and keeps the others."""
     name = case.topic()
     changes = [("retention.ms", DELETE, None), ("compression.type", SET, "gzip")]
     verdict = case.judge(
@@ -362,7 +368,8 @@ def test_increments_touch_only_what_they_name(case):
     versions=only("IncrementalAlterConfigs", 0),
 )
 def test_lists_can_grow_and_shrink(case):
-    """APPEND adds to a list, from 3.9 on only what is not in it; SUBTRACT takes away what is."""
+    """IncrementalAlterConfigs with APPEND adds an element to a list (since 3.9 only if the list
+    lacks it), and SUBTRACT removes one."""
     name = case.topic()
 
     def alter(operation, value, step):
@@ -398,7 +405,8 @@ def test_lists_can_grow_and_shrink(case):
     fault=("no list", "null", "a config twice", "unknown name", "bad value", "unknown operation"),
 )
 def test_bad_increments_are_refused(case):
-    """Appending to what is no list, null values, repeated names and unknown things are refused."""
+    """IncrementalAlterConfigs refuses APPEND to a config that is no list, a null value, a config
+    named twice, an unknown config or operation and an invalid value, and changes nothing."""
     changes = {
         "no list": [("retention.ms", APPEND, "1")],
         "null": [("retention.ms", SET, None)],
@@ -429,7 +437,8 @@ def test_bad_increments_are_refused(case):
     versions=only("IncrementalAlterConfigs", 0),
 )
 def test_a_resource_twice_is_refused(case):
-    """A topic that comes twice in one IncrementalAlterConfigs is not altered twice."""
+    """IncrementalAlterConfigs that names a topic twice answers each entry with no error or
+    INVALID_REQUEST."""
     name = case.topic()
     one = incremental_alter_configs(name, [("retention.ms", SET, "1000")], version=0)
     verdict = case.judge(

@@ -34,7 +34,8 @@ WITH_IDS = 7
     versions=every("CreateTopics"),
 )
 def test_created_topics_can_be_used(case):
-    """CreateTopics answers without error for each topic, which then has the partitions asked."""
+    """CreateTopics answers no error for each topic, and each then has leaders for as many
+    partitions as the request asks for."""
     one, two = case.topic("one"), case.topic("two")
     verdict = case.judge(
         together(
@@ -57,7 +58,8 @@ def test_created_topics_can_be_used(case):
     versions=only("CreateTopics", 2),
 )
 def test_existing_topics_are_not_made_again(case):
-    """CreateTopics of a topic that is there answers TOPIC_ALREADY_EXISTS and says its name."""
+    """CreateTopics of a topic that exists answers TOPIC_ALREADY_EXISTS with the name in its
+    message, and the topic keeps its partitions."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name),
@@ -79,7 +81,8 @@ def test_existing_topics_are_not_made_again(case):
     versions=only("CreateTopics", 2),
 )
 def test_a_topic_twice_in_one_request_is_refused(case):
-    """A topic named twice in CreateTopics answers INVALID_REQUEST; the others are made."""
+    """CreateTopics answers INVALID_REQUEST for a topic that it names twice and creates the
+    others."""
     twice, once = case.topic("twice"), case.topic("once")
     verdict = case.judge(
         together(create_topic(twice), create_topic(once), create_topic(twice, 2), name="create"),
@@ -103,7 +106,8 @@ def test_a_topic_twice_in_one_request_is_refused(case):
     switches=("validate-only-creates",),
 )
 def test_validate_only_creates_nothing(case):
-    """CreateTopics with validate_only answers as if, and the topic is not there afterwards."""
+    """CreateTopics with validate_only returns the errors that it would return otherwise and creates
+    no topic."""
     good, bad = case.topic("good"), case.topic("bad")
     verdict = case.judge(
         together(
@@ -130,7 +134,8 @@ def test_validate_only_creates_nothing(case):
     timeout_ms=(0, -1),
 )
 def test_no_time_to_wait_still_creates(case):
-    """CreateTopics with timeout 0 or less answers REQUEST_TIMED_OUT, and the topic is made."""
+    """CreateTopics with a timeout of 0 or less answers REQUEST_TIMED_OUT and creates the topic all
+    the same."""
     name = case.topic()
     verdict = case.judge(
         create_topic(name, 2, timeout_ms=case.timeout_ms, name="create"),
@@ -149,7 +154,8 @@ def test_no_time_to_wait_still_creates(case):
     where=lambda row: row["version"] in (2, 5),
 )
 def test_minus_one_means_the_brokers_default(case):
-    """From 2.4 on -1 partitions and replication factor -1 mean the broker's defaults."""
+    """CreateTopics with -1 partitions and replication factor -1 takes the broker's defaults; before
+    2.4 it answers INVALID_PARTITIONS."""
     name = case.topic()
     verdict = case.judge(
         create_topic(name, -1, -1, version=case.version, name="create"),
@@ -171,7 +177,8 @@ def test_minus_one_means_the_brokers_default(case):
     where=lambda row: row["version"] in (2, 7),
 )
 def test_assignments_are_kept(case):
-    """A manual assignment makes one partition per entry, led by the broker it names."""
+    """CreateTopics with a manual assignment creates one partition for each entry, with the replicas
+    that the entry names."""
     name = case.topic()
     verdict = case.judge(
         create_topic(name, assignments={1: [0], 0: [0]}, version=case.version, name="create"),
@@ -192,7 +199,7 @@ def test_assignments_are_kept(case):
     versions=only("CreateTopics", 2),
 )
 def test_configs_given_are_kept(case):
-    """Configs of CreateTopics are the topic's own: DescribeConfigs gives them back as set."""
+    """DescribeConfigs returns the configs with which CreateTopics created the topic."""
     name = case.topic()
     given = {"cleanup.policy": "compact", "max.message.bytes": 4321, "retention.ms": -1}
     verdict = case.judge(
@@ -218,7 +225,7 @@ def test_configs_given_are_kept(case):
     switches=("topic-id-reused",),
 )
 def test_a_new_topic_has_a_new_id(case):
-    """A topic that is deleted and made again under its name has another id than before."""
+    """A topic that is deleted and created again under its name has another topic id."""
     name = case.topic()
     verdict = case.judge(
         create_topic(name, version=WITH_IDS, name="first"),
@@ -239,7 +246,7 @@ def test_a_new_topic_has_a_new_id(case):
     apis=("CreateTopics", "DeleteTopics", "CreatePartitions"),
 )
 def test_an_empty_request_is_answered(case):
-    """A request for no topic at all is answered with no topic."""
+    """CreateTopics, DeleteTopics and CreatePartitions without a topic answer with an empty list."""
     steps = {
         "CreateTopics": (create_topic("x"), "topics"),
         "DeleteTopics": (delete_topic("x"), "responses"),

@@ -37,7 +37,7 @@ def by_id(*entries):
     versions=every("DeleteTopics"),
 )
 def test_deleted_topics_are_gone(case):
-    """DeleteTopics answers without error for each topic, which is unknown soon afterwards."""
+    """DeleteTopics answers no error for each topic, and Metadata then reports each as unknown."""
     one, two = case.topic("one"), case.topic("two")
     verdict = case.judge(
         a_topic(one),
@@ -61,7 +61,8 @@ def test_deleted_topics_are_gone(case):
     where=lambda row: row["version"] in (1, 5, 6),
 )
 def test_unknown_topics_cannot_be_deleted(case):
-    """Deleting what is not there answers UNKNOWN_TOPIC_OR_PARTITION, legal name or not."""
+    """DeleteTopics of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION, whether its
+    name is legal or not."""
     there, missing = case.topic("there"), case.topic("missing")
     verdict = case.judge(
         a_topic(there),
@@ -84,7 +85,8 @@ def test_unknown_topics_cannot_be_deleted(case):
     versions=only("DeleteTopics", 1),
 )
 def test_deleted_topics_can_be_made_again(case):
-    """A name is free again once its topic is deleted, and the new topic has its own size."""
+    """CreateTopics can reuse the name of a deleted topic, and the new topic has its own number of
+    partitions."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, 3),
@@ -105,7 +107,8 @@ def test_deleted_topics_can_be_made_again(case):
     versions=only("DeleteTopics", 1),
 )
 def test_a_topic_twice_in_one_deletion(case):
-    """ZooKeeper releases delete a topic that is named twice, KRaft answers INVALID_REQUEST."""
+    """DeleteTopics that names a topic twice deletes it on releases with ZooKeeper and answers
+    INVALID_REQUEST on KRaft."""
     name = case.topic()
     codes = answer("delete", "responses[*].error_code")
     verdict = case.judge(
@@ -125,7 +128,8 @@ def test_a_topic_twice_in_one_deletion(case):
     timeout_ms=(0, -1),
 )
 def test_no_time_to_wait_still_deletes(case):
-    """DeleteTopics with timeout 0 or less answers REQUEST_TIMED_OUT, and the topic goes."""
+    """DeleteTopics with a timeout of 0 or less answers REQUEST_TIMED_OUT and deletes the topic all
+    the same."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name),
@@ -143,7 +147,7 @@ def test_no_time_to_wait_still_deletes(case):
     versions=only("DeleteTopics", BY_ID),
 )
 def test_ids_delete_topics(case):
-    """A topic's id deletes it, and the answer says its name and its id."""
+    """DeleteTopics by topic id deletes the topic and returns its name and id."""
     name = case.topic()
     verdict = case.judge(
         create_topic(name, version=7, name="create"),
@@ -166,7 +170,7 @@ def test_ids_delete_topics(case):
     versions=only("DeleteTopics", BY_ID),
 )
 def test_unknown_ids_delete_nothing(case):
-    """An id that nobody has answers UNKNOWN_TOPIC_ID."""
+    """DeleteTopics of an unknown topic id answers UNKNOWN_TOPIC_ID."""
     verdict = case.judge(
         by_id((None, NOBODYS_ID)),
         expect=answer("delete", "responses[0].error_code").is_(UNKNOWN_TOPIC_ID),
@@ -182,7 +186,8 @@ def test_unknown_ids_delete_nothing(case):
     given=("both", "neither"),
 )
 def test_deletions_give_a_name_or_an_id(case):
-    """A name and an id together, or neither, are refused, and the topic stays."""
+    """DeleteTopics with both a name and a topic id answers INVALID_REQUEST, and so does one with
+    neither (on 2.8 another error)."""
     name = case.topic()
     rows = {"both": (name, Ref("create", "topics[0].topic_id")), "neither": (None, NO_ID)}
     codes = answer("delete", "responses[*].error_code")

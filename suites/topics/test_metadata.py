@@ -23,9 +23,7 @@ NOT_ASKED = -(1 << 31)
     versions=every("Metadata"),
 )
 def test_says_who_serves_a_topic(case):
-    """Metadata of a topic gives its partitions with leader, replicas and in-sync replicas, and
-    the brokers with their addresses.
-    """
+    """Metadata of a topic returns its partitions with leader, replicas and ISR, and the brokers."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, 2),
@@ -50,7 +48,8 @@ def test_says_who_serves_a_topic(case):
     where=lambda row: row["version"] in (0, 1, 9),
 )
 def test_an_empty_list_means_all_at_first_and_then_none(case):
-    """An empty list of topics asks for all of them in version 0, for none from version 1 on."""
+    """Metadata with an empty list of topics returns all topics in version 0 and none since version
+    1."""
     name = case.topic()
     topics = answer("ask", "topics[*].name")
     body = {"topics": [], "allow_auto_topic_creation": False}
@@ -70,7 +69,7 @@ def test_an_empty_list_means_all_at_first_and_then_none(case):
     where=lambda row: row["version"] in (1, 9),
 )
 def test_null_means_all_topics(case):
-    """Null in place of the list of topics asks for every topic."""
+    """Metadata with topics=null returns every topic."""
     one, two = case.topic("one"), case.topic("two")
     verdict = case.judge(
         a_topic(one),
@@ -91,7 +90,8 @@ def test_null_means_all_topics(case):
     versions=range_("Metadata", 4),
 )
 def test_unknown_topics_are_named_as_such(case):
-    """A topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION beside those that are."""
+    """Metadata answers UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist and no error for
+    the others."""
     there, missing = case.topic("there"), case.topic("missing")
     verdict = case.judge(
         a_topic(there),
@@ -111,7 +111,8 @@ def test_unknown_topics_are_named_as_such(case):
     versions=only("Metadata", 4),
 )
 def test_a_topic_asked_for_twice_is_answered_once(case):
-    """Names are a set: one that comes twice, there or not, has one answer."""
+    """Metadata returns one entry for a topic that the request names twice, whether the topic exists
+    or not."""
     there, missing = case.topic("there"), case.topic("missing")
     verdict = case.judge(
         a_topic(there),
@@ -128,7 +129,8 @@ def test_a_topic_asked_for_twice_is_answered_once(case):
     versions=range_("Metadata", 12),
 )
 def test_ids_find_topics(case):
-    """From version 12 a topic's id finds it; one that nobody has answers UNKNOWN_TOPIC_ID."""
+    """Metadata returns a topic by its id since version 12; an unknown id answers UNKNOWN_TOPIC_ID
+    with a null name."""
     name = case.topic()
     verdict = case.judge(
         create_topic(name, version=7, name="create"),
@@ -152,7 +154,8 @@ def test_ids_find_topics(case):
     versions=range_("Metadata", 10, 11),
 )
 def test_ids_came_with_version_12(case):
-    """Versions 10 and 11 have a field for the id and refuse to look it up."""
+    """Metadata 10 and 11 answers INVALID_REQUEST for a topic id, although their schema has the
+    field."""
     name = case.topic()
     body = {
         "topics": [{"name": name, "topic_id": Ref("create", "topics[0].topic_id")}],
@@ -175,7 +178,8 @@ def test_ids_came_with_version_12(case):
     where=lambda row: row["version"] in (8, 10, 12),
 )
 def test_authorized_operations_are_told_when_asked_for(case):
-    """From version 8 the operations one may do on a topic and the cluster are told, if asked."""
+    """Metadata since version 8 returns the authorized operations of a topic if the request asks for
+    them, and -2147483648 otherwise."""
     name = case.topic()
     body = {
         "topics": [{"name": name}],
@@ -212,7 +216,8 @@ def partitions_of(*topics, limit=2000, cursor=None, name="ask"):
     versions=every("DescribeTopicPartitions"),
 )
 def test_topic_partitions_are_described(case):
-    """DescribeTopicPartitions gives a topic's partitions, and says which topics are unknown."""
+    """DescribeTopicPartitions returns a topic without an error and UNKNOWN_TOPIC_OR_PARTITION for
+    one that does not exist."""
     there, missing = case.topic("there"), case.topic("missing")
     verdict = case.judge(
         a_topic(there, 3),
@@ -233,7 +238,8 @@ def test_topic_partitions_are_described(case):
     versions=every("DescribeTopicPartitions"),
 )
 def test_topic_partitions_come_in_pages(case):
-    """A limit cuts the answer, and its cursor says where the next page begins."""
+    """DescribeTopicPartitions returns at most response_partition_limit partitions and a cursor from
+    which the next request goes on."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name, 3),

@@ -29,7 +29,7 @@ FAULTY = {
     versions=every("CreatePartitions"),
 )
 def test_partitions_can_be_added(case):
-    """CreatePartitions up to a larger count adds partitions, which then have leaders."""
+    """CreatePartitions with a larger count adds partitions, each of which gets a leader."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name),
@@ -45,7 +45,8 @@ def test_partitions_can_be_added(case):
 
 @claim("topics.never-shrink", evidence=("TOPIC-33",), api="CreatePartitions", versions=FIRST)
 def test_never_shrink(case):
-    """The same count, a smaller one, zero or below answer INVALID_PARTITIONS."""
+    """CreatePartitions answers INVALID_PARTITIONS for a count that is not larger than the
+    topic's."""
     names = [case.topic(f"t{index}") for index in range(4)]
     asks = [create_partitions(n, c) for n, c in zip(names, (2, 1, 0, -1), strict=True)]
     verdict = case.judge(
@@ -62,7 +63,8 @@ def test_never_shrink(case):
     versions=FIRST,
 )  # fmt: skip
 def test_unknown_topics_cannot_grow(case):
-    """CreatePartitions of a topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """CreatePartitions of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION and
+    creates no topic."""
     name = case.topic()
     verdict = case.judge(
         create_partitions(name, 2, name="grow"),
@@ -77,7 +79,8 @@ def test_unknown_topics_cannot_grow(case):
     api="CreatePartitions", versions=FIRST,
 )  # fmt: skip
 def test_a_topic_grows_once_per_request(case):
-    """A topic named twice answers INVALID_REQUEST and stays as it is; the other one grows."""
+    """CreatePartitions answers INVALID_REQUEST for a topic that it names twice, which keeps its
+    partitions, and adds partitions to the others."""
     twice, once = case.topic("twice"), case.topic("once")
     verdict = case.judge(
         a_topic(twice),
@@ -102,7 +105,8 @@ def test_a_topic_grows_once_per_request(case):
     versions=FIRST,
 )  # fmt: skip
 def test_growth_can_be_tried(case):
-    """CreatePartitions with validate_only answers as if and adds nothing."""
+    """CreatePartitions with validate_only returns the errors that it would return otherwise and
+    adds no partitions."""
     name, bad = case.topic(), case.topic("bad")
     verdict = case.judge(
         a_topic(name),
@@ -125,7 +129,8 @@ def test_growth_can_be_tried(case):
     api="CreatePartitions", versions=FIRST,
 )  # fmt: skip
 def test_new_partitions_can_be_assigned(case):
-    """An assignment for each new partition is taken as it is given."""
+    """CreatePartitions with an assignment for each new partition answers no error, and each gets a
+    leader."""
     name = case.topic()
     verdict = case.judge(
         a_topic(name),
@@ -142,9 +147,8 @@ def test_new_partitions_can_be_assigned(case):
     api="CreatePartitions", versions=FIRST,
 )  # fmt: skip
 def test_faulty_assignments_add_nothing(case):
-    """Assignments that do not fit the growth, the brokers or the topic's replication factor
-    answer INVALID_REPLICA_ASSIGNMENT.
-    """
+    """CreatePartitions answers INVALID_REPLICA_ASSIGNMENT, and adds nothing, for assignments that
+    do not fit the count, the brokers or the topic's replication factor."""
     names = [case.topic(f"t{index}") for index in range(len(FAULTY))]
     asks = [
         create_partitions(name, count, assignments=rows)
@@ -169,7 +173,8 @@ def test_faulty_assignments_add_nothing(case):
     versions=FIRST,
 )
 def test_no_time_to_grow(case):
-    """With timeout 0 the answer is REQUEST_TIMED_OUT; ZooKeeper releases add all the same."""
+    """CreatePartitions with timeout 0 answers REQUEST_TIMED_OUT; releases with ZooKeeper add the
+    partitions all the same, KRaft does not."""
     name = case.topic()
     grown = topic_ready(name, 2, again=" grown") if case.release in ("1.0", "2.2", "2.8") else []
     verdict = case.judge(

@@ -45,7 +45,8 @@ def refused(case, *entries):
     switches=("topic-created-without-validation",),
 )
 def test_illegal_names_are_refused(case):
-    """Empty, dotted, overlong and oddly spelt names answer INVALID_TOPIC_EXCEPTION."""
+    """CreateTopics answers INVALID_TOPIC_EXCEPTION for names that are empty, "." or "..", longer
+    than 249 characters, or contain other characters."""
     asks = [create_topic(name, version=case.version, validate_only=True) for name in ILLEGAL]
     verdict = case.judge(
         together(*asks, name="create"),
@@ -64,7 +65,8 @@ def test_illegal_names_are_refused(case):
     versions=only("CreateTopics", 2),
 )
 def test_all_legal_characters_make_a_name(case):
-    """Letters, digits, dot, underscore and dash make a name, up to 249 characters."""
+    """CreateTopics accepts names of letters, digits, dot, underscore and dash, up to 249
+    characters."""
     odd = case.topic("Az.09_-")
     longest = case.topic("long", length=LONGEST)
     verdict = case.judge(
@@ -84,7 +86,8 @@ def test_all_legal_characters_make_a_name(case):
     versions=only("CreateTopics", 2),
 )
 def test_colliding_names_are_refused(case):
-    """A name that equals a topic's but for dots and underscores is INVALID_TOPIC_EXCEPTION."""
+    """CreateTopics answers INVALID_TOPIC_EXCEPTION for a name that differs from an existing one
+    only in dots and underscores, and creates nothing."""
     dotted, underscored = case.topic("a.b", token="t"), case.topic("a_b", token="t")
     verdict = case.judge(
         a_topic(dotted),
@@ -106,7 +109,8 @@ def test_colliding_names_are_refused(case):
     versions=only("CreateTopics", 2),
 )
 def test_partition_counts_below_one_are_refused(case):
-    """Zero partitions, or fewer than -1, answer INVALID_PARTITIONS and create nothing."""
+    """CreateTopics answers INVALID_PARTITIONS for zero partitions or fewer than -1, and creates
+    nothing."""
     verdict = case.judge(
         *refused(case, (0, 1), (-2, 1), (-(1 << 31), 1)),
         expect=all_of(
@@ -134,7 +138,8 @@ def test_partition_counts_below_one_are_refused(case):
     versions=only("CreateTopics", 2),
 )
 def test_replication_factors_below_one_are_refused(case):
-    """A replication factor of zero, or below -1, answers INVALID_REPLICATION_FACTOR."""
+    """CreateTopics answers INVALID_REPLICATION_FACTOR for a replication factor of zero or below -1,
+    and creates nothing."""
     verdict = case.judge(
         *refused(case, (1, 0), (1, -2), (2, -32768)),
         expect=all_of(
@@ -156,7 +161,8 @@ def test_replication_factors_below_one_are_refused(case):
     capabilities=("only-broker",),
 )
 def test_more_replicas_than_brokers_are_refused(case):
-    """A replication factor above the number of brokers answers INVALID_REPLICATION_FACTOR."""
+    """CreateTopics answers INVALID_REPLICATION_FACTOR for a replication factor above the number of
+    brokers, and creates nothing."""
     message = answer("create", "topics[0].error_message")
     verdict = case.judge(
         *refused(case, (1, 2), (3, 32767)),
@@ -183,7 +189,8 @@ def test_more_replicas_than_brokers_are_refused(case):
     versions=only("CreateTopics", 2),
 )
 def test_of_two_faults_one_is_named(case):
-    """ZooKeeper releases look at the partitions before the replicas, KRaft the other way round."""
+    """CreateTopics with a bad partition count and a bad replication factor answers
+    INVALID_PARTITIONS on releases with ZooKeeper and INVALID_REPLICATION_FACTOR on KRaft."""
     verdict = case.judge(
         *refused(case, (0, 0), (0, -2)),
         expect=by_release(
@@ -204,7 +211,8 @@ def test_of_two_faults_one_is_named(case):
     fault=("a broker twice", "unequal", "no replicas"),
 )
 def test_faulty_assignments_are_refused(case):
-    """A repeated broker or unequal replica counts answer INVALID_REPLICA_ASSIGNMENT."""
+    """CreateTopics answers INVALID_REPLICA_ASSIGNMENT for an assignment with a repeated broker or
+    unequal replica counts, and creates nothing."""
     tables = {
         "a broker twice": {0: [0, 0]},
         "unequal": {0: [0], 1: [0, 1]},
@@ -230,7 +238,8 @@ def test_faulty_assignments_are_refused(case):
     releases="2.8+",
 )
 def test_assignments_count_partitions_from_zero(case):
-    """An assignment whose partitions are not 0, 1, 2 ... is INVALID_REPLICA_ASSIGNMENT."""
+    """CreateTopics answers INVALID_REPLICA_ASSIGNMENT for an assignment whose partitions are not
+    numbered 0, 1, 2 and so on, and creates nothing."""
     gap, late = case.topic("gap"), case.topic("late")
     verdict = case.judge(
         together(
@@ -255,7 +264,8 @@ def test_assignments_count_partitions_from_zero(case):
     releases="3.9+",
 )
 def test_assignments_name_brokers_that_are_there(case):
-    """In KRaft an assignment to an unknown broker answers INVALID_REPLICA_ASSIGNMENT."""
+    """CreateTopics answers INVALID_REPLICA_ASSIGNMENT on KRaft for an assignment to an unknown
+    broker, and creates nothing."""
     one, two = case.topic("one"), case.topic("two")
     verdict = case.judge(
         together(
@@ -279,7 +289,8 @@ def test_assignments_name_brokers_that_are_there(case):
     versions=only("CreateTopics", 2),
 )
 def test_counts_beside_an_assignment_are_refused(case):
-    """A partition count or a replication factor beside an assignment answers INVALID_REQUEST."""
+    """CreateTopics answers INVALID_REQUEST for a partition count or a replication factor beside an
+    assignment, and creates nothing."""
     names = [case.topic(f"t{index}") for index in range(3)]
     assigned = [{"partition_index": 0, "broker_ids": [0]}]
     entries = [
@@ -311,7 +322,8 @@ def test_counts_beside_an_assignment_are_refused(case):
     switches=("configs-not-validated",),
 )
 def test_bad_configs_are_refused(case):
-    """Unknown configs and values that cannot be are refused, and nothing is created."""
+    """CreateTopics answers INVALID_CONFIG (on 1.0 also UNKNOWN_SERVER_ERROR) for an unknown config
+    or an invalid value, and creates nothing."""
     names = [case.topic(f"t{index}") for index in range(len(BAD_CONFIGS))]
     asks = [
         create_topic(name, configs={key: value}, version=case.version)
@@ -342,7 +354,8 @@ def test_bad_configs_are_refused(case):
     versions=only("CreateTopics", 2),
 )
 def test_configs_without_a_value_are_refused(case):
-    """A config of null is refused: what takes a config away is AlterConfigs."""
+    """CreateTopics refuses a config with a null value (INVALID_CONFIG since 3.9, INVALID_REQUEST on
+    2.8, UNKNOWN_SERVER_ERROR before), and creates nothing."""
     name = case.topic()
     code = answer("create", "topics[0].error_code")
     verdict = case.judge(
@@ -369,7 +382,8 @@ def test_configs_without_a_value_are_refused(case):
     versions=only("CreateTopics", 2),
 )
 def test_each_topic_is_judged_by_itself(case):
-    """A refused topic does not keep the others of its request from being made."""
+    """CreateTopics creates the topics of a request that are valid although others of it are
+    refused."""
     good, bad, there = case.topic("good"), case.topic("bad"), case.topic("there")
     verdict = case.judge(
         a_topic(there),
