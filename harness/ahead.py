@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from touchstone.harness import progress
-from touchstone.harness.case import Case
+from touchstone.harness.case import Case, Experiment, judge
 from touchstone.harness.driver.side_by_side import LANES, Again, Piece, Pool
 from touchstone.harness.verdict import DIVERGES
 
@@ -31,7 +31,7 @@ class Work:
     """
 
     key: str
-    function: Callable[[Case], None]
+    function: Callable[[Case], Experiment]
     case: Case
     alone: bool
     apart: bool = False
@@ -88,7 +88,7 @@ class Ahead:
         def first() -> Piece | None:
             error: BaseException | None = None
             try:
-                work.function(work.case)
+                judge(work.function, work.case)
             except Exception as failed:
                 error = failed
             judgement = work.case.judgement

@@ -1,12 +1,14 @@
-"""What a claim's function is given: its case's version and parameters, and one verb, `judge`.
+"""What a claim's function is given, and what it returns.
 
-A case turns steps into a Scenario (data), hands it to the court where target and oracle stand, and
-remembers what came of it. It judges once: one case has one scenario, one recording, one row.
+The function sees its case: a version, parameters, names that no other case has. It returns an
+Experiment, made by `case.scenario(steps..., expect=...)`: data, so what a case will ask is known
+before anybody is asked (harness/dry.py). Whoever runs the claim then has it judged, once: one case
+has one scenario, one recording, one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +24,14 @@ TOPIC_LENGTH = 30  # what a case's own topic is called is this long, on every ta
 
 class Misuse(Exception):
     """A claim's function uses its case wrongly; the case is BROKEN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What a case asks, and what it expects of the answers beside that they are Kafka's."""
+
+    scenario: Scenario
+    expectation: Expectation
 
 
 @dataclass(frozen=True)
@@ -97,20 +107,17 @@ class Case:
     ) -> Name:
         return Name(key, length=length, **how)
 
-    def judge(
+    def scenario(
         self,
         *steps: Any,
         expect: Expectation | None = None,
         brokers: int | None = None,
         racks: Sequence[str] | None = None,
         config: Mapping[str, Any] | None = None,
-    ) -> Verdict:
-        """Run the steps on the target, ask the oracle, compare, check, and say what it comes to.
-
-        The cluster's shape is the claim's unless it is given here.
+    ) -> Experiment:
+        """What a claim's function returns. The cluster's shape is the claim's unless it is given
+        here. Raises Misuse when `expect` names a step that does not exist.
         """
-        if self.judgement is not None:
-            raise Misuse(f"{self.id} judges twice: one case is one scenario, split the claim")
         shape = self.claim.shape
         scenario = Scenario(
             steps,
@@ -122,5 +129,16 @@ class Case:
         unknown = steps_named(expectation) - set(scenario.labels)
         if unknown:
             raise Misuse(f"{self.id} expects something of {', '.join(sorted(unknown))}: no step")
-        self.judgement = self._court.judge(self._case, scenario, expectation)
-        return self.judgement.verdict
+        return Experiment(scenario, expectation)
+
+
+def judge(function: Callable[[Case], Experiment], case: Case) -> Judgement:
+    """Run a case on its target, ask the oracle, compare, and remember what it comes to.
+
+    Raises Misuse when the claim's function returns no experiment, and what the function raises.
+    """
+    found = function(case)
+    if not isinstance(found, Experiment):
+        raise Misuse(f"{case.id} returns no scenario: `return case.scenario(steps..., expect=...)`")
+    case.judgement = case.court.judge(case.case, found.scenario, found.expectation)
+    return case.judgement

@@ -1,8 +1,7 @@
 """A claim's scenario without a target: what a case would ask, as data.
 
-A claim's function only builds steps and hands them to its case, so it can be run with a court that
-takes the steps and judges nothing. What a case will do is known before the first byte is sent: the
-order of a run, and what `touchstone explain` prints, follow from it.
+A claim's function returns its scenario, so what a case will do is known before the first byte is
+sent: the order of a run, and what `touchstone explain` prints, follow from it.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from touchstone.harness.altered import resources
-from touchstone.harness.case import Case
+from touchstone.harness.case import Case, Experiment, Judgement
 from touchstone.harness.claim import CaseId
 from touchstone.harness.expect import Expectation
 from touchstone.harness.scenario import Ask, HalfClose, Inflict, Raw, Scenario, Send, asked
@@ -31,34 +30,25 @@ EVERYBODYS = ("UpdateFeatures", "UnregisterBroker", "AddRaftVoter", "RemoveRaftV
 CLIENT_METRICS = 16  # of a config resource's kinds
 
 
-class _Taken(BaseException):
-    """Carries a scenario out of a claim's function; no `except Exception` of a claim sees it."""
-
-    def __init__(self, scenario: Scenario, expectation: Expectation) -> None:
-        self.scenario, self.expectation = scenario, expectation
-
-
+@dataclass(frozen=True, slots=True)
 class _Nobody:
-    """A court (harness/case.py) that takes the scenario and judges nothing."""
+    """A court (harness/case.py) without a target: it knows the oracle's release."""
 
-    def __init__(self, release: str) -> None:
-        self.release = release
+    release: str
 
-    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> NoReturn:
-        raise _Taken(scenario, expectation)
+    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+        raise NotImplementedError("a dry run asks nobody")
 
 
 def run(
     function: Callable[..., Any], case: CaseId, release: str
 ) -> tuple[Scenario, Expectation] | None:
-    """The scenario and the expectation of a case; None when the function fails before it judges."""
+    """The scenario and the expectation of a case; None when the function fails."""
     try:
-        function(Case(case, _Nobody(release)))
-    except _Taken as taken:
-        return taken.scenario, taken.expectation
+        found = function(Case(case, _Nobody(release)))
     except Exception:  # the run itself will report it, as BROKEN with its stack
         return None
-    return None
+    return (found.scenario, found.expectation) if isinstance(found, Experiment) else None
 
 
 @dataclass(frozen=True, slots=True)

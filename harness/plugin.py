@@ -1,9 +1,9 @@
 """The pytest door: `pytest suites/ --target T`. It judges what `touchstone.plugin` saw collected.
 
 Importing it costs nothing, and it does nothing until a claim is collected. A claim's function
-is parametrised by its cases on each target; its verdict, not its assertion, decides what is written
-down: pytest shows a difference as failed, a pinned one as xfailed, an unsupported or undecided one
-as skipped with the reason, and whatever else goes wrong in a claim is BROKEN.
+is parametrised by its cases on each target and returns what to ask. pytest shows a difference as
+failed, a pinned one as xfailed, an unsupported or undecided one as skipped with the reason, and
+whatever goes wrong in a claim's own code is BROKEN.
 """
 
 from __future__ import annotations
@@ -367,10 +367,16 @@ def pytest_report_teststatus(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    ahead = pyfuncitem.config.stash[_STATE].ahead
-    if ahead is None or pyfuncitem.nodeid not in ahead:
+    case = _case(pyfuncitem)
+    if case is None:
         return None
-    ahead.result(pyfuncitem.nodeid)
+    ahead = pyfuncitem.config.stash[_STATE].ahead
+    if ahead is not None and pyfuncitem.nodeid in ahead:
+        ahead.result(pyfuncitem.nodeid)
+        return True
+    from touchstone.harness.case import judge
+
+    judge(pyfuncitem.obj, case)
     return True
 
 
@@ -392,9 +398,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if isinstance(error, KeyboardInterrupt | pytest.exit.Exception):
         return report
     if judgement is None:
-        judgement = Judgement(broken(error or AssertionError("the claim judged nothing")))
-    elif error is not None and judgement.verdict.conforms:
-        judgement = Judgement(broken(error), judgement.scenario, judgement.expectation)
+        judgement = Judgement(broken(error or AssertionError("the case was not judged")))
     duration_ms = _duration_ms(judgement) if state.ahead is not None else None
     verdict = state.session.finish_case(
         case, judgement, call.duration * 1000 if duration_ms is None else duration_ms

@@ -47,7 +47,7 @@ GIVEN_UP = frozenset({"refused", "garbled", "timeout", "unresolved", "unmet", "g
 
 @dataclass(frozen=True)
 class Verdict:
-    """The judgement of one case. It is no truth by itself: `assert verdict.conforms, verdict`."""
+    """The judgement of one case. It is no truth by itself: ask `verdict.conforms`."""
 
     kind: str
     connection: str = "kept"
@@ -66,7 +66,7 @@ class Verdict:
             raise ValueError(f"no such end of a connection: {self.connection!r}")
 
     def __bool__(self) -> bool:
-        raise TypeError("a verdict is no truth by itself: assert verdict.conforms, verdict")
+        raise TypeError("a verdict is no truth by itself: ask verdict.conforms")
 
     @property
     def conforms(self) -> bool:

@@ -170,7 +170,7 @@ class Mortal:
 def a_work(court, name, *steps):
     """A case whose function asks these steps; "deadly" ones end the target."""
     case = Case(a_case(f"demo.{name}"), court)
-    return Work(name, lambda case: case.judge(*steps, expect=answered("ask")), case, alone=False)
+    return Work(name, lambda case: case.scenario(*steps, expect=answered("ask")), case, alone=False)
 
 
 def judged(court, works, jobs):

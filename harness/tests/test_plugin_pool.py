@@ -24,7 +24,7 @@ def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
         @claim("demo.garbage", evidence=("TOPIC-11",))
         def test_garbage(case):
             \"""It sends what is no request.\"""
-            case.judge(Raw(b"\\x00\\x00"))
+            return case.scenario(Raw(b"\\x00\\x00"))
     """
     )
     done = suite("--target", kafka, "--oracle", kafka, "--gentle")

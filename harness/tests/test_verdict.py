@@ -56,7 +56,7 @@ def test_equal_transcripts_conform():
 
 
 def test_a_verdict_is_no_truth_by_itself():
-    with pytest.raises(TypeError, match="assert verdict.conforms"):
+    with pytest.raises(TypeError, match="ask verdict.conforms"):
         bool(Verdict(CONFORMS))
 
 

@@ -53,14 +53,13 @@ IN_SYNC = "min.insync.replicas"
 def test_every_kind_counts_on(case):
     """With three replicas in sync each kind of acks is written, and followers make it visible."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         write(name, TWO, acks=case.acks),
         write(name, THREE, name="last"),
         marked(name, 3),
         expect=all_of(stored("last", 2), records("read", "[1].value").is_(TWO)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -74,7 +73,7 @@ def test_every_kind_counts_on(case):
 def test_one_is_answered_before_followers_have_it(case):
     """While a follower in sync says nothing acks=1 is answered, and no consumer sees the record."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -89,7 +88,6 @@ def test_one_is_answered_before_followers_have_it(case):
             records("seen", "[1].value").is_(TWO),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -102,7 +100,7 @@ def test_one_is_answered_before_followers_have_it(case):
 def test_all_waits_for_a_follower_in_sync(case):
     """acks=all is not answered while a follower in sync says nothing, and is when it fetches."""
     name, sent = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -113,7 +111,6 @@ def test_all_waits_for_a_follower_in_sync(case):
         read(name, name="seen"),
         expect=all_of(stored(sent, 1), answer("seen", MARK).is_(2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -128,7 +125,7 @@ def test_all_times_out_and_stays(case):
     was appended stays, and becomes visible when the follower has it.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -142,7 +139,6 @@ def test_all_times_out_and_stays(case):
             records("seen", "[1].value").is_(TWO),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -157,7 +153,7 @@ def test_all_counts_only_the_isr(case):
     the shrunk ISR moves no high watermark by itself (KAFKA-13091), so the wait times out.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -171,7 +167,6 @@ def test_all_counts_only_the_isr(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -186,7 +181,7 @@ def test_all_needs_the_minimum_in_sync(case):
     and 0 are written; when the follower is back acks=all is taken again.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
         stopped(2),
         until_led(case, name, 1, [1]),
@@ -206,7 +201,6 @@ def test_all_needs_the_minimum_in_sync(case):
             answer("after", MARK).is_(4),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -222,7 +216,7 @@ def test_all_may_fail_after_the_append(case):
     minimum (3.9 and 4.3, KIP-966), or after a shrink (2.8), nothing but the timeout can answer.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -237,7 +231,6 @@ def test_all_may_fail_after_the_append(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -253,7 +246,7 @@ def test_a_minimum_above_the_replicas(case):
     of replicas instead.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0)[: case.replicas], configs={IN_SYNC: 4}),
         write(name, ONE, name="all"),
         write(name, TWO, name="one", acks=1),
@@ -264,7 +257,6 @@ def test_a_minimum_above_the_replicas(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -279,7 +271,7 @@ def test_each_partition_waits_for_its_own(case):
     name = case.topic()
     codes = answer("write", "responses[0].partition_responses[*].error_code")
     timeout_ms = 300 if case.release in ("1.0", "2.2") else 1000  # their clients ping seldom
-    verdict = case.judge(
+    return case.scenario(
         placed(name, {0: [1, 2], 1: [1, 0]}),
         pause_broker(2),
         read(name, name="drained", max_wait_ms=700),
@@ -292,4 +284,3 @@ def test_each_partition_waits_for_its_own(case):
         marked(name, 1, name="second", partition=1),
         expect=all_of(codes.contains(TIMED_OUT), codes.contains(0)),
     )  # fmt: skip
-    assert verdict.conforms, verdict

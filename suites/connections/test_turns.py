@@ -33,7 +33,7 @@ def test_one_request_is_in_work(case):
     answered.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         waiting(topic),
         sent_later(produce(topic, 0, batch(TWO)), "behind"),
@@ -49,7 +49,6 @@ def test_one_request_is_in_work(case):
             answer("behind", STORED).is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("connections.a-burst-is-answered-in-order", evidence=("WIRE-10", "WIRE-17"), count=(2, 40))
@@ -58,13 +57,12 @@ def test_a_burst_is_answered_in_order(case):
     topic = case.topic()
     asks = [list_offsets(topic), metadata(topic)]
     names = [f"ask {index}" for index in range(case.count)]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         [sent_later(asks[index % 2], name) for index, name in enumerate(names)],
         [Await(name) for name in names],
         expect=all_of(*(answered(name) for name in names)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("connections.silent-requests-keep-their-order", evidence=("WIRE-10", "WIRE-17", "PROD-31"))
@@ -73,7 +71,7 @@ def test_silent_requests_keep_their_order(case):
     records.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         produce(topic, 0, batch(ONE), acks=0, name="first"),
         produce(topic, 0, batch(TWO), acks=0, name="second"),
@@ -84,13 +82,12 @@ def test_silent_requests_keep_their_order(case):
             records("fetch", "[*].value").is_([ONE, TWO, THREE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def in_its_turn(case, bad):
     """A frame that must close the connection, behind a fetch that waits."""
     topic = case.topic()
-    return case.judge(
+    return case.scenario(
         a_topic(topic),
         waiting(topic),
         Raw(bad, name="bad", connection="b", framed=False, expect="silence"),
@@ -106,8 +103,7 @@ def test_a_bad_request_waits_for_its_turn(case):
     """A request with an unknown API key closes its connection only after earlier requests are
     answered.
     """
-    verdict = in_its_turn(case, UNKNOWN_KEY)
-    assert verdict.conforms, verdict
+    return in_its_turn(case, UNKNOWN_KEY)
 
 
 @claim(
@@ -120,8 +116,7 @@ def test_a_bad_size_waits_for_its_turn(case):
     """An invalid frame size closes its connection only after the waiting request before it is
     answered.
     """
-    verdict = in_its_turn(case, struct.pack(">i", case.size))
-    assert verdict.conforms, verdict
+    return in_its_turn(case, struct.pack(">i", case.size))
 
 
 @claim("connections.half-a-frame-waits-for-the-rest", evidence=("WIRE-10",), cut=(2, 9))
@@ -139,7 +134,7 @@ def test_half_a_frame_waits_for_the_rest(case):
         api="Metadata",
         version=1,
     )
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         waiting(topic),
         Raw(ASKED[: case.cut], name="half", connection="b", framed=False, expect="silence"),
@@ -148,7 +143,6 @@ def test_half_a_frame_waits_for_the_rest(case):
         rest,
         expect=all_of(records("waits", "[*].value").is_([ONE]), answered("rest")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -162,7 +156,7 @@ def test_waiting_requests_hold_no_handler(case):
     """
     topic = case.topic()
     names = [f"waits {index}" for index in range(6)]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         [waiting(topic, name, to=name) for name in names],
         metadata(name="meanwhile"),
@@ -173,7 +167,6 @@ def test_waiting_requests_hold_no_handler(case):
             *(records(name, "[*].value").is_([ONE]) for name in names),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("connections.a-full-queue-only-slows-down", evidence=("WIRE-11",), config=FEWEST)
@@ -181,9 +174,8 @@ def test_a_full_queue_only_slows_down(case):
     """With queued.max.requests=1 the broker still answers every request of twelve connections."""
     peers = [f"peer {index}" for index in range(12)]
     asks = [f"{peer} {word}" for word in ("first", "second") for peer in peers]
-    verdict = case.judge(
+    return case.scenario(
         [Send("Metadata", 4, NOTHING, name=ask, connection=ask.rpartition(" ")[0]) for ask in asks],
         [Await(ask) for ask in asks],
         expect=all_of(*(answered(ask) for ask in asks)),
     )
-    assert verdict.conforms, verdict

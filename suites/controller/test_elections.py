@@ -62,7 +62,7 @@ def test_the_next_in_line_leads(case):
     new leader epoch.
     """
     name, rest = case.topic(), [case.second, 2 - case.second]
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, *rest), ONE),
         read(name, 1, name="told", max_wait_ms=700),
         kill_broker(1),
@@ -70,7 +70,6 @@ def test_the_next_in_line_leads(case):
         write(name, TWO, to=rest[0]),
         expect=all_of(led("look", rest[0], rest, 1), stored("write", 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.assignments-decide-not-the-isr", evidence=("CTL-16",), **DEATH)
@@ -79,7 +78,7 @@ def test_assignments_decide_not_the_isr(case):
     ISR.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stop_broker(2),
         until_led(case, name, 1, [1, 0], "gone"),
@@ -89,14 +88,13 @@ def test_assignments_decide_not_the_isr(case):
         until_led(case, name, 2, [0, 2]),
         expect=led("look", 2, [0, 2], 2, 1, joined=True),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.who-left-the-isr-is-passed-over", evidence=("CTL-16",), **DEATH)
 def test_who_left_the_isr_is_passed_over(case):
     """An election skips the next replica of the assignment while it is outside the ISR."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stop_broker(2),
         until_led(case, name, 1, [1, 0], "gone"),
@@ -108,7 +106,6 @@ def test_who_left_the_isr_is_passed_over(case):
         until_led(case, name, 0, [0, 1, 2], "all"),
         expect=all_of(led("look", 0, [0], 2, 1), stored("write", 1), answer("all", LEADER).is_(0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.the-preferred-leader-is-elected-on-request", evidence=("CTL-23", "KIP-183"),
@@ -116,13 +113,12 @@ def test_who_left_the_isr_is_passed_over(case):
 def test_the_preferred_leader_is_elected_on_request(case):
     """ElectLeaders makes the preferred replica leader again, in a new leader epoch."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         after_a_return(case, name),
         elect(name, version=case.version),
         until_led(case, name, 1, [1, 2, 0]),
         expect=all_of(answer("elect", RESULT).is_(NONE), led("look", 1, [2, 0, 1], 2, joined=True)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.a-preferred-leader-must-be-there", evidence=("CTL-23", "KIP-183"),
@@ -132,7 +128,7 @@ def test_a_preferred_leader_must_be_there(case):
     the leader stays.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stop_broker(1),
         until_led(case, name, 2, [2, 0], "gone"),
@@ -140,7 +136,6 @@ def test_a_preferred_leader_must_be_there(case):
         look(case, name),
         expect=all_of(answer("elect", RESULT).is_(NOT_AVAILABLE), led("look", 2, [2, 0], 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.no-election-without-need", evidence=("CTL-23", "KIP-183", "KIP-460"),
@@ -150,7 +145,7 @@ def test_no_election_without_need(case):
     replica leads (no error or ELECTION_NOT_NEEDED).
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         elect(name, version=case.version),
         look(case, name),
@@ -158,7 +153,6 @@ def test_no_election_without_need(case):
             answer("elect", RESULT).is_one_of(NONE, NOT_NEEDED), led("look", 1, [1, 2, 0], 0)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.elections-know-their-partitions", evidence=("KIP-183",),
@@ -168,7 +162,7 @@ def test_elections_know_their_partitions(case):
     UNKNOWN_TOPIC_OR_PARTITION.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2)),
         elect(name, 7, version=case.version, name="no partition"),
         elect(case.topic("other"), version=case.version, name="no topic"),
@@ -177,7 +171,6 @@ def test_elections_know_their_partitions(case):
             answer("no topic", RESULT).is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.an-unclean-election-on-request", evidence=("CTL-17", "KIP-460"),
@@ -187,7 +180,7 @@ def test_an_unclean_election_on_request(case):
     records that it lacks are lost.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         stopped(2),
         until_led(case, name, 1, [1], "alone"),
@@ -206,7 +199,6 @@ def test_an_unclean_election_on_request(case):
             records("read", "[1].value").is_(THREE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.no-unclean-election-without-need", evidence=("KIP-460",),
@@ -214,13 +206,12 @@ def test_an_unclean_election_on_request(case):
 def test_no_unclean_election_without_need(case):
     """An unclean ElectLeaders of a partition that has a leader answers ELECTION_NOT_NEEDED."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         elect(name, version=case.version, kind=UNCLEAN),
         look(case, name),
         expect=all_of(answer("elect", RESULT).is_(NOT_NEEDED), led("look", 1, [1, 2], 0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.an-unclean-election-needs-a-replica", evidence=("KIP-460",),
@@ -228,14 +219,13 @@ def test_no_unclean_election_without_need(case):
 def test_an_unclean_election_needs_a_replica(case):
     """An unclean ElectLeaders answers ELIGIBLE_LEADERS_NOT_AVAILABLE while no replica is alive."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE),
         stop_broker(1),
         until_leaderless(case, name),
         elect(name, version=case.version, kind=UNCLEAN),
         expect=answer("elect", RESULT).is_(ELIGIBLE_NOT_AVAILABLE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.eligible-replicas-outlive-the-isr", evidence=("KIP-966",),
@@ -246,7 +236,7 @@ def test_eligible_replicas_outlive_the_isr(case):
     """
     name = case.topic()
     elr = "topics[0].partitions[0].eligible_leader_replicas"
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE, configs={"min.insync.replicas": 2}),
         marked(name, 1, at=0, name="known", version=11),
         describe(name, name="whole"),
@@ -265,7 +255,6 @@ def test_eligible_replicas_outlive_the_isr(case):
             answer("again", elr).is_([]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), **on("4.3", DEATH))
@@ -274,7 +263,7 @@ def test_an_eligible_replica_leads(case):
     ISR member; below min.insync.replicas its high watermark does not advance.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, configs={"min.insync.replicas": 2}),
         marked(name, 1, at=2, name="known", version=11),
         stop_broker(2),
@@ -295,7 +284,6 @@ def test_an_eligible_replica_leads(case):
             answer("nobody left", f"{PART}.isr_nodes").is_([]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.elections-for-every-partition", evidence=("KIP-183",),
@@ -305,7 +293,7 @@ def test_elections_for_every_partition(case):
     none.
     """
     name, rows, each = case.topic(), {0: [1, 2], 1: [2, 1]}, "topics[0].partitions[*].leader_id"
-    verdict = case.judge(
+    return case.scenario(
         placed(name, rows),
         stop_broker(1),
         Until(look(case, name, "gone"), each, "each ==", 2),
@@ -321,4 +309,3 @@ def test_elections_for_every_partition(case):
         Until(look(case, name), each, "contains", 1),
         expect=all_of(answer("elect", RESULTS).contains(NONE), answer("look", each).contains(2)),
     )
-    assert verdict.conforms, verdict

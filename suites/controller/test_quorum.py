@@ -52,7 +52,7 @@ def remove_voter(version, voter=5, *, cluster=None, directory=DIRECTORY, name="r
        capabilities=("only-broker",), **KRAFT)  # fmt: skip
 def test_a_quorum_of_one(case):
     """DescribeQuorum on a single combined node shows one voter and no observer."""
-    verdict = case.judge(
+    return case.scenario(
         describe_quorum(case.version, 0),
         expect=all_of(
             answer("quorum", f"{PART}.error_code").is_(NONE),
@@ -60,7 +60,6 @@ def test_a_quorum_of_one(case):
             answer("quorum", f"{PART}.observers").is_([]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.brokers-observe-the-quorum", evidence=("KIP-595", "KIP-836"),
@@ -74,14 +73,13 @@ def test_brokers_observe_the_quorum(case):
         replace(describe_quorum(case.version, 0, name=f"at {broker}"), broker=broker)
         for broker in (0, 2)
     ]
-    verdict = case.judge(
+    return case.scenario(
         asked,
         expect=all_of(
             *(answer(one.name, f"{PART}.current_voters").has_length(1) for one in asked),
             *(answer(one.name, f"{PART}.observers").has_length(3) for one in asked),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.only-the-metadata-has-a-quorum", evidence=("KIP-595",), api="DescribeQuorum",
@@ -95,31 +93,28 @@ def test_only_the_metadata_has_a_quorum(case):
         "another partition": describe_quorum(case.version, 1),
         "both": describe_quorum(case.version, 0, 1),
     }[case.asked]
-    verdict = case.judge(
+    return case.scenario(
         question,
         expect=all_of(
             answer("quorum", "error_code").is_(NONE), answer("quorum", CODES).each_is(UNKNOWN)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.a-fixed-quorum-takes-no-voters", evidence=("KIP-853",), api="AddRaftVoter",
        **KRAFT)  # fmt: skip
 def test_a_fixed_quorum_takes_no_voters(case):
     """AddRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
-    verdict = case.judge(add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD))
-    assert verdict.conforms, verdict
+    return case.scenario(add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD))
 
 
 @claim("controller.a-fixed-quorum-loses-no-voters", evidence=("KIP-853",), api="RemoveRaftVoter",
        **KRAFT)  # fmt: skip
 def test_a_fixed_quorum_loses_no_voters(case):
     """RemoveRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
-    verdict = case.judge(
+    return case.scenario(
         remove_voter(case.version), expect=answer("remove", "error_code").is_(TOO_OLD)
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.voters-of-another-cluster", evidence=("KIP-853",), api="AddRaftVoter",
@@ -128,7 +123,7 @@ def test_voters_of_another_cluster(case):
     """AddRaftVoter and RemoveRaftVoter with another cluster id answer INCONSISTENT_CLUSTER_ID
     before any other check.
     """
-    verdict = case.judge(
+    return case.scenario(
         add_voter(case.version, cluster="another", voter=-1),
         remove_voter(0, cluster="another", voter=-1),
         expect=all_of(
@@ -136,7 +131,6 @@ def test_voters_of_another_cluster(case):
             answer("remove", "error_code").is_(OTHER_CLUSTER),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.a-voter-has-an-id-and-a-directory", evidence=("KIP-853",), api="AddRaftVoter",
@@ -145,22 +139,20 @@ def test_a_voter_has_an_id_and_a_directory(case):
     """AddRaftVoter and RemoveRaftVoter without voter id or directory id answer INVALID_REQUEST."""
     nobody, nowhere = {"voter": -1}, {"directory": NO_DIRECTORY}
     names = ("add nobody", "add nowhere", "remove nobody", "remove nowhere")
-    verdict = case.judge(
+    return case.scenario(
         add_voter(case.version, name=names[0], **nobody),
         add_voter(case.version, name=names[1], **nowhere),
         remove_voter(0, name=names[2], **nobody),
         remove_voter(0, name=names[3], **nowhere),
         expect=all_of(*(answer(name, "error_code").is_(INVALID) for name in names)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("controller.a-voter-has-listeners", evidence=("KIP-853", "observed on 4.3.1"),
        api="AddRaftVoter", **KRAFT)  # fmt: skip
 def test_a_voter_has_listeners(case):
     """AddRaftVoter without the controllers' listener answers INVALID_REQUEST."""
-    verdict = case.judge(
+    return case.scenario(
         add_voter(case.version, listeners=[]),
         expect=answer("add", "error_code").is_(INVALID),
     )
-    assert verdict.conforms, verdict

@@ -23,7 +23,7 @@ def test_delete_records_moves_the_log_start(case):
     -1, and answers it.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
         delete_records(topic, 0, 1, version=case.version, name="within a batch"),
         list_offsets(topic, timestamp=EARLIEST, name="earliest"),
@@ -36,7 +36,6 @@ def test_delete_records_moves_the_log_start(case):
             answer("after all", f"{ROW}.offset").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -48,7 +47,7 @@ def test_delete_records_moves_the_log_start(case):
 def test_delete_records_never_moves_back(case):
     """DeleteRecords below the log start offset changes nothing and answers the log start offset."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
         delete_records(topic, 0, 2, version=case.version, name="first"),
         delete_records(topic, 0, 1, version=case.version, name="back"),
@@ -59,7 +58,6 @@ def test_delete_records_never_moves_back(case):
             answer("earliest", f"{ROW}.offset").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -74,7 +72,7 @@ def test_delete_records_ends_at_the_high_watermark(case):
     """
     topic = case.topic()
     code = f"{ROW}.error_code"
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         delete_records(topic, 0, 3, version=case.version, name="above"),
         delete_records(topic, 0, -2, version=case.version, name="negative"),
@@ -86,7 +84,6 @@ def test_delete_records_ends_at_the_high_watermark(case):
             answer("earliest", f"{ROW}.offset").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -98,7 +95,7 @@ def test_delete_records_ends_at_the_high_watermark(case):
 def test_delete_records_of_unknown_partitions_is_refused(case):
     """DeleteRecords of an unknown topic or partition answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic, nowhere = case.topic(), case.topic("nowhere")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         delete_records(topic, 6, 0, version=case.version, name="partition", timeout_ms=500),
         delete_records(nowhere, 0, 0, version=case.version, name="topic", timeout_ms=500),
@@ -107,7 +104,6 @@ def test_delete_records_of_unknown_partitions_is_refused(case):
             answer("topic", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -123,7 +119,7 @@ def test_delete_records_needs_a_policy_that_deletes(case):
     """
     topic = case.topic()
     refused = case.policy == "compact"
-    verdict = case.judge(
+    return case.scenario(
         a_log(
             topic,
             batch({"key": b"k", "value": ONE}),
@@ -132,4 +128,3 @@ def test_delete_records_needs_a_policy_that_deletes(case):
         delete_records(topic, 0, 1, version=case.version, name="delete"),
         expect=answer("delete", f"{ROW}.error_code").is_(POLICY_VIOLATION if refused else NONE),
     )
-    assert verdict.conforms, verdict

@@ -28,7 +28,7 @@ def test_unknown_topics_and_partitions_are_refused(case):
     topic, nowhere = case.topic(), case.topic("nowhere")
     asked = {"topic": (nowhere, 0), "partition": (topic, 7), "negative": (topic, -1)}
     code, high = f"{PARTS}[0].error_code", f"{PARTS}[0].high_watermark"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         [
             fetch(of, index, version=case.version, max_wait_ms=0, name=word)
@@ -39,7 +39,6 @@ def test_unknown_topics_and_partitions_are_refused(case):
             *(answer(word, high).is_(-1) for word in asked),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -55,12 +54,11 @@ def test_the_unknown_comes_last(case):
     topic, nowhere = case.topic(), case.topic("nowhere")
     asked = question(case.version, [(nowhere, [part(0)]), (topic, [part(7), part(0)])])
     order = answer("fetch", "responses[0].partitions[*].partition_index")
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         Ask("Fetch", case.version, asked, name="fetch"),
         expect=by_release({"1.0": order.is_([7, 0]), "2.2+": order.is_([0])}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -73,7 +71,7 @@ def test_the_unknown_comes_last(case):
 def test_unknown_partitions_of_a_topic_id_are_refused(case):
     """Fetch of an unknown partition by topic id answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         fetch(topic, 5, version=case.version, max_wait_ms=0, name="fetch"),
         expect=all_of(
@@ -81,7 +79,6 @@ def test_unknown_partitions_of_a_topic_id_are_refused(case):
             answer("fetch", f"{PARTS}[0].high_watermark").is_(-1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -95,7 +92,7 @@ def test_unknown_topic_ids_are_refused(case):
     """Fetch of an unknown topic id or of the zero id answers UNKNOWN_TOPIC_ID."""
     unknown = question(case.version, [(b"\x17" * 16, [part()])])
     zero = question(case.version, [(bytes(16), [part()])])
-    verdict = case.judge(
+    return case.scenario(
         Ask("Fetch", case.version, unknown, name="unknown"),
         Ask("Fetch", case.version, zero, name="zero"),
         expect=all_of(
@@ -103,7 +100,6 @@ def test_unknown_topic_ids_are_refused(case):
             answer("zero", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_ID),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -125,7 +121,7 @@ def test_wrong_leader_epochs_are_fenced(case):
             topic, version=case.version, max_wait_ms=0, current_leader_epoch=epoch, name=name
         )
 
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         asked("newer", 5),
         asked("right", 0),
@@ -136,7 +132,6 @@ def test_wrong_leader_epochs_are_fenced(case):
             answer("none", f"{PARTS}[0].error_code").is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -153,7 +148,7 @@ def test_negative_leader_epochs_were_fenced(case):
     """
     topic = case.topic()
     code = f"{PARTS}[0].error_code"
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         fetch(topic, version=case.version, max_wait_ms=0, current_leader_epoch=-2, name="fetch"),
         expect=by_release(
@@ -163,7 +158,6 @@ def test_negative_leader_epochs_were_fenced(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -181,7 +175,7 @@ def test_a_log_that_left_the_leader_is_told_where(case):
     ahead = question(case.version, [(topic, [part(0, 9, last_fetched_epoch=0)])])
     alike = question(case.version, [(topic, [part(0, 1, last_fetched_epoch=0)])])
     newer = question(case.version, [(topic, [part(0, 1, last_fetched_epoch=7)])])
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         Ask("Fetch", case.version, ahead, name="ahead"),
         Ask("Fetch", case.version, alike, name="alike"),
@@ -191,7 +185,6 @@ def test_a_log_that_left_the_leader_is_told_where(case):
             answer("alike", f"{PARTS}[0].diverging_epoch.end_offset").is_(-1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -207,13 +200,12 @@ def test_unknown_isolation_levels_close_the_connection(case):
     """Up to 2.2 a Fetch with an unknown isolation level closes the connection."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], isolation_level=2)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Raw(Frame("Fetch", case.version, body), name="fetch", connection="b", expect="close"),
         metadata(name="after"),
         expect=refused("fetch"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -228,9 +220,8 @@ def test_strangers_are_no_followers(case):
     """A Fetch with the id of a broker that has no replica of the partition gets no records."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], replica_id=77)
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         Ask("Fetch", case.version, body, name="fetch"),
         expect=answer("fetch", f"{PARTS}[0].records").has_length(0),
     )
-    assert verdict.conforms, verdict

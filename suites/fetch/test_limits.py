@@ -44,7 +44,7 @@ def test_the_first_batch_comes_whole(case):
     of_answer = question(case.version, [(topic, [part()])], max_bytes=1)
     of_partition = question(case.version, [(topic, [part(partition_max_bytes=1)])])
     of_nothing = question(case.version, [(topic, [part(partition_max_bytes=0)])], max_bytes=0)
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         Ask("Fetch", case.version, of_answer, name="answer"),
         Ask("Fetch", case.version, of_partition, name="partition"),
@@ -53,7 +53,6 @@ def test_the_first_batch_comes_whole(case):
             *(records(step, "[*].value").is_([ONE]) for step in ("answer", "partition", "nothing"))
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -69,7 +68,7 @@ def test_before_version_3_a_large_batch_is_cut(case):
     message.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         fetch(topic, version=case.version, max_wait_ms=0, partition_max_bytes=30, name="fetch"),
         expect=all_of(
@@ -77,7 +76,6 @@ def test_before_version_3_a_large_batch_is_cut(case):
             answer("fetch", f"{PARTS}[0].high_watermark").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -91,7 +89,7 @@ def test_before_version_3_a_large_batch_is_cut(case):
 def test_a_partition_limit_ends_its_records(case):
     """Fetch cuts a partition's records at partition_max_bytes, even in the middle of a batch."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
         fetch(
             topic,
@@ -102,7 +100,6 @@ def test_a_partition_limit_ends_its_records(case):
         ),
         expect=answer("fetch", bytes_of(0)).has_length(case.limit),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -121,7 +118,7 @@ def test_later_partitions_get_what_is_left(case):
     there = question(case.version, [(topic, [part(0), part(1)])], max_bytes=limit)
     back = question(case.version, [(topic, [part(1), part(0)])], max_bytes=limit)
     both = question(case.version, [(topic, [part(0), part(1)])], max_bytes=3 * SIZE)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         appended(topic, batch(ONE), batch(TWO)),
         appended(topic, batch(THREE), batch(ONE), partition=1),
@@ -139,7 +136,6 @@ def test_later_partitions_get_what_is_left(case):
             answer("one and a half", bytes_of(1)).has_length(SIZE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -155,7 +151,7 @@ def test_empty_partitions_leave_the_first_batch_to_others(case):
     """
     topic = case.topic()
     asked = question(case.version, [(topic, [part(0), part(1), part(2)])], max_bytes=1)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 3),
         appended(topic, batch(ONE), partition=1),
         appended(topic, batch(TWO), partition=2),
@@ -166,4 +162,3 @@ def test_empty_partitions_leave_the_first_batch_to_others(case):
             answer("fetch", bytes_of(2)).has_length(0),
         ),
     )
-    assert verdict.conforms, verdict

@@ -23,7 +23,7 @@ OUTSIDE = {"above": 4, "far above": 2**62, "below": -1, "far below": -(2**63)}
 def test_records_begin_at_the_offset_asked_for(case):
     """Fetch from the start of a batch answers that batch, all later ones and the high watermark."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="fetch"),
         expect=all_of(
@@ -33,7 +33,6 @@ def test_records_begin_at_the_offset_asked_for(case):
             records("fetch", "[*].value").is_([TWO, THREE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -48,12 +47,11 @@ def test_records_begin_at_the_offset_asked_for(case):
 def test_begins_with_the_batch_that_holds_the_offset(case):
     """Fetch from the middle of a batch answers the whole batch, including its earlier records."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO, THREE, compression=case.compression), batch(ONE)),
         fetch(topic, 0, 2, version=case.version, max_wait_ms=0, name="fetch"),
         expect=records("fetch", "[*].offset").is_([0, 1, 2, 3]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -67,7 +65,7 @@ def test_begins_with_the_batch_that_holds_the_offset(case):
 def test_the_last_batch_holds_its_offsets(case):
     """Fetch from inside the log's last batch answers that batch, even from its last record."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(ONE, TWO, THREE)),
         fetch(topic, 0, 2, version=case.version, max_wait_ms=0, name="inside"),
         fetch(topic, 0, 3, version=case.version, max_wait_ms=0, name="last"),
@@ -76,7 +74,6 @@ def test_the_last_batch_holds_its_offsets(case):
             records("last", "[*].offset").is_([1, 2, 3]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,7 +86,7 @@ def test_the_last_batch_holds_its_offsets(case):
 def test_nothing_stands_at_the_end_of_the_log(case):
     """Fetch from the log end answers no records and no error."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         fetch(topic, 0, 0, version=case.version, max_wait_ms=0, name="empty"),
         appended(topic, batch(ONE)),
@@ -102,7 +99,6 @@ def test_nothing_stands_at_the_end_of_the_log(case):
             answer("at the end", f"{PARTITION}.records").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -115,7 +111,7 @@ def test_nothing_stands_at_the_end_of_the_log(case):
 def test_offsets_outside_the_log_are_out_of_range(case):
     """Fetch below the log start offset or above the log end answers OFFSET_OUT_OF_RANGE."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO, THREE)),
         [
             fetch(topic, 0, offset, version=case.version, max_wait_ms=0, name=word)
@@ -126,7 +122,6 @@ def test_offsets_outside_the_log_are_out_of_range(case):
             *(answer(word, f"{PARTITION}.high_watermark").is_(-1) for word in OUTSIDE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -141,7 +136,7 @@ def test_deleted_records_are_out_of_range(case):
     from it succeeds.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
         delete_records(topic, 0, 2, name="delete"),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="below"),
@@ -152,7 +147,6 @@ def test_deleted_records_are_out_of_range(case):
             records("from", "[*].offset").is_([2]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -166,11 +160,10 @@ def test_answers_say_where_the_log_starts(case):
     """From version 5 on Fetch answers the log start offset, which DeleteRecords moves."""
     topic = case.topic()
     start = f"{PARTITION}.log_start_offset"
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="before"),
         delete_records(topic, 0, 1, name="delete"),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="after"),
         expect=all_of(answer("before", start).is_(0), answer("after", start).is_(1)),
     )
-    assert verdict.conforms, verdict

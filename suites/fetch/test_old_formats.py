@@ -23,7 +23,7 @@ MAGIC = {0: 0, 1: 0, 2: 1, 3: 1}
 def test_old_versions_get_old_formats(case):
     """Fetch versions 0 and 1 answer messages of format 0, versions 2 and 3 of format 1."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
         fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
         expect=all_of(
@@ -32,7 +32,6 @@ def test_old_versions_get_old_formats(case):
             records("fetch", "[*].value").is_([ONE, TWO, THREE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -45,12 +44,11 @@ def test_old_versions_get_old_formats(case):
 def test_conversion_drops_what_lies_before_the_offset(case):
     """A down-converted batch begins with the requested record instead of the batch's first."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO, THREE)),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="fetch"),
         expect=records("fetch", "[0].offset").is_(1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -67,7 +65,7 @@ def test_conversion_loses_headers_and_keeps_keys(case):
         {"key": b"key", "value": ONE, "headers": [("h", b"1"), ("h", None)]},
         {"key": b"key", "value": None},
     ]
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(*rows)),
         fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
         expect=all_of(
@@ -75,7 +73,6 @@ def test_conversion_loses_headers_and_keeps_keys(case):
             records("fetch", "[*].value").is_([ONE, None]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -92,14 +89,13 @@ def test_conversion_can_be_forbidden(case):
     """
     topic = case.topic()
     old = case.version < 4
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), configs={"message.downconversion.enable": "false"}),
         fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
         expect=answer("fetch", "responses[0].partitions[0].error_code").is_(
             UNSUPPORTED_VERSION if old else NONE
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -117,9 +113,8 @@ def test_zstd_needs_version_10(case):
     topic = case.topic()
     code = answer("fetch", "responses[0].partitions[0].error_code")
     refused = UNSUPPORTED_COMPRESSION_TYPE if case.version < 10 else NONE
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, configs={"compression.type": "zstd"}),
         fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
         expect=by_release({"2.2-3.9": code.is_(refused), "4.3+": code.is_(NONE)}),
     )
-    assert verdict.conforms, verdict

@@ -57,7 +57,7 @@ def closes(case, *names):
 def test_without_slots_there_are_no_sessions(case):
     """Without session cache slots a full Fetch is answered in full, with session id 0."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         opens(case, topic, "full"),
         expect=all_of(
@@ -66,7 +66,6 @@ def test_without_slots_there_are_no_sessions(case):
             records("full", "[*].value").is_([ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -82,12 +81,11 @@ def test_fewer_slots_than_parts_are_none(case):
     """Fewer slots than the cache's eight parts are no slots: seven of them keep no session."""
     topic = case.topic()
     names = [f"full {index}" for index in range(8)]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         [opens(case, topic, name) for name in names],
         expect=all_of(*(answer(name, "session_id").is_(0) for name in names)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -103,7 +101,7 @@ def test_a_full_cache_opens_no_session(case):
     closed.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         [opens(case, topic, name) for name in ("first", "second", "third")],
         closes(case, "first"),
@@ -117,7 +115,6 @@ def test_a_full_cache_opens_no_session(case):
             answer("second goes on", "error_code").is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -130,7 +127,7 @@ def test_a_full_cache_opens_no_session(case):
 def test_followers_take_the_places_of_consumers(case):
     """In a full session cache a follower evicts the consumer session with the fewest partitions."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         opens(case, topic, "large", part(0), part(1)),
         opens(case, topic, "small"),
@@ -144,7 +141,6 @@ def test_followers_take_the_places_of_consumers(case):
             answer("small goes on", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -157,7 +153,7 @@ def test_followers_take_the_places_of_consumers(case):
 def test_followers_leave_each_other_their_places(case):
     """A session cache full of recent follower sessions admits neither a follower nor a consumer."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         opens(case, topic, "first", replica=FOLLOWER),
         opens(case, topic, "second", replica=FOLLOWER),
@@ -170,4 +166,3 @@ def test_followers_leave_each_other_their_places(case):
             answer("consumer", "session_id").is_(0),
         ),
     )
-    assert verdict.conforms, verdict

@@ -53,7 +53,7 @@ def of_sessions(id, *evidence, **how):
 def test_a_full_fetch_replaces_the_session_it_names(case):
     """A full Fetch that names a session closes it and opens a new one."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         full(case, topic, name="again", session_id=SESSION),
@@ -65,14 +65,13 @@ def test_a_full_fetch_replaces_the_session_it_names(case):
             answer("new", "error_code").is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.a-session-that-nobody-knows-may-be-replaced", "FETCH-20")
 def test_a_session_that_nobody_knows_may_be_replaced(case):
     """A full Fetch and a closing Fetch may name a session id that does not exist."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic, session_id=0x7ABCDEF),
         more(case, -1, "close", [(topic, [part()])], session=0x7ABCDEE),
@@ -82,7 +81,6 @@ def test_a_session_that_nobody_knows_may_be_replaced(case):
             answer("close", "session_id").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.a-session-without-partitions-ends", "FETCH-19")
@@ -92,7 +90,7 @@ def test_a_session_without_partitions_ends(case):
     """
     topic = case.topic()
     forgotten = [over(topic, case) | {"partitions": [0]}]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         more(case, 1, "forget", forgotten_topics_data=forgotten),
@@ -103,7 +101,6 @@ def test_a_session_without_partitions_ends(case):
             answer("after", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.a-session-takes-up-partitions", "FETCH-19")
@@ -112,7 +109,7 @@ def test_a_session_takes_up_partitions(case):
     changed.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         full(case, topic),
         more(case, 1, "joins", [(topic, [part(1)])]),
@@ -126,28 +123,26 @@ def test_a_session_takes_up_partitions(case):
             records("news", "[*].value").is_([ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.sessions-belong-to-no-connection", "FETCH-19")
 def test_sessions_belong_to_no_connection(case):
     """A fetch session continues on another connection."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         appended(topic, batch(ONE)),
         more(case, 1, "elsewhere", connection="b"),
         expect=records("elsewhere", "[*].value").is_([ONE]),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.a-moved-log-start-is-news", "FETCH-19", "FETCH-23")
 def test_a_moved_log_start_is_news(case):
     """A session answers a partition without new records when its log start offset has moved."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         appended(topic, batch(ONE), batch(TWO)),
         full(case, topic, part(0, 2)),
@@ -161,7 +156,6 @@ def test_a_moved_log_start_is_news(case):
             answer("silent again", "responses").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.a-session-repeats-errors-until-they-end", "FETCH-19", "FETCH-21")
@@ -170,7 +164,7 @@ def test_a_session_repeats_errors_until_they_end(case):
     when the error ends.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic, part(1)),
         more(case, 1, "still"),
@@ -185,7 +179,6 @@ def test_a_session_repeats_errors_until_they_end(case):
             answer("silent", "responses").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.served-partitions-go-to-the-back", "FETCH-19", "FETCH-14")
@@ -193,7 +186,7 @@ def test_served_partitions_go_to_the_back(case):
     """In a session a partition that returned records moves behind the others for the next Fetch."""
     topic = case.topic()
     small = {"max_bytes": SIZE}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         appended(topic, batch(ONE)),
         appended(topic, batch(TWO), partition=1),
@@ -207,7 +200,6 @@ def test_served_partitions_go_to_the_back(case):
             records("third", "[*].value").is_([ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.incremental-fetches-wait-for-news", "FETCH-19", "FETCH-09")
@@ -217,7 +209,7 @@ def test_incremental_fetches_wait_for_news(case):
     body = question(
         case.version, [], session_id=SESSION, session_epoch=1, max_wait_ms=600_000, min_bytes=1
     )
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         full(case, topic, part(0), part(1)),
         Send("Fetch", case.version, body, name="news", connection="b"),
@@ -226,14 +218,13 @@ def test_incremental_fetches_wait_for_news(case):
         Await("news"),
         expect=all_of(answer("news", INDEXES).is_([1]), records("news", "[*].value").is_([ONE])),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions("fetch.negative-session-epochs-are-out-of-turn", "FETCH-20")
 def test_negative_session_epochs_are_out_of_turn(case):
     """A session epoch below -1 answers INVALID_FETCH_SESSION_EPOCH, and the session continues."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         more(case, -2, "negative"),
@@ -243,7 +234,6 @@ def test_negative_session_epochs_are_out_of_turn(case):
             answer("in turn", "error_code").is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @of_sessions(
@@ -262,7 +252,7 @@ def test_a_session_keeps_to_names_or_ids(case):
     def crossing(version, opened):
         return question(version, [], session_id=Ref(opened, "session_id"), session_epoch=1)
 
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Ask("Fetch", 12, names, name="names"),
         Ask("Fetch", 13, ids, name="ids"),
@@ -273,4 +263,3 @@ def test_a_session_keeps_to_names_or_ids(case):
             answer("ids to names", "error_code").is_(FETCH_SESSION_TOPIC_ID_ERROR),
         ),
     )
-    assert verdict.conforms, verdict

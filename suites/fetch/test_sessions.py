@@ -38,7 +38,7 @@ def more(case, epoch, name, topics=(), **fields):
 def test_a_full_fetch_opens_a_session(case):
     """A Fetch with session epoch 0 opens a session; one with epoch -1 does not."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         fetch(topic, version=case.version, max_wait_ms=0, name="sessionless"),
@@ -49,7 +49,6 @@ def test_a_full_fetch_opens_a_session(case):
             answer("sessionless", "responses").has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -62,7 +61,7 @@ def test_a_full_fetch_opens_a_session(case):
 def test_a_session_tells_only_what_is_new(case):
     """An incremental Fetch answers only the partitions of its session that have changed."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         full(case, topic, 0, 1),
         more(case, 1, "nothing new"),
@@ -75,7 +74,6 @@ def test_a_session_tells_only_what_is_new(case):
             records("news", "[*].value").is_([ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -91,7 +89,7 @@ def test_a_session_remembers_offsets_and_forgets_partitions(case):
     """
     topic = case.topic()
     forgotten = [{"topic": topic, "partitions": [1]}]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         full(case, topic, 0, 1),
         appended(topic, batch(ONE), batch(TWO)),
@@ -104,7 +102,6 @@ def test_a_session_remembers_offsets_and_forgets_partitions(case):
             records("again", "[*].value").is_([TWO]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -117,7 +114,7 @@ def test_a_session_remembers_offsets_and_forgets_partitions(case):
 def test_unknown_sessions_are_not_found(case):
     """An unknown session id answers FETCH_SESSION_ID_NOT_FOUND and no partition."""
     body = question(case.version, [], session_id=0, session_epoch=3)
-    verdict = case.judge(
+    return case.scenario(
         Ask("Fetch", case.version, body, name="fetch"),
         expect=all_of(
             answer("fetch", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
@@ -125,7 +122,6 @@ def test_unknown_sessions_are_not_found(case):
             answer("fetch", "responses").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -138,7 +134,7 @@ def test_unknown_sessions_are_not_found(case):
 def test_session_epochs_count_up(case):
     """A session epoch out of order answers INVALID_FETCH_SESSION_EPOCH; the session continues."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         more(case, 2, "too early"),
@@ -150,7 +146,6 @@ def test_session_epochs_count_up(case):
             answer("again", "error_code").is_(INVALID_FETCH_SESSION_EPOCH),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -165,7 +160,7 @@ def test_the_final_epoch_closes_a_session(case):
     FETCH_SESSION_ID_NOT_FOUND.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         full(case, topic),
         more(case, -1, "close", [(topic, [part()])]),
@@ -176,4 +171,3 @@ def test_the_final_epoch_closes_a_session(case):
             answer("after", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
         ),
     )
-    assert verdict.conforms, verdict

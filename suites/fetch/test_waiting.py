@@ -30,12 +30,11 @@ VERSIONS = among(0, 4, 12, 17)
 def test_without_a_wait_is_answered_at_once(case):
     """Fetch with max_wait_ms=0 is answered at once, however few bytes there are."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         fetch(topic, version=case.version, max_wait_ms=0, min_bytes=1 << 20, name="fetch"),
         expect=records("fetch", "[*].value").is_([ONE]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -54,12 +53,11 @@ def test_enough_bytes_are_answered_at_once(case):
         max_wait_ms=MINUTE_MS,
         min_bytes=SIZE,
     )
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
         expect=records("fetch", "[*].value").is_([ONE]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -73,12 +71,11 @@ def test_a_minimum_of_nothing_is_answered_at_once(case):
     """Fetch with min_bytes=0 is answered at once, even without records."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], max_wait_ms=MINUTE_MS, min_bytes=0)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
         expect=answer("fetch", f"{PARTITION}.error_code").is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -99,7 +96,7 @@ def test_a_failed_partition_is_answered_at_once(case):
         max_wait_ms=MINUTE_MS,
         min_bytes=1 << 20,
     )
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         produce(topic, 0, batch(ONE)),
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
@@ -110,7 +107,6 @@ def test_a_failed_partition_is_answered_at_once(case):
             records("fetch", "[*].value").is_([ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -123,11 +119,10 @@ def test_a_failed_partition_is_answered_at_once(case):
 def test_of_no_partition_is_answered_at_once(case):
     """Fetch without partitions is answered at once."""
     body = question(case.version, [], max_wait_ms=MINUTE_MS)
-    verdict = case.judge(
+    return case.scenario(
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
         expect=answer("fetch", "responses").has_length(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -141,7 +136,7 @@ def test_waits_for_an_append(case):
     """Fetch at the log end waits until an append on another connection completes it."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], max_wait_ms=AGES_MS)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Send("Fetch", case.version, body, name="fetch", connection="b"),
         Quiet("b"),
@@ -153,7 +148,6 @@ def test_waits_for_an_append(case):
             records("fetch", "[*].value").is_([ONE]),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -167,7 +161,7 @@ def test_waits_until_there_are_enough_bytes(case):
     """An append that leaves a waiting Fetch below min_bytes does not complete it."""
     topic = case.topic()
     body = question(case.version, [(topic, [part()])], max_wait_ms=AGES_MS, min_bytes=2 * SIZE)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Send("Fetch", case.version, body, name="fetch", connection="b"),
         produce(topic, 0, batch(ONE), name="too little"),
@@ -176,7 +170,6 @@ def test_waits_until_there_are_enough_bytes(case):
         Await("fetch"),
         expect=records("fetch", "[*].value").is_([ONE, TWO]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -189,7 +182,7 @@ def test_waits_until_there_are_enough_bytes(case):
 def test_answers_with_what_there_is_when_time_is_up(case):
     """Fetch with fewer than min_bytes available answers them after max_wait_ms."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         fetch(topic, version=case.version, max_wait_ms=50, min_bytes=1 << 20, name="fetch"),
         expect=all_of(
@@ -197,7 +190,6 @@ def test_answers_with_what_there_is_when_time_is_up(case):
             records("fetch", "[*].value").is_([ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -216,11 +208,10 @@ def test_bytes_beyond_a_partition_limit_do_not_count(case):
         max_wait_ms=1500,  # longer than the longest silence that is listened to
         min_bytes=SIZE + 1,
     )
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         Send("Fetch", case.version, body, name="fetch", connection="b"),
         Quiet("b", name="waits"),
         Await("fetch"),
         expect=all_of(answered("fetch"), records("fetch", "[*].value").is_([ONE])),
     )
-    assert verdict.conforms, verdict

@@ -42,7 +42,7 @@ def test_a_stalled_follower_leaves(case):
     leader epoch, and the high watermark advances (in 2.8 with the next append, KAFKA-13091).
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         pause_broker(2),
         drained(name),
@@ -64,7 +64,6 @@ def test_a_stalled_follower_leaves(case):
             led("look", 1, [1, 0], 0, joined=True),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -77,7 +76,7 @@ def test_a_new_isr_is_told_later(case):
     broker still shows the old ISR until the controller has propagated the change.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         pause_broker(2),
         drained(name),
@@ -93,7 +92,6 @@ def test_a_new_isr_is_told_later(case):
             led("look", 1, [1, 0], 0, joined=True),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.a-stalled-follower-returns", evidence=("REPL-16", "REPL-18"), **LAG)
@@ -102,7 +100,7 @@ def test_a_stalled_follower_returns(case):
     epoch.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         pause_broker(2),
         drained(name),
@@ -112,7 +110,6 @@ def test_a_stalled_follower_returns(case):
         until_led(case, name, 1, [1, 0, 2]),
         expect=led("look", 1, [1, 0, 2], 0, joined=True),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.an-idle-partition-forgives", evidence=("REPL-11", "observed on 2.2.1"), **LAG)
@@ -122,7 +119,7 @@ def test_an_idle_partition_forgives(case):
     """
     name = case.topic()
     gone = until_led(case, name, 1, [1]) if case.release == "1.0" else look(case, name)
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="idle", max_wait_ms=3000),
@@ -130,7 +127,6 @@ def test_an_idle_partition_forgives(case):
         resume_broker(2),
         expect=by_release({"1.0": led("look", 1, [1], 0), "2.2+": led("look", 1, [1, 2], 0)}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -141,7 +137,7 @@ def test_an_idle_partition_forgives(case):
 def test_a_slow_follower_leaves(case):
     """A follower that fetches but never reaches the log end leaves the ISR."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         pause_broker(2),
         drained(name),
@@ -151,7 +147,6 @@ def test_a_slow_follower_leaves(case):
         resume_broker(2),
         expect=led("look", 1, [1, 0], 0, joined=True),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.a-follower-at-the-end-stays", evidence=("REPL-07", "REPL-12", "REPL-13"), **LAG)
@@ -166,7 +161,7 @@ def test_a_follower_at_the_end_stays(case):
         )
         for n in range(1, 7)
     ]
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         drained(name),
@@ -176,7 +171,6 @@ def test_a_follower_at_the_end_stays(case):
         resume_broker(2),
         expect=all_of(led("look", 1, [1, 2], 0), answer("read", MARK).is_(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.the-leader-never-leaves", evidence=("REPL-14", "REPL-08"), **LAG)
@@ -185,7 +179,7 @@ def test_the_leader_never_leaves(case):
     log end (in 2.8 with the next append, KAFKA-13091).
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         drained(name),
@@ -206,14 +200,13 @@ def test_the_leader_never_leaves(case):
             answer("alone", MARK).is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.the-slowest-member-holds-the-mark", evidence=("REPL-07", "REPL-08"), **DEATH)
 def test_the_slowest_member_holds_the_mark(case):
     """The high watermark is the fetch offset of the slowest ISR member and never moves back."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         pause_broker(2),
         drained(name),
@@ -229,7 +222,6 @@ def test_the_slowest_member_holds_the_mark(case):
         resume_broker(2),
         expect=all_of(answer("held", MARK).is_(1), answer("stays", MARK).is_(3)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.followers-read-above-the-mark", evidence=("REPL-06", "REPL-09"), **DEATH)
@@ -238,7 +230,7 @@ def test_followers_read_above_the_mark(case):
     watermark.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         drained(name),
@@ -256,4 +248,3 @@ def test_followers_read_above_the_mark(case):
             stored("write", 1),
         ),
     )
-    assert verdict.conforms, verdict

@@ -44,7 +44,7 @@ def test_a_stopped_follower_leaves_at_once(case):
     rises in ZooKeeper releases and stays in KRaft.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stopped(2),
         until_led(case, name, 1, [1, 0]),
@@ -57,14 +57,13 @@ def test_a_stopped_follower_leaves_at_once(case):
             answer("read", MARK).is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.a-killed-follower-leaves-with-its-session", evidence=("BRK-30", "CTL-16"), **DEATH)
 def test_a_killed_follower_leaves_with_its_session(case):
     """A killed follower leaves the ISR and becomes an offline replica when its session expires."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         kill_broker(2),
         until_led(case, name, 1, [1, 0]),
@@ -75,14 +74,13 @@ def test_a_killed_follower_leaves_with_its_session(case):
             stored("write", 1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **DEATH)
 def test_a_follower_that_returns_is_last(case):
     """A follower that restarts catches up and rejoins the ISR without a new leader epoch."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stop_broker(2),
         until_led(case, name, 1, [1, 0], "gone"),
@@ -93,7 +91,6 @@ def test_a_follower_that_returns_is_last(case):
             led("look", 1, [1, 0, 2], 1, 0, joined=True), answer("look", OFFLINE).is_([])
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.a-leader-that-returns-follows", evidence=("CTL-16", "CTL-18", "REPL-16"), **DEATH)
@@ -102,7 +99,7 @@ def test_a_leader_that_returns_follows(case):
     id).
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stop_broker(1),
         until_led(case, name, 2, [2, 0], "gone"),
@@ -111,7 +108,6 @@ def test_a_leader_that_returns_follows(case):
         until_led(case, name, 2, [2, 0, 1]),
         expect=all_of(led("gone", 2, [2, 0], 1), led("look", 2, [2, 0, 1], 1, joined=True)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.two-followers-leave-and-return", evidence=("CTL-24", "REPL-16"), **DEATH)
@@ -120,7 +116,7 @@ def test_two_followers_leave_and_return(case):
     order of their return (4.3 lists them by broker id).
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (0, 1, 2), ONE),
         stop_broker(1),
         stop_broker(2),
@@ -137,7 +133,6 @@ def test_two_followers_leave_and_return(case):
             led("look", 0, [0, 2, 1], 2, 0, joined=True),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
@@ -146,7 +141,7 @@ def test_its_last_member_stays_in_it(case):
     restart with all its records (Metadata hides it meanwhile in 1.0, 2.2 and 4.3).
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         stopped(2),
         until_led(case, name, 1, [1], "alone"),
@@ -169,14 +164,13 @@ def test_its_last_member_stays_in_it(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.only-its-members-are-elected", evidence=("CTL-16",), **DEATH)
 def test_only_its_members_are_elected(case):
     """A live replica outside the ISR does not become leader when the last ISR member stops."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         stopped(2),
         until_led(case, name, 1, [1], "alone"),
@@ -193,7 +187,6 @@ def test_only_its_members_are_elected(case):
             records("read", "[1].value").is_(TWO),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("isr.an-unclean-leader-loses-what-it-never-had", evidence=("CTL-17", "REPL-22"), **DEATH)
@@ -202,7 +195,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
     lacks: reads beyond its end answer OFFSET_OUT_OF_RANGE, and the old leader truncates to it.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, configs=UNCLEAN),
         stopped(2),
         until_led(case, name, 1, [1], "alone"),
@@ -225,4 +218,3 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
             records("read", "[1].value").is_(THREE),
         ),
     )
-    assert verdict.conforms, verdict

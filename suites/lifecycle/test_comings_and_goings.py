@@ -58,13 +58,12 @@ def test_leaders_move_before_a_stop_ends(case):
     rows = {"two": (1, 2), "first": (1, 0), "followed": (2, 1), "three": (1, 2, 0)}
     topics = {word: case.topic(word) for word in rows}
     wanted = {"two": 2, "first": 0, "followed": 2, "three": 2}
-    verdict = case.judge(
+    return case.scenario(
         [placed(topics[word], {0: row}) for word, row in rows.items()],
         stop_broker(1),
         [look(case, topic, word) for word, topic in topics.items()],
         expect=all_of(*(answer(word, LEADER).is_(who) for word, who in wanted.items())),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-sole-replica-does-not-hold-a-stop", evidence=("CTL-25", "CTL-16"), **DEATH)
@@ -73,7 +72,7 @@ def test_a_sole_replica_does_not_hold_a_stop(case):
     restarts, and keeps its records.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE, TWO),
         stop_broker(1),
         until_leaderless(case, name),
@@ -87,14 +86,13 @@ def test_a_sole_replica_does_not_hold_a_stop(case):
             stored("write", 2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.what-was-acknowledged-survives-a-kill", evidence=("LOG-09", "REPL-08"), **DEATH)
 def test_what_was_acknowledged_survives_a_kill(case):
     """A killed sole replica restarts with every acknowledged record and appends after them."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE, TWO),
         kill_broker(1),
         until_leaderless(case, name),
@@ -104,7 +102,6 @@ def test_what_was_acknowledged_survives_a_kill(case):
         marked(name, 3),
         expect=all_of(stored("write", 2), records("read", "[0].value").is_(ONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.brokers-are-listed-while-they-live", evidence=("BRK-30", "META-08"), **DEATH,
@@ -113,7 +110,7 @@ def test_brokers_are_listed_while_they_live(case):
     """Metadata omits a broker that stopped, or died and lost its session, and lists it again after
     its restart.
     """
-    verdict = case.judge(
+    return case.scenario(
         metadata(broker=0, name="before"),
         kill_broker(2) if case.dies else stop_broker(2),
         Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
@@ -125,20 +122,18 @@ def test_brokers_are_listed_while_they_live(case):
             answer("back", "brokers").has_length(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.describe-cluster-lists-who-lives", evidence=("KIP-700",), **DEATH,
        api="DescribeCluster")  # fmt: skip
 def test_describe_cluster_lists_who_lives(case):
     """DescribeCluster omits a stopped broker, as Metadata does."""
-    verdict = case.judge(
+    return case.scenario(
         stop_broker(2),
         Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
         ask("DescribeCluster", case.version, {}, broker=0, name="describe"),
         expect=answer("describe", "brokers").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-frozen-broker-keeps-its-connections", evidence=("observed on 4.3.1",), **DEATH)
@@ -147,7 +142,7 @@ def test_a_frozen_broker_keeps_its_connections(case):
     after it resumes.
     """
     asked = api_versions(broker=2, name="asked")
-    verdict = case.judge(
+    return case.scenario(
         metadata(broker=2, name="first"),
         pause_broker(2),
         sending(asked),
@@ -156,7 +151,6 @@ def test_a_frozen_broker_keeps_its_connections(case):
         Await("asked"),
         expect=all_of(outcome("nothing").is_("silent"), answer("asked", "error_code").is_(0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-killed-broker-answers-nothing", evidence=("BRK-30",), **DEATH)
@@ -165,7 +159,7 @@ def test_a_killed_broker_answers_nothing(case):
     without an answer.
     """
     name, asked = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
         Quiet("broker 1", name="nothing"),
@@ -174,7 +168,6 @@ def test_a_killed_broker_answers_nothing(case):
         until_led(case, name, 2, [2]),
         expect=outcome(asked).is_one_of("closed", "reset"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-stop-ends-waiting-fetches", evidence=("BRK-32", "REPL-21"),
@@ -185,7 +178,7 @@ def test_a_stop_ends_waiting_fetches(case):
     first.)
     """
     name, asked = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
         Quiet("broker 1", name="nothing"),
@@ -194,7 +187,6 @@ def test_a_stop_ends_waiting_fetches(case):
         until_led(case, name, 2, [2]),
         expect=answer(asked, f"{READ}.error_code").is_(NOT_LEADER),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-stop-ends-waiting-appends", evidence=("BRK-32", "REPL-21", "APPEND-23"),
@@ -205,7 +197,7 @@ def test_a_stop_ends_waiting_appends(case):
     stop than a follower may be silent.)
     """
     name, asked = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 0, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -221,14 +213,13 @@ def test_a_stop_ends_waiting_appends(case):
             records("read", "[1].value").is_(TWO),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-broker-returns-to-its-place", evidence=("CTL-18",), **DEATH)
 def test_a_broker_returns_to_its_place(case):
     """A restarted broker leads the partitions that only it holds and follows in the others."""
     led_, alone, followed = (case.topic(word) for word in ("led", "alone", "followed"))
-    verdict = case.judge(
+    return case.scenario(
         placed(led_, {0: (1, 2)}),
         placed(alone, {0: (1,)}),
         placed(followed, {0: (2, 1)}),
@@ -246,7 +237,6 @@ def test_a_broker_returns_to_its_place(case):
             answer("followed", LEADER).is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
@@ -255,7 +245,7 @@ def test_two_brokers_leave_together(case):
     return.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         kill_broker(2),
         until_led(case, name, 1, [1, 0], "two left"),
@@ -268,14 +258,13 @@ def test_two_brokers_leave_together(case):
         write(name, THREE, to=0, name="last"),
         expect=all_of(answer("look", LEADER).is_(0), stored("write", 1), stored("last", 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-cluster-keeps-its-id", evidence=("BRK-16",), **DEATH)
 def test_a_cluster_keeps_its_id(case):
     """Every broker reports the same cluster id, also after a restart."""
     id_ = Ref("first", "cluster_id")
-    verdict = case.judge(
+    return case.scenario(
         metadata(broker=0, name="first"),
         metadata(broker=1, name="second"),
         stop_broker(2),
@@ -285,7 +274,6 @@ def test_a_cluster_keeps_its_id(case):
             answer("second", "cluster_id").is_(id_), answer("returned", "cluster_id").is_(id_)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.brokers-give-different-producer-ids", evidence=("BRK-26",), **CALM)
@@ -294,7 +282,7 @@ def test_brokers_give_different_producer_ids(case):
     those of one broker are consecutive.
     """
     given = [Ref(f"id {broker}", "producer_id") for broker in (0, 1)]
-    verdict = case.judge(
+    return case.scenario(
         [
             Until(init_producer_id(broker=broker, name=f"id {broker}"), "error_code", "==", 0)
             for broker in (0, 1, 2)
@@ -307,4 +295,3 @@ def test_brokers_give_different_producer_ids(case):
             answer("next", "producer_id").is_(Ref("id 0", "producer_id", plus=1)),
         ),
     )
-    assert verdict.conforms, verdict

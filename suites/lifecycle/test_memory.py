@@ -59,7 +59,7 @@ def test_producers_are_remembered(case):
     name, ids = case.topic(), Ref("id", "producer_id")
     own = {"producer_id": ids, "producer_epoch": 0}
     second = batch(TWO, base_sequence=1, **own)
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(name="id", broker=0),
         a_log(name, (1,)),
@@ -71,7 +71,6 @@ def test_producers_are_remembered(case):
         write(name, batch(THREE, base_sequence=2, **own), name="next"),
         expect=all_of(stored("repeated", 1), refused("gap", OUT_OF_ORDER), stored("next", 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.epochs-are-remembered", evidence=("APPEND-16", "LOG-09"), **ENDS)
@@ -80,7 +79,7 @@ def test_epochs_are_remembered(case):
     earlier one.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE, TWO),
         gone_and_back(case, name),
         write(name, THREE),
@@ -92,14 +91,13 @@ def test_epochs_are_remembered(case):
             batches("read", "[2].partition_leader_epoch").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-deletion-is-remembered", evidence=("LOG-09", "KIP-107"), **DEATH)
 def test_a_deletion_is_remembered(case):
     """The log start offset that DeleteRecords set survives a restart."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE, TWO, THREE),
         delete_records(name, 0, 2, broker=1, name="delete"),
         stop_broker(1),
@@ -109,18 +107,16 @@ def test_a_deletion_is_remembered(case):
         end(name, name="start", timestamp=EARLIEST),
         expect=answer("start", OFFSET).is_(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.an-empty-log-returns-empty", evidence=("LOG-09",), **ENDS)
 def test_an_empty_log_returns_empty(case):
     """An empty log is empty after a restart and takes its first record at offset 0."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,)),
         gone_and_back(case, name),
         end(name),
         write(name, ONE),
         expect=all_of(answer("end", OFFSET).is_(0), stored("write", 0)),
     )
-    assert verdict.conforms, verdict

@@ -44,7 +44,7 @@ def test_a_lost_session_is_followed_by_another(case):
     again and follows the new leader.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (2, 1), ONE),
         pause_broker(2),
         Until(metadata(broker=0, name="without"), "brokers", "len ==", 2),
@@ -59,7 +59,6 @@ def test_a_lost_session_is_followed_by_another(case):
             answer("again", "brokers").has_length(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.what-came-before-the-end-is-answered", evidence=("WIRE-15", "BRK-32"),
@@ -70,14 +69,13 @@ def test_what_came_before_the_end_is_answered(case):
     """
     name = case.topic()
     sent = [write(name, TWO, acks=1, name=f"sent {n}") for n in range(3)]
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         [sending(one) for one in sent],
         stop_broker(1),
         [Await(one.name) for one in sent],
         expect=all_of(*(stored(one.name, n + 1) for n, one in enumerate(sent))),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.who-is-named-controller-is-there", evidence=("META-08", "KIP-590"),
@@ -86,7 +84,7 @@ def test_who_is_named_controller_is_there(case):
     """KRaft brokers name a live broker as controller, never one that has stopped.
     (KRaftMetadataCache.getRandomAliveBroker)
     """
-    verdict = case.judge(
+    return case.scenario(
         stop_broker(0),
         Until(metadata(broker=1, name="told"), "brokers", "len ==", 2),
         Ask("DescribeCluster", case.version, {}, "described", broker=1),
@@ -95,7 +93,6 @@ def test_who_is_named_controller_is_there(case):
             answer("described", "controller_id").is_one_of(1, 2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-broker-that-is-gone-can-be-forgotten", evidence=("KIP-631",),
@@ -105,7 +102,7 @@ def test_a_broker_that_is_gone_can_be_forgotten(case):
     its replicas stay assigned, and it rejoins the ISR when it returns.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         stop_broker(2),
         until_led(case, name, 1, [1], "alone"),
@@ -119,7 +116,6 @@ def test_a_broker_that_is_gone_can_be_forgotten(case):
             answer("twice", "error_code").is_(NOT_REGISTERED),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.who-never-came-cannot-be-forgotten", evidence=("KIP-631",),
@@ -129,26 +125,24 @@ def test_who_never_came_cannot_be_forgotten(case):
     BROKER_ID_NOT_REGISTERED.
     """
     asked = Ask("UnregisterBroker", case.version, {"broker_id": case.broker}, "unregister")
-    verdict = case.judge(asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED))
-    assert verdict.conforms, verdict
+    return case.scenario(asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED))
 
 
 @claim("lifecycle.a-port-that-is-open-is-advertised", evidence=("BRK-11",),
        config={"advertised.listeners": "PLAINTEXT://127.0.0.1:0"})  # fmt: skip
 def test_a_port_that_is_open_is_advertised(case):
     """A broker with port 0 in advertised.listeners advertises the port that it bound."""
-    verdict = case.judge(
+    return case.scenario(
         metadata(name="told"),
         expect=all_of(answer("told", "brokers").has_length(1), answer("told", PORTS).is_not([0])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.a-host-without-a-name-has-one", evidence=("BRK-29",),
        config={"advertised.listeners": "PLAINTEXT://:0"})  # fmt: skip
 def test_a_host_without_a_name_has_one(case):
     """A broker with an empty host in advertised.listeners advertises its machine's host name."""
-    verdict = case.judge(
+    return case.scenario(
         metadata(name="told"),
         expect=all_of(
             answer("told", "brokers").has_length(1),
@@ -156,7 +150,6 @@ def test_a_host_without_a_name_has_one(case):
             answer("told", "brokers[0].host").is_not(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 GENERATED = {
@@ -167,12 +160,11 @@ GENERATED = {
 @claim("lifecycle.the-first-id-that-is-given-is-1001", evidence=("BRK-18", "BRK-20"), **GENERATED)
 def test_the_first_id_that_is_given_is_1001(case):
     """A broker without broker.id gets the first id above reserved.broker.max.id, which is 1001."""
-    verdict = case.judge(
+    return case.scenario(
         metadata(name="told"),
         api_versions(name="after"),
         expect=all_of(answer("told", IDS).is_([1001]), answered("after")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("lifecycle.ids-above-what-is-reserved", evidence=("BRK-18", "BRK-20"),
@@ -180,16 +172,14 @@ def test_the_first_id_that_is_given_is_1001(case):
        config={"broker.id": "-1", "reserved.broker.max.id": "41"})  # fmt: skip
 def test_ids_above_what_is_reserved(case):
     """With reserved.broker.max.id=41 a broker without broker.id gets id 42."""
-    verdict = case.judge(metadata(name="told"), expect=answer("told", IDS).is_([42]))
-    assert verdict.conforms, verdict
+    return case.scenario(metadata(name="told"), expect=answer("told", IDS).is_([42]))
 
 
 @claim("lifecycle.each-broker-gets-an-id-of-its-own", evidence=("BRK-19", "BRK-18"), brokers=3,
        **GENERATED)  # fmt: skip
 def test_each_broker_gets_an_id_of_its_own(case):
     """Three brokers without broker.id that start together get the ids 1001, 1002 and 1003."""
-    verdict = case.judge(
+    return case.scenario(
         Until(metadata(name="told"), "brokers", "len ==", 3),
         expect=all_of(*(answer("told", IDS).contains(1000 + n) for n in (1, 2, 3))),
     )
-    assert verdict.conforms, verdict

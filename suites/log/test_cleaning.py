@@ -60,7 +60,7 @@ def test_young_records_are_not_compacted_yet(case):
         keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100),
         keyed(B, ONE, at=FIRST), keyed(B, TWO, at=SECOND),
     )  # fmt: skip
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, closing(), configs=configs),
         alter_configs(topic, configs | COMPACT, name="compact"),
         cleaned(topic, RECORD),
@@ -70,7 +70,6 @@ def test_young_records_are_not_compacted_yet(case):
             records("young", "[*].value").is_([ONE, TWO]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.a-log-that-is-not-dirty-enough-waits", evidence=("LOG-25",), **READ)
@@ -80,7 +79,7 @@ def test_a_log_that_is_not_dirty_enough_waits(case):
     topic, witness = case.topic(), case.topic("witness")
     half = {"segment.ms": SEGMENT_MS, "cleanup.policy": "compact"}
     small, large = {"max.message.bytes": RECORD}, keyed(END, b"x" * 200, at=FIRST)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR), closing(FIRST)),
         alter_configs(topic, half | COMPACT | small, name="compact"),
         cleaned(topic, RECORD),
@@ -91,7 +90,6 @@ def test_a_log_that_is_not_dirty_enough_waits(case):
         fetch(topic, 0, 2, max_wait_ms=0, name="dirty"),
         expect=records("dirty", "[*].key").is_([END, END]),
     )
-    assert verdict.conforms, verdict
 
 
 def compacted_witness(witness):
@@ -124,13 +122,12 @@ def test_compaction_cannot_wait_for_ever(case):
         "max.compaction.lag.ms": 10 * MINUTE,
     }
     many = keyed(A, ONE, at=-HOUR), keyed(A, TWO, at=-HOUR + 100), closing(LAST)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, configs=configs),
         appended(topic, *many),
         cleaned(topic, RECORD),
         expect=records("cleaned", "[*].value").is_([TWO]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -147,13 +144,12 @@ def test_compact_and_delete_compacts(case):
     topic = case.topic()
     both = {"segment.ms": SEGMENT_MS, **COMPACT, "cleanup.policy": "compact,delete"}
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, closing()),
         alter_configs(topic, both, name="both"),
         cleaned(topic, RECORD),
         expect=records("cleaned", "[*].value").is_([TWO]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -170,7 +166,7 @@ def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), closing(NEXT)
     keyless = Records({"magic": 2, "records": [ONE], "timestamp": Now(NEXT)})
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, leaves=RECORD),
         alter_configs(topic, {"segment.ms": SEGMENT_MS}, name="delete"),
         Until(produce(topic, 0, keyless, name="keyless"), CODE, "==", NONE),
@@ -179,7 +175,6 @@ def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
         fetch(topic, 0, 2, max_wait_ms=0, name="rest"),
         expect=records("rest", "[*].key").is_([END, None]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -197,7 +192,7 @@ def test_append_times_survive_compaction(case):
     topic = case.topic()
     # So small an index is full at once: each batch is a segment, whenever it came.
     stamped = {"message.timestamp.type": "LogAppendTime", "segment.index.bytes": 12}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, configs=stamped),
         appended(topic, pairs((A, ONE), (C, ONE)), keyed(A, TWO), closing()),
         alter_configs(topic, stamped | COMPACT, name="compact"),
@@ -207,7 +202,6 @@ def test_append_times_survive_compaction(case):
             records("cleaned", "[*].key").is_([C]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -229,11 +223,10 @@ def test_old_messages_are_compacted_in_their_format(case):
     else:
         first = [pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST, compression=1)]
     filler = [keyed(A, THREE, at=FIRST + index) for index in range(6)]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, configs=configs),
         appended(topic, *first, keyed(B, TWO, at=FIRST), *filler),
         alter_configs(topic, configs | COMPACT, name="compact"),
         shrunk(topic, 160),
         expect=records("cleaned", "[*].key").contains(C),
     )
-    assert verdict.conforms, verdict

@@ -69,7 +69,7 @@ def test_the_last_value_of_each_key_stays(case):
         keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, TWO, at=SECOND),
         keyed(C, ONE, at=THIRD), keyed(B, TWO, at=THIRD),
     )  # fmt: skip
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, closing(), leaves=3 * RECORD),
         log_end(topic),
         earliest(topic),
@@ -81,7 +81,6 @@ def test_the_last_value_of_each_key_stays(case):
             ends_at(6),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -96,7 +95,7 @@ def test_a_removed_offset_leads_to_the_next(case):
     """A Fetch from an offset whose record compaction removed returns the records that follow it."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), keyed(B, ONE, at=THIRD)
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, closing(), leaves=2 * RECORD),
         fetch(topic, 0, 0, max_wait_ms=0, name="first"),
         fetch(topic, 0, 1, max_wait_ms=0, name="second"),
@@ -107,7 +106,6 @@ def test_a_removed_offset_leads_to_the_next(case):
             records("third", "[*].offset").is_([2]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.the-active-segment-is-not-cleaned", evidence=("LOG-24",), **READ)
@@ -117,7 +115,7 @@ def test_the_active_segment_is_not_cleaned(case):
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND)
     active = keyed(A, THREE, at=LAST), keyed(A, ONE, at=LAST)
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, *active, leaves=RECORD),
         fetch(topic, 0, 2, max_wait_ms=0, name="active"),
         expect=all_of(
@@ -125,7 +123,6 @@ def test_the_active_segment_is_not_cleaned(case):
             records("active", "[*].value").is_([THREE, ONE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.part-of-a-batch-stays-a-batch", evidence=("LOG-24",), **READ)
@@ -134,7 +131,7 @@ def test_part_of_a_batch_stays_a_batch(case):
     offsets of the records that remain."""
     topic = case.topic()
     many = pairs((A, ONE), (B, ONE), (C, ONE), at=FIRST), pairs((A, TWO), (C, TWO), at=SECOND)
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, closing(), leaves=RECORD + 97),
         expect=all_of(
             batches("cleaned", "[*].base_offset").is_([0, 3]),
@@ -143,7 +140,6 @@ def test_part_of_a_batch_stays_a_batch(case):
             records("cleaned", "[*].offset").is_([1, 3, 4]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -168,7 +164,7 @@ def test_what_is_left_keeps_its_times(case):
             ],
         }
     )
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, mixed, pairs((A, TWO), (C, TWO), at=FIRST + 950), closing()),
         alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
         shrunk(topic, 200),
@@ -182,7 +178,6 @@ def test_what_is_left_keeps_its_times(case):
             answer("later", f"{ROW}.offset").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.a-key-may-be-empty", evidence=("LOG-24",), **READ)
@@ -190,11 +185,10 @@ def test_a_key_may_be_empty(case):
     """Compaction treats the empty key like any other key and keeps its last value."""
     topic = case.topic()
     many = keyed(b"", ONE, at=FIRST), keyed(b"", TWO, at=SECOND)
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, closing(), leaves=RECORD - 1),
         expect=records("cleaned", "[*].value").is_([TWO]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -213,11 +207,10 @@ def test_headers_stay_with_their_record(case):
     mixed = Records(
         {"magic": 2, "records": [{"key": A, "value": ONE}, header], "timestamp": Now(FIRST)}
     )
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, mixed, keyed(A, TWO, at=SECOND), closing(), leaves=2 * RECORD + 7),
         expect=records("cleaned", "[*].key").is_([B, A]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -231,7 +224,7 @@ def test_compressed_batches_stay_compressed(case):
         pairs((A, ONE), (B, b"value" * 200), (C, ONE), at=FIRST, compression=codec),
         keyed(A, TWO, at=SECOND),
     )
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, closing()),
         alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
         shrunk(topic, 500),
@@ -240,7 +233,6 @@ def test_compressed_batches_stay_compressed(case):
             records("cleaned", "[*].key").is_([B, C, A]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -257,7 +249,7 @@ def test_a_tombstone_removes_and_stays(case):
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, None, at=SECOND)
     marked = batches("cleaned", "[1].attributes")
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, closing()),
         alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
         shrunk(topic, 2 * RECORD + TOMBSTONE),
@@ -267,7 +259,6 @@ def test_a_tombstone_removes_and_stays(case):
             by_release({"1.0-2.8": marked.is_(0), "3.9+": marked.is_(0x40)}),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -284,7 +275,7 @@ def test_tombstones_go_in_the_end(case):
     topic = case.topic()
     at_once = {"segment.ms": SEGMENT_MS, "delete.retention.ms": 0}
     many = keyed(A, ONE, at=FIRST), keyed(B, ONE, at=FIRST), keyed(A, None, at=SECOND)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, closing(NEXT), configs=at_once),
         alter_configs(topic, at_once | COMPACT, name="compact"),
         shrunk(topic, 2 * RECORD + TOMBSTONE),
@@ -295,7 +286,6 @@ def test_tombstones_go_in_the_end(case):
             records("cleaned again", "[*].key").is_([B, END]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.a-later-value-replaces-a-tombstone", evidence=("LOG-24",), **READ)
@@ -304,11 +294,10 @@ def test_a_later_value_replaces_a_tombstone(case):
     alone."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, None, at=SECOND), keyed(A, TWO, at=THIRD)
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, closing(), leaves=RECORD),
         expect=records("cleaned", "[*].value").is_([TWO]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -332,7 +321,7 @@ def test_the_last_batch_of_a_producer_stays(case):
         return produce(topic, 0, batch, name=name)
 
     configs = {"segment.ms": SEGMENT_MS}
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic),
         producer_ready(),
         init_producer_id(name="init"),
@@ -351,7 +340,6 @@ def test_the_last_batch_of_a_producer_stays(case):
             stored_at("three", 4),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.several-segments-become-one", evidence=("LOG-24",), **READ)
@@ -360,7 +348,7 @@ def test_several_segments_become_one(case):
     them."""
     topic = case.topic()
     many = keyed(A, ONE, at=-3 * MINUTE), keyed(B, ONE, at=FIRST), keyed(C, ONE, at=NEXT)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, keyed(C, TWO, at=-HOUR), *many, closing()),
         fetch(topic, 0, 1, max_wait_ms=0, name="before"),
         alter_configs(topic, {"segment.ms": SEGMENT_MS} | COMPACT, name="compact"),
@@ -370,7 +358,6 @@ def test_several_segments_become_one(case):
             records("cleaned", "[*].key").is_([A, B, C]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -386,7 +373,7 @@ def test_what_is_clean_can_get_dirty(case):
     been written."""
     topic = case.topic()
     many = keyed(A, ONE, at=FIRST), keyed(A, TWO, at=SECOND), keyed(B, ONE, at=NEXT)
-    verdict = case.judge(
+    return case.scenario(
         compacted(topic, *many, leaves=RECORD),
         produce(topic, 0, keyed(A, THREE, at=NEXT), name="newer"),
         produce(topic, 0, closing(), name="close"),
@@ -396,4 +383,3 @@ def test_what_is_clean_can_get_dirty(case):
             records("again", "[*].value").is_([ONE, THREE]),
         ),
     )
-    assert verdict.conforms, verdict

@@ -45,7 +45,7 @@ def test_directories_tell_the_size_of_logs(case):
     """DescribeLogDirs returns the size in bytes of each partition asked for, with offset_lag 0 and
     is_future_key false."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         describe_log_dirs(topic, version=case.version),
         expect=all_of(
@@ -54,7 +54,6 @@ def test_directories_tell_the_size_of_logs(case):
             answer("dirs", f"{PARTS}.is_future_key").each_is(False),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -70,12 +69,11 @@ def test_directories_tell_the_size_of_logs(case):
 def test_all_directories_with_all_logs(case):
     """DescribeLogDirs with topics=null returns every partition of the broker."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 3),
         Ask("DescribeLogDirs", case.version, {"topics": None}, "dirs"),
         expect=answer("dirs", "results[0].topics[*].name").contains(topic),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -93,7 +91,7 @@ def test_unknown_logs_are_left_out(case):
     error."""
     topic, missing = case.topic(), case.topic("missing")
     rows = [{"topic": topic, "partitions": [0, 7]}, {"topic": missing, "partitions": [0]}]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Ask("DescribeLogDirs", case.version, {"topics": rows}, "dirs"),
         expect=all_of(
@@ -101,7 +99,6 @@ def test_unknown_logs_are_left_out(case):
             answer("dirs", f"{PARTS}.partition_index").each_is(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -117,13 +114,12 @@ def test_unknown_logs_are_left_out(case):
 def test_deleted_records_still_take_room(case):
     """DescribeLogDirs counts records that DeleteRecords removed as long as their segment exists."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
         delete_records(topic, 0, 1, name="delete"),
         describe_log_dirs(topic, version=case.version),
         expect=answer("dirs", SIZES).each_is(3 * SIZE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -141,7 +137,7 @@ def test_a_deleted_topic_is_in_no_directory(case):
     """DescribeLogDirs does not list a deleted topic, and a topic created under the same name starts
     with an empty log."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         delete_topic(topic, name="delete"),
         topic_gone(topic),
@@ -154,7 +150,6 @@ def test_a_deleted_topic_is_in_no_directory(case):
             answer("create again", "topics[0].error_code").is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -170,12 +165,11 @@ def test_moving_to_no_directory_is_refused(case):
     """AlterReplicaLogDirs to a directory that the broker does not have answers
     LOG_DIR_NOT_FOUND."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         move(case.version, "/no/such/directory", topic),
         expect=answer("move", "results[0].partitions[0].error_code").is_(LOG_DIR_NOT_FOUND),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -191,7 +185,7 @@ def test_moving_to_where_it_is_does_nothing(case):
     """AlterReplicaLogDirs to the replica's own directory answers no error and starts no move."""
     topic = case.topic()
     version = 0 if case.release == "1.0" else 1
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         describe_log_dirs(topic, version=version, name="before"),
         move(case.version, Ref("before", "results[0].log_dir"), topic),
@@ -201,7 +195,6 @@ def test_moving_to_where_it_is_does_nothing(case):
             answer("after", f"{PARTS}.is_future_key").each_is(False),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -219,7 +212,7 @@ def test_moving_what_is_not_there_is_refused(case):
     later replica answers no error."""
     topic, missing = case.topic(), case.topic("missing")
     version = 0 if case.release == "1.0" else 1
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         describe_log_dirs(topic, version=version, name="before"),
         move(case.version, Ref("before", "results[0].log_dir"), missing),
@@ -227,4 +220,3 @@ def test_moving_what_is_not_there_is_refused(case):
             UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, NONE
         ),
     )
-    assert verdict.conforms, verdict

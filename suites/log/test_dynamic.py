@@ -75,7 +75,7 @@ def test_one_broker_is_above_all_brokers(case):
     precedence over the broker's file and Kafka's default; DescribeConfigs lists them as synonyms in
     that order."""
     name = INTERVAL
-    verdict = case.judge(
+    return case.scenario(
         change(name, "7000", step="all"),
         shown(name, "7000", "of all"),
         change(name, "8000", of=THIS, step="one"),
@@ -90,7 +90,6 @@ def test_one_broker_is_above_all_brokers(case):
             answer("of all", f"{ENTRY}.config_source").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -106,7 +105,7 @@ def test_topics_show_what_stands_behind_them(case):
     source."""
     topic = case.topic()
     asked = describe_configs(topic, "retention.ms", version=1, synonyms=True, name="topic")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         change("log.retention.ms", TEN_MINUTES),
         Until(asked, f"{ENTRY}.value", "==", TEN_MINUTES),
@@ -114,7 +113,6 @@ def test_topics_show_what_stands_behind_them(case):
         shown("log.retention.ms", None, "as before"),
         expect=answer("topic", f"{ENTRY}.config_source").is_(3),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -133,7 +131,7 @@ def test_a_smaller_message_limit_holds_at_once(case):
     def send(name):
         return produce(topic, 0, from_producer(producer, 0, 0, b"x" * 300), name=name)
 
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         producer_ready(),
         init_producer_id(name="init"),
@@ -144,7 +142,6 @@ def test_a_smaller_message_limit_holds_at_once(case):
         Until(send("again"), STORED, "==", NONE),
         expect=all_of(stored_at("before", 0), stored_at("again", 0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -159,7 +156,7 @@ def test_a_brokers_codec_is_its_topics(case):
     """A cluster-wide compression.type that is set at run time compresses what is produced to topics
     without an override."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         change("compression.type", "gzip"),
         Until(
@@ -175,7 +172,6 @@ def test_a_brokers_codec_is_its_topics(case):
         shown("compression.type", "producer", "as before"),
         expect=batches("read", "[0].attributes").is_(1),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -187,22 +183,20 @@ def test_a_brokers_codec_is_its_topics(case):
 def test_some_settings_cannot_change(case):
     """IncrementalAlterConfigs of a setting that a broker reads only at start, such as log.dirs,
     answers INVALID_REQUEST."""
-    verdict = case.judge(
+    return case.scenario(
         change(case.setting, "7", of=THIS),
         expect=answer("set", CODE).is_(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("dynamic.some-settings-are-of-one-broker", evidence=("KIP-226",), **CHANGE)
 def test_some_settings_are_of_one_broker(case):
     """IncrementalAlterConfigs of all brokers refuses a setting that is per broker, such as
     ssl.keystore.location, with INVALID_CONFIG or INVALID_REQUEST."""
-    verdict = case.judge(
+    return case.scenario(
         change("ssl.keystore.location", "/tmp/keys", of=ALL),
         expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -221,12 +215,11 @@ def test_impossible_values_are_refused(case):
     """IncrementalAlterConfigs refuses a value that does not parse, is out of range, or would more
     than double or halve a thread pool with INVALID_CONFIG or INVALID_REQUEST; the setting stays."""
     name, value = case.entry.split("=")
-    verdict = case.judge(
+    return case.scenario(
         change(name, value),
         describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
         expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("dynamic.a-broker-can-be-tried", evidence=("KIP-226",), **CHANGE)
@@ -234,12 +227,11 @@ def test_a_broker_can_be_tried(case):
     """IncrementalAlterConfigs of a broker with validate_only answers no error and leaves the
     setting as it was."""
     name = INTERVAL
-    verdict = case.judge(
+    return case.scenario(
         change(name, "9000", of=THIS, validate_only=True),
         describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
         expect=all_of(answer("set", CODE).is_(NONE), answer("after", f"{ENTRY}.value").is_("5000")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -257,7 +249,7 @@ def test_altering_replaces_a_brokers_settings(case):
     """AlterConfigs of a broker sets the settings that it names and removes every other dynamic
     setting of that broker."""
     first, second = INTERVAL, "log.retention.ms"
-    verdict = case.judge(
+    return case.scenario(
         alter_configs(THIS, {first: 7000}, kind=BROKER, name="one"),
         shown(first, "7000", "one shown"),
         alter_configs(THIS, {second: TEN_MINUTES}, kind=BROKER, name="other"),
@@ -267,7 +259,6 @@ def test_altering_replaces_a_brokers_settings(case):
         shown(second, None, "other gone"),
         expect=all_of(answer("one", CODE).is_(NONE), answer("none", CODE).is_(NONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -286,7 +277,7 @@ def test_all_brokers_have_an_empty_name(case):
     DescribeConfigs of that resource returns it."""
     name = INTERVAL
     asked = describe_configs(ALL, kind=BROKER, version=1, synonyms=True, name="all")
-    verdict = case.judge(
+    return case.scenario(
         alter_configs(ALL, {name: 7000}, kind=BROKER, name="set"),
         Until(asked, "results[0].configs[*].name", "contains", name),
         alter_configs(ALL, {}, kind=BROKER, name="back"),
@@ -296,7 +287,6 @@ def test_all_brokers_have_an_empty_name(case):
             answer("all", "results[0].configs[*].value").contains("7000"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -313,7 +303,7 @@ def test_throttles_are_dynamic_only(case):
     leader.replication.throttled.replicas is a config of the topic."""
     rate, topic = "leader.replication.throttled.rate", case.topic()
     replicas = {"leader.replication.throttled.replicas": "0:0"}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, configs=replicas),
         change(rate, "100000", of=THIS),
         describe_configs(topic, *replicas, version=1, synonyms=True, name="topic"),
@@ -323,7 +313,6 @@ def test_throttles_are_dynamic_only(case):
             answer("topic", f"{ENTRY}.value").is_("0:0"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -340,7 +329,7 @@ def test_bad_throttles_are_refused(case):
     nor a single "*" with INVALID_CONFIG (or, on 2.8, INVALID_REQUEST)."""
     topic = case.topic()
     row = ("follower.replication.throttled.replicas", SET, case.replicas)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         incremental_alter_configs(topic, [row], version=0, name="set"),
         expect=by_release(
@@ -350,7 +339,6 @@ def test_bad_throttles_are_refused(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -365,11 +353,10 @@ def test_bad_throttles_are_refused(case):
 def test_all_brokers_keep_a_min_isr(case):
     """Where eligible leader replicas are enabled, min.insync.replicas can neither be removed from
     the cluster-wide default nor set for one broker: INVALID_CONFIG or INVALID_REQUEST."""
-    verdict = case.judge(
+    return case.scenario(
         change("min.insync.replicas", "1" if case.of == THIS else None, of=case.of),
         expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -389,7 +376,7 @@ def test_a_brokers_retention_reaches_its_topics(case):
     without an override and none of a topic with its own retention.ms."""
     topic, own = case.topic(), case.topic("own")
     many = batch(ONE, at=-HOUR), batch(TWO)
-    verdict = case.judge(
+    return case.scenario(
         segmented(own, batch(ONE, at=-HOUR), configs={"retention.ms": 2 * HOUR}),
         a_topic(topic, configs={"segment.ms": 1000}),
         [produce(topic, 0, one, name=f"write {at}") for at, one in enumerate(many)],
@@ -404,4 +391,3 @@ def test_a_brokers_retention_reaches_its_topics(case):
             answer("back", CODE).is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict

@@ -44,7 +44,7 @@ FETCHED = "responses[0].partitions[0]"
 def only_the_first_goes(case, *many):
     """A log of these segments loses the first one only, however often retention passes."""
     topic = case.topic()
-    return case.judge(
+    return case.scenario(
         segmented(topic, *many, configs=TEN_MINUTES),
         starts_at(topic, 1),
         retention_passes(case.topic("witness")),
@@ -68,14 +68,13 @@ def test_retention_by_time(case):
     start follows and the log end stays."""
     topic = case.topic()
     many = batch(ONE, at=OLDER), batch(TWO, at=OLD), batch(THREE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs=TEN_MINUTES),
         starts_at(topic, 2),
         log_end(topic),
         fetch(topic, 0, 2, max_wait_ms=0, name="rest"),
         expect=all_of(ends_at(3), records("rest", "[*].value").is_([THREE])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -92,7 +91,7 @@ def test_what_retention_took_is_out_of_range(case):
     """A Fetch below the log start that retention left answers OFFSET_OUT_OF_RANGE; one at the log
     start returns it as log_start_offset."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=TEN_MINUTES),
         starts_at(topic, 1),
         fetch(topic, 0, 0, version=case.version, max_wait_ms=0, name="below"),
@@ -102,7 +101,6 @@ def test_what_retention_took_is_out_of_range(case):
             answer("at", f"{FETCHED}.log_start_offset").is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -117,13 +115,12 @@ def test_times_are_looked_up_in_what_is_left(case):
     """ListOffsets for a time whose records retention deleted returns the first record that
     remains."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=TEN_MINUTES),
         starts_at(topic, 1),
         list_offsets(topic, timestamp=Now(OLDER), name="by time"),
         expect=answer("by time", f"{ROW}.offset").is_(1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.retention-stops-at-the-first-segment-that-stays", evidence=("LOG-16",), **LOOK)
@@ -131,8 +128,7 @@ def test_retention_stops_at_the_first_segment_that_stays(case):
     """Retention keeps a segment older than retention.ms that follows a younger one: it deletes from
     the beginning of the log only."""
     many = batch(ONE, at=OLD), stamped(-MINUTE, OLD), batch(TWO, at=10_000), batch(THREE, at=OLD)
-    verdict = only_the_first_goes(case, *many)
-    assert verdict.conforms, verdict
+    return only_the_first_goes(case, *many)
 
 
 @claim("log.one-young-record-keeps-a-segment", evidence=("LOG-17",), **LOOK)
@@ -140,8 +136,7 @@ def test_one_young_record_keeps_a_segment(case):
     """Retention keeps a segment whose newest record is younger than retention.ms, even where older
     records follow that one."""
     many = batch(ONE, at=OLDER), stamped(-MINUTE, OLD), batch(THREE)
-    verdict = only_the_first_goes(case, *many)
-    assert verdict.conforms, verdict
+    return only_the_first_goes(case, *many)
 
 
 @claim("log.a-record-from-the-future-keeps-its-segment", evidence=("LOG-17",), **LOOK)
@@ -149,14 +144,13 @@ def test_a_record_from_the_future_keeps_its_segment(case):
     """Retention keeps a segment with a record stamped in the future, and all segments behind it."""
     topic = case.topic()
     many = batch(ONE, at=OLD), batch(TWO, at=30 * MINUTE), batch(THREE, at=40 * MINUTE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs={"retention.ms": 1}),
         starts_at(topic, 1),
         retention_passes(case.topic("witness")),
         earliest(topic, "after"),
         expect=stays_at(1, "after"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -171,13 +165,12 @@ def test_negative_retention_keeps_everything(case):
     """With retention.ms=-1 and retention.bytes=-1 retention deletes nothing."""
     topic = case.topic()
     configs = FOREVER | {"retention.bytes": -1}
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=configs),
         retention_passes(case.topic("witness")),
         earliest(topic),
         expect=stays_at(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.when-all-is-old-the-log-is-empty", evidence=("LOG-20",), **LOOK)
@@ -185,7 +178,7 @@ def test_when_all_is_old_the_log_is_empty(case):
     """When every segment is older than retention.ms, retention deletes the active one too: the log
     is empty, and the next record takes the next offset."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLDER), batch(TWO, at=OLD), configs=TEN_MINUTES),
         starts_at(topic, 2),
         log_end(topic),
@@ -199,7 +192,6 @@ def test_when_all_is_old_the_log_is_empty(case):
             records("read", "[*].value").is_([THREE]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -214,13 +206,12 @@ def test_an_emptied_log_keeps_its_epoch(case):
     """OffsetForLeaderEpoch returns the log end for the leader's epoch after retention deleted every
     record."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), configs=TEN_MINUTES),
         starts_at(topic, 1),
         offset_for_leader_epoch(topic, 0, 0, version=case.version, name="epoch"),
         expect=answer("epoch", f"{ROW}.end_offset").is_(1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -237,14 +228,13 @@ def test_retention_by_size(case):
     topic = case.topic()
     times = (-4 * MINUTE, -3 * MINUTE, -2 * MINUTE, -MINUTE)
     configs = {"retention.bytes": 2 * SIZE + case.more}
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *(batch(ONE, at=time) for time in times), configs=configs),
         starts_at(topic, 2 - case.more),
         retention_passes(case.topic("witness")),
         earliest(topic, "after"),
         expect=stays_at(2 - case.more, "after"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.a-large-old-segment-stays-whole", evidence=("LOG-18",), **LOOK)
@@ -253,13 +243,12 @@ def test_a_large_old_segment_stays_whole(case):
     segments behind it."""
     topic = case.topic()
     many = batch(ONE, TWO, THREE, at=-3 * MINUTE), batch(ONE, at=-2 * MINUTE), batch(TWO)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs={"retention.bytes": 2 * SIZE + 1}),
         retention_passes(case.topic("witness")),
         earliest(topic),
         expect=stays_at(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -274,13 +263,12 @@ def test_no_bytes_kept_empties_the_log(case):
     """With retention.bytes=0 retention deletes every segment, the active one included; the log end
     stays."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=-MINUTE), batch(TWO), configs={"retention.bytes": 0}),
         starts_at(topic, 2),
         log_end(topic),
         expect=ends_at(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -299,14 +287,13 @@ def test_segments_below_the_log_start_go(case):
     segment that contains it keeps its size."""
     topic = case.topic()
     times = (-4 * MINUTE, -3 * MINUTE, -2 * MINUTE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *(batch(ONE, TWO, at=time) for time in times), configs=FOREVER),
         describe_log_dirs(topic, version=case.version, name="before"),
         delete_records(topic, 0, 3, name="delete"),
         size_is(topic, 2 * 95, version=case.version, name="after"),
         expect=answer("before", SIZES).each_is(3 * 95),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.compacted-logs-know-no-retention", evidence=("LOG-16",), **LOOK)
@@ -316,13 +303,12 @@ def test_compacted_logs_know_no_retention(case):
     never = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": 1}
     configs = never | {"retention.ms": 1, "retention.bytes": 1}
     many = keyed(b"a", ONE, at=OLDER), keyed(b"b", TWO, at=OLD), keyed(b"c", THREE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs=configs),
         retention_passes(case.topic("witness")),
         earliest(topic),
         expect=stays_at(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -339,13 +325,12 @@ def test_compact_and_delete_deletes(case):
     topic = case.topic()
     never = {"cleanup.policy": "compact,delete", "min.cleanable.dirty.ratio": 1}
     many = keyed(b"a", ONE, at=OLD), keyed(b"a", TWO, at=-MINUTE), keyed(b"c", THREE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs=TEN_MINUTES | never),
         starts_at(topic, 1),
         fetch(topic, 0, 1, max_wait_ms=0, name="rest"),
         expect=records("rest", "[*].key").is_([b"a"]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -361,13 +346,12 @@ def test_append_time_decides_where_it_is_stamped(case):
     from the time that its producer gave it."""
     topic = case.topic()
     configs = TEN_MINUTES | {"message.timestamp.type": "LogAppendTime"}
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), configs=configs),
         retention_passes(case.topic("witness")),
         earliest(topic),
         expect=stays_at(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -381,11 +365,10 @@ def test_records_without_time_are_as_old_as_their_segment(case):
     within retention.ms."""
     topic = case.topic()
     configs = TEN_MINUTES | {"message.format.version": "0.9.0.0"}
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), configs=configs),
         retention_passes(case.topic("witness")),
         earliest(topic),
         fetch(topic, 0, 0, max_wait_ms=0, name="read"),
         expect=all_of(stays_at(0), records("read", "[*].timestamp").is_([-1])),
     )
-    assert verdict.conforms, verdict

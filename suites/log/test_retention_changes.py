@@ -49,14 +49,13 @@ def test_a_shorter_retention_reaches_a_live_log(case):
     """Lowering retention.ms of a topic deletes segments that the former value kept."""
     topic = case.topic()
     configs = {"segment.ms": 1000}
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=OLD), batch(TWO), configs=FOREVER),
         earliest(topic, "before"),
         alter_configs(topic, configs | TEN_MINUTES, name="alter"),
         starts_at(topic, 1),
         expect=stays_at(0, "before"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -73,7 +72,7 @@ def test_removing_an_override_restores_the_brokers_retention(case):
     topic = case.topic()
     week = 7 * 24 * HOUR
     many = batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR), batch(THREE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs=FOREVER),
         earliest(topic, "before"),
         alter_configs(topic, {"segment.ms": 1000}, name="alter"),
@@ -82,7 +81,6 @@ def test_removing_an_override_restores_the_brokers_retention(case):
         earliest(topic, "after"),
         expect=all_of(stays_at(0, "before"), stays_at(1, "after")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -98,14 +96,13 @@ def test_brokers_defaults_hold_where_a_topic_says_nothing(case):
     ones."""
     topic = case.topic()
     week = 7 * 24 * HOUR
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=-week - HOUR), batch(TWO, at=-week + HOUR)),
         starts_at(topic, 1),
         retention_passes(case.topic("witness")),
         earliest(topic, "after"),
         expect=stays_at(1, "after"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -130,7 +127,7 @@ def test_producers_outlive_their_records(case):
         return produce(topic, 0, own, name=name)
 
     code = "responses[0].partition_responses[0].error_code"
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, configs=TEN_MINUTES),
         producer_ready(),
         init_producer_id(name="init"),
@@ -147,7 +144,6 @@ def test_producers_outlive_their_records(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -169,7 +165,7 @@ def test_silent_producers_are_forgotten(case):
         return produce(topic, 0, own, name=name)
 
     code = "responses[0].partition_responses[0].error_code"
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic),
         producer_ready(),
         init_producer_id(name="init"),
@@ -178,7 +174,6 @@ def test_silent_producers_are_forgotten(case):
         log_end(topic),
         expect=all_of(stored_at("one", 0), stored_at("a gap", 1), ends_at(2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -194,7 +189,7 @@ def test_deleted_records_and_retention_agree(case):
     it as low_watermark."""
     topic = case.topic()
     many = batch(ONE, at=OLD), batch(TWO, THREE, at=-MINUTE), batch(ONE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, configs=TEN_MINUTES),
         delete_records(topic, 0, 2, name="delete"),
         retention_passes(case.topic("witness")),
@@ -202,4 +197,3 @@ def test_deleted_records_and_retention_agree(case):
         delete_records(topic, 0, 1, name="back"),
         expect=all_of(stays_at(2), answer("back", f"{ROW}.low_watermark").is_(2)),
     )
-    assert verdict.conforms, verdict

@@ -35,26 +35,24 @@ def read(topic, offset=0, name=None, **how):
 def test_segments_roll_by_size(case):
     """A batch that would make the active segment larger than segment.bytes starts a new segment."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO), batch(THREE), configs={"segment.bytes": 2 * SIZE}),
         read(topic, 0),
         read(topic, 2),
         expect=all_of(records("from 0", ALL).is_([ONE, TWO]), records("from 2", ALL).is_([THREE])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.a-batch-is-never-split", evidence=("LOG-10",), releases="1.0-3.9", **READ)
 def test_a_batch_is_never_split(case):
     """A batch that does not fit into the rest of a segment goes whole into the next one."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE), batch(TWO, THREE), configs={"segment.bytes": 2 * SIZE}),
         read(topic, 0),
         read(topic, 1),
         expect=all_of(records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -68,12 +66,11 @@ def test_segments_roll_by_the_time_of_records(case):
     segment."""
     topic = case.topic()
     first, second = batch(ONE, at=-MINUTE), batch(TWO, at=-MINUTE + case.past)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, first, second),
         read(topic, 0),
         expect=records("from 0", ALL).is_([ONE, TWO] if case.past == SEGMENT_MS else [ONE]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.the-first-batch-starts-the-clock", evidence=("LOG-10",), **READ)
@@ -81,7 +78,7 @@ def test_the_first_batch_starts_the_clock(case):
     """The age of a segment for segment.ms counts from its first batch and not from its last one."""
     topic = case.topic()
     times = (-MINUTE, -MINUTE + 600, -MINUTE + 1200, -MINUTE + 1800, -MINUTE + 2300)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *(batch(b"%d" % time, at=time) for time in times)),
         read(topic, 0),
         read(topic, 2),
@@ -92,7 +89,6 @@ def test_the_first_batch_starts_the_clock(case):
             records("from 4", "[*].offset").is_([4]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.older-records-do-not-roll", evidence=("LOG-10",), **READ)
@@ -100,12 +96,11 @@ def test_older_records_do_not_roll(case):
     """A batch older than the first batch of the active segment stays in that segment, however much
     older it is."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE), batch(TWO, at=-MINUTE), batch(THREE, at=1000)),
         read(topic, 0),
         expect=records("from 0", ALL).is_([ONE, TWO, THREE]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.the-newest-record-of-a-batch-counts", evidence=("LOG-10",), **READ)
@@ -122,13 +117,12 @@ def test_the_newest_record_of_a_batch_counts(case):
             ],
         }
     )
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=-MINUTE), late),
         read(topic, 0),
         read(topic, 1),
         expect=all_of(records("from 0", ALL).is_([ONE]), records("from 1", ALL).is_([TWO, THREE])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -145,7 +139,7 @@ def test_segments_roll_when_their_index_is_full(case):
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 1}
     many = [batch(ONE, at=index) for index in range(7)]
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, *many, configs=configs),
         read(topic, 0),
         read(topic, 3),
@@ -156,7 +150,6 @@ def test_segments_roll_when_their_index_is_full(case):
             records("from 6", "[*].offset").is_([6]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.one-time-is-indexed-once", evidence=("LOG-12",), **READ)
@@ -165,7 +158,7 @@ def test_one_time_is_indexed_once(case):
     ends their segment."""
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 1}
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, *[batch(ONE) for _ in range(7)], configs=configs),
         read(topic, 0),
         read(topic, 5),
@@ -174,7 +167,6 @@ def test_one_time_is_indexed_once(case):
             records("from 5", "[*].offset").is_([5, 6]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.the-index-grows-by-its-interval", evidence=("LOG-12",), **READ)
@@ -184,7 +176,7 @@ def test_the_index_grows_by_its_interval(case):
     topic = case.topic()
     configs = {"segment.index.bytes": 36, "index.interval.bytes": 2 * SIZE}
     many = [batch(ONE, at=index) for index in range(12)]
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, *many, configs=configs),
         read(topic, 0),
         read(topic, 7),
@@ -193,7 +185,6 @@ def test_the_index_grows_by_its_interval(case):
             records("from 7", "[*].offset").is_(list(range(7, 12))),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.log-append-time-rolls-by-the-brokers-clock", evidence=("LOG-10",), **READ)
@@ -202,12 +193,11 @@ def test_log_append_time_rolls_by_the_brokers_clock(case):
     segment."""
     topic = case.topic()
     configs = {"message.timestamp.type": "LogAppendTime", "segment.ms": 10 * MINUTE}
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, at=-50 * MINUTE), batch(TWO), configs=configs),
         read(topic, 0),
         expect=records("from 0", ALL).is_([ONE, TWO]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -223,7 +213,7 @@ def test_a_read_ends_with_its_segment(case):
     on in the next segment."""
     topic = case.topic()
     first, second = (batch(ONE, at=-MINUTE), batch(TWO, at=-MINUTE)), batch(THREE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *first, second),
         read(topic, 0),
         read(topic, 1),
@@ -235,7 +225,6 @@ def test_a_read_ends_with_its_segment(case):
             answer("from 0", "responses[0].partitions[0].high_watermark").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("log.deleting-records-within-a-segment-keeps-its-batches", evidence=("LOG-19",), **READ)
@@ -243,7 +232,7 @@ def test_deleting_records_within_a_segment_keeps_its_batches(case):
     """After DeleteRecords within a batch, a Fetch at the log start returns the whole batch and one
     below it answers OFFSET_OUT_OF_RANGE."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, TWO, at=-MINUTE), batch(THREE)),
         delete_records(topic, 0, 1, name="delete"),
         read(topic, 1),
@@ -253,7 +242,6 @@ def test_deleting_records_within_a_segment_keeps_its_batches(case):
             answer("from 0", "responses[0].partitions[0].error_code").is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -270,7 +258,7 @@ def test_times_are_found_across_segments(case):
     timestamp is the time asked for or later, and -1 where there is none."""
     topic = case.topic()
     many = batch(ONE, at=-3 * MINUTE), batch(TWO, at=-MINUTE), batch(THREE, at=-2 * MINUTE)
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many, batch(ONE)),
         list_offsets(topic, timestamp=Now(-2 * MINUTE), name="between"),
         list_offsets(topic, timestamp=Now(-MINUTE + 1), name="later"),
@@ -281,7 +269,6 @@ def test_times_are_found_across_segments(case):
             answer("never", f"{ROW}.offset").is_(-1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -297,7 +284,7 @@ def test_producers_are_known_across_segments(case):
     """A repeated batch of an idempotent producer is answered with its first offset after its
     segment has ended."""
     topic, producer = case.topic(), Ref("init", "producer_id")
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic),
         producer_ready(),
         init_producer_id(name="init"),
@@ -314,7 +301,6 @@ def test_producers_are_known_across_segments(case):
             records("from 0", "[*].offset").is_([0]),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -331,13 +317,12 @@ def test_an_epoch_spans_segments(case):
     """OffsetForLeaderEpoch returns the log end for the leader's epoch, however many segments the
     log has."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, batch(ONE, at=-3 * MINUTE), batch(TWO, at=-MINUTE), batch(THREE)),
         offset_for_leader_epoch(topic, 0, 0, version=case.version, name="epoch"),
         log_end(topic),
         expect=answer("epoch", f"{ROW}.end_offset").is_(3),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -358,7 +343,7 @@ def test_old_style_offsets_are_segments(case):
     def ask(name):
         return list_offsets(topic, timestamp=-1, version=0, max_num_offsets=10, name=name)
 
-    verdict = case.judge(
+    return case.scenario(
         segmented(topic, *many),
         ask("all"),
         delete_records(topic, 0, 1, name="delete"),
@@ -368,4 +353,3 @@ def test_old_style_offsets_are_segments(case):
             answer("from one", f"{ROW}.old_style_offsets").is_([4, 3, 2, 1]),
         ),
     )
-    assert verdict.conforms, verdict

@@ -75,7 +75,7 @@ def test_aborted_records_are_compacted_away(case):
     """The first cleaning removes records of an aborted transaction, which replace no other record,
     and keeps its marker, the committed record and that record's marker."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         aborted_and_committed(case, topic, LONG),
         cleaned(topic, 2 * RECORD + 2 * MARKER),
         expect=all_of(
@@ -83,7 +83,6 @@ def test_aborted_records_are_compacted_away(case):
             records("cleaned", "[0].value").is_(ONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -105,7 +104,7 @@ def test_markers_of_nothing_go_in_the_end(case):
         Until(waited, BYTES, "len >=", 3 * RECORD + 2 * MARKER),
         closing(topic, 3),
     ]  # fmt: skip
-    verdict = case.judge(
+    return case.scenario(
         aborted_and_committed(case, topic, configs),
         cleaned(topic, 2 * RECORD + 2 * MARKER),
         closing(topic, 2),
@@ -115,7 +114,6 @@ def test_markers_of_nothing_go_in_the_end(case):
             [0, 3, 4, 6 if given_a_horizon else 5]
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -131,7 +129,7 @@ def test_an_open_transaction_stops_the_cleaner(case):
     transaction began."""
     topic, word = case.topic(), case.topic("transaction")
     open_one = record({"key": A, "value": THREE}, 0)
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, keyed(A, ONE), keyed(A, TWO), configs=LONG),
         closing(topic, 1),
         a_producer(word),
@@ -148,4 +146,3 @@ def test_an_open_transaction_stops_the_cleaner(case):
             batches("uncleaned", "[*].base_offset").is_([2, 3, 4]),
         ),
     )
-    assert verdict.conforms, verdict

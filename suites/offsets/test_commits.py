@@ -63,7 +63,7 @@ def test_commits_are_fetched(case):
     """A commit without a generation founds the group, and its offset and metadata are fetched."""
     topic, group, steps = a_group(case)
     fields = {"committed_metadata": "where I was"}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, fields=fields, version=case.version, name="ask"),
         see(case, group, 0, 1),
@@ -74,7 +74,6 @@ def test_commits_are_fetched(case):
             kept(NOTHING, 1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,20 +88,19 @@ def test_metadata_of_commits_is_kept(case):
     """The text beside an offset comes back as it was, whatever script it is in."""
     topic, group, steps = a_group(case)
     fields = {"committed_metadata": case.text}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, fields=fields, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=answer("after", "topics[0].partitions[0].metadata").is_(case.text),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.null-metadata-is-empty", evidence=("OFFS-21",), **TO_GROUPS)
 def test_null_metadata_is_empty(case):
     """A commit without metadata is fetched with an empty one."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, fields={"committed_metadata": None}, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
@@ -110,7 +108,6 @@ def test_null_metadata_is_empty(case):
             code_of("ask").is_(NONE), answer("after", "topics[0].partitions[0].metadata").is_("")
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -127,7 +124,7 @@ def test_metadata_of_commits_has_a_limit(case):
         part(6, 1, committed_metadata="m" * LIMIT),
         part(7, 2),
     ]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         fetch(group, topic, 0, 1, 2, name="after"),
@@ -138,7 +135,6 @@ def test_metadata_of_commits_has_a_limit(case):
             kept(7, 2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -153,13 +149,12 @@ def test_metadata_of_commits_is_counted_in_java_chars(case):
         part(5, 0, committed_metadata="ü" * LIMIT),
         part(6, 1, committed_metadata="😀" * (LIMIT // 2 + 1)),
     ]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         fetch(group, topic, 0, 1, name="after"),
         expect=all_of(answer("ask", ALL_CODES).contains(TOO_LARGE), kept(5, 0), kept(NOTHING, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.unknown-topics-are-not-committed", evidence=("OFFS-03",), **TO_GROUPS)
@@ -168,7 +163,7 @@ def test_unknown_topics_are_not_committed(case):
     topic, group, steps = a_group(case)
     by_id = case.version >= FIRST_BY_ID
     strange = b"\x01" * 16 if by_id else case.topic("strange")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [part(7)])], version=case.version, name="known"),
         rows(group, [(strange, [part(8), part(9, 1)])], version=case.version, name="ask"),
@@ -180,7 +175,6 @@ def test_unknown_topics_are_not_committed(case):
             kept(7),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.known-topics-are-committed-beside-unknown-ones", evidence=("OFFS-03",), **TO_GROUPS)
@@ -188,13 +182,12 @@ def test_known_topics_are_committed_beside_unknown_ones(case):
     """One request with a known and an unknown topic keeps the known one's offset."""
     topic, group, steps = a_group(case)
     strange = b"\x01" * 16 if case.version >= FIRST_BY_ID else case.topic("strange")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(strange, [part(8)]), (topic, [part(7)])], version=case.version, name="ask"),
         see(case, group),
         expect=all_of(answer("ask", "topics[*].partitions[*].error_code").has_length(2), kept(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.partitions-of-commits-are-checked", evidence=("OFFS-03",), **TO_GROUPS)
@@ -202,7 +195,7 @@ def test_partitions_of_commits_are_checked(case):
     """A partition that its topic does not have is refused from 2.2 on; the others are stored."""
     topic, group, steps = a_group(case)
     sent = [part(8, 9), part(7, 1)]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         see(case, group, 1, 9),
@@ -211,7 +204,6 @@ def test_partitions_of_commits_are_checked(case):
             by_release({"1.0": kept(8, 1), "2.2+": kept(NOTHING, 1)}),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -225,7 +217,7 @@ def test_generations_of_no_group_are_refused(case):
     """A generation of a group that is not there is ILLEGAL_GENERATION, newly GROUP_ID_NOT_FOUND."""
     topic, group, steps = a_group(case)
     newer = NO_SUCH_GROUP if case.version >= FIRST_WITH_MEMBER else ILLEGAL_GENERATION
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(
             group, topic, generation=case.generation, member="m", version=case.version, name="ask"
@@ -241,7 +233,6 @@ def test_generations_of_no_group_are_refused(case):
             kept(NOTHING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -255,7 +246,7 @@ def test_generations_of_no_group_are_refused(case):
 def test_negative_generations_are_all_alike(case):
     """Any negative generation means a group that only stores offsets; a member id is not asked."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(
             group, topic, generation=case.generation, member=case.member, version=case.version,
@@ -263,7 +254,6 @@ def test_negative_generations_are_all_alike(case):
         ),
         see(case, group),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -278,7 +268,7 @@ def test_leader_epochs_of_commits_are_kept(case):
     """The leader epoch of a commit is fetched with its offset, named or not; -1 is none."""
     topic, group, steps = a_group(case)
     fields = {"committed_leader_epoch": case.epoch}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, fields=fields, version=case.version, name="ask"),
         see(case, group),
@@ -290,7 +280,6 @@ def test_leader_epochs_of_commits_are_kept(case):
             )
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -301,28 +290,26 @@ def test_leader_epochs_of_commits_are_kept(case):
 def test_older_commits_have_no_leader_epoch(case):
     """A commit of a version that carries no leader epoch forgets the one that was there."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, fields={"committed_leader_epoch": 3}, version=6, name="newer"),
         commit(group, topic, 8, version=case.version, name="ask"),
         see(case, group),
         expect=answer("after", "topics[0].partitions[0].committed_leader_epoch").is_(-1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.the-last-commit-counts", evidence=("OFFS-19",), **TO_GROUPS)
 def test_the_last_commit_counts(case):
     """A later commit replaces an earlier one, also with a smaller offset."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 9, version=case.version, name="first"),
         commit(group, topic, 4, version=case.version, name="second"),
         see(case, group),
         expect=kept(4),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.commits-of-a-connection-keep-their-order", evidence=("OFFS-19",), **TO_GROUPS)
@@ -330,14 +317,13 @@ def test_commits_of_a_connection_keep_their_order(case):
     """Of commits that are sent without waiting the last one's offset stays."""
     topic, group, steps = a_group(case)
     asked = [commit(group, topic, at, version=case.version, name=f"at {at}") for at in (3, 9, 5)]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         [Send(one.api, one.version, one.body, one.name) for one in asked],
         [Await(one.name) for one in asked],
         see(case, group),
         expect=kept(5),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -349,38 +335,35 @@ def test_commits_of_a_connection_keep_their_order(case):
 def test_a_partition_committed_twice_at_once(case):
     """What becomes of a request that names one partition twice, with two offsets."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [part(3), part(9)])], version=case.version, name="ask"),
         see(case, group),
         expect=kept(9),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.commits-of-nothing", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_commits_of_nothing(case):
     """A commit without topics is answered without topics; what group it leaves behind."""
     _, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [], version=case.version, name="ask"),
         describe(group, name="after"),
         expect=answer("ask", "topics").is_([]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.commits-without-partitions", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_commits_without_partitions(case):
     """A topic without partitions in a commit, and what group it leaves behind."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [])], version=case.version, name="ask"),
         describe(group, name="after"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.commits-of-several-topics", evidence=("OFFS-17",), **TO_GROUPS)
@@ -389,7 +372,7 @@ def test_commits_of_several_topics(case):
     topic, group, steps = a_group(case)
     other = case.topic("other")
     sent = [(topic, [part(5, 1), part(6)]), (other, [part(8)])]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_topic(other),
         rows(group, sent, version=case.version, name="ask"),
@@ -397,7 +380,6 @@ def test_commits_of_several_topics(case):
         fetch(group, other, name="other after"),
         expect=all_of(kept(6, 0), kept(5, 1), answer("other after", OFFSET).is_(8)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.refused-rows-do-not-stop-others", evidence=("OFFS-03", "OFFS-16"), **TO_GROUPS)
@@ -406,13 +388,12 @@ def test_refused_rows_do_not_stop_others(case):
     topic, group, steps = a_group(case, 3)
     big = "m" * (LIMIT + 1)
     sent = [part(5, 2), part(6, 9), part(7, 1, committed_metadata=big), part(8, 0)]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         fetch(group, topic, 0, 1, 2, name="after"),
         expect=all_of(kept(8, 0), kept(NOTHING, 1), kept(5, 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.odd-offsets-are-kept", evidence=("OFFS-17",), level=OBSERVED,
@@ -420,26 +401,24 @@ def test_refused_rows_do_not_stop_others(case):
 def test_odd_offsets_are_kept(case):
     """Nobody compares a committed offset with the log: any is kept, and fetched."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, case.offset, version=case.version, name="ask"),
         see(case, group),
         expect=code_of("ask").is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.a-group-of-no-name", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_a_group_of_no_name(case):
     """The empty group id may keep offsets, unlike members."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit("", topic, version=case.version, name="ask"),
         fetch("", topic, name="after"),
         expect=all_of(code_of("ask").is_(NONE), answer("after", OFFSET).is_(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -450,7 +429,7 @@ def test_a_group_of_no_name(case):
 def test_commits_found_an_empty_group(case):
     """A group that only stores offsets is Empty, without protocol or members."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         describe(group, name="before"),
         commit(group, topic, version=case.version, name="ask"),
@@ -460,7 +439,6 @@ def test_commits_found_an_empty_group(case):
             answer("after", "groups[0].group_state").is_("Empty"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.groups-do-not-share-offsets", evidence=("OFFS-21",), **TO_GROUPS)
@@ -468,7 +446,7 @@ def test_groups_do_not_share_offsets(case):
     """Two groups' offsets of one partition are two."""
     topic, group, steps = a_group(case)
     other = case.group("other")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         serving(other),
         commit(group, topic, 7, version=case.version, name="ask"),
@@ -477,4 +455,3 @@ def test_groups_do_not_share_offsets(case):
         fetch(other, topic, name="other after"),
         expect=all_of(kept(7), answer("other after", OFFSET).is_(3)),
     )
-    assert verdict.conforms, verdict

@@ -49,7 +49,7 @@ SUBSCRIBED = 86
 def test_deleted_offsets_are_gone(case):
     """OffsetDelete removes the offsets it names and no other."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
         offset_delete(group, topic, 0, name="ask"),
@@ -61,27 +61,25 @@ def test_deleted_offsets_are_gone(case):
             answer("after", "topics[0].partitions[1].committed_offset").is_(6),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.deleting-what-was-never-committed", evidence=("KIP-496",), **DELETES)
 def test_deleting_what_was_never_committed(case):
     """To delete an offset that is not there is no error."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, name="sent"),
         offset_delete(group, topic, 1, name="ask"),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.deletes-check-their-partitions", evidence=("KIP-496",), **DELETES)
 def test_deletes_check_their_partitions(case):
     """A partition that is not there is UNKNOWN_TOPIC_OR_PARTITION; the others are deleted."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, name="sent"),
         offset_delete(group, case.topic("strange"), name="strange"),
@@ -91,14 +89,13 @@ def test_deletes_check_their_partitions(case):
             answer("strange", CODE).is_(UNKNOWN_TOPIC), answer("after", OFFSET).is_(NOTHING)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.deletes-need-a-group", evidence=("KIP-496",), **DELETES)
 def test_deletes_need_a_group(case):
     """An unknown group is GROUP_ID_NOT_FOUND, the empty id INVALID_GROUP_ID."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         offset_delete(group, topic, name="ask"),
         offset_delete("", topic, name="empty"),
@@ -107,7 +104,6 @@ def test_deletes_need_a_group(case):
             answer("empty", "error_code").is_(INVALID_GROUP_ID),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.subscribed-topics-keep-their-offsets", evidence=("KIP-496",), **DELETES)
@@ -115,7 +111,7 @@ def test_subscribed_topics_keep_their_offsets(case):
     """Of topics that a consumer of the group subscribes to nothing is deleted."""
     topic, group, steps = a_group(case)
     other = case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_topic(other),
         a_member(group, metadata=subscription(topic)),
@@ -131,14 +127,13 @@ def test_subscribed_topics_keep_their_offsets(case):
             answer("other after", OFFSET).is_(NOTHING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.groups-that-hide-their-topics-keep-all", evidence=("KIP-496",), **DELETES)
 def test_groups_that_hide_their_topics_keep_all(case):
     """A consumer whose metadata cannot be read may subscribe to anything: nothing is deleted."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group, metadata=b"?"),
         commit(group, topic, **OWN, name="sent"),
@@ -146,14 +141,13 @@ def test_groups_that_hide_their_topics_keep_all(case):
         fetch(group, topic, name="after"),
         expect=all_of(answer("ask", CODE).is_(SUBSCRIBED), answer("after", OFFSET).is_(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.active-groups-of-other-protocols-keep-all", evidence=("KIP-496",), **DELETES)
 def test_active_groups_of_other_protocols_keep_all(case):
     """A group with members that are no consumers is NON_EMPTY_GROUP; once it is empty it is not."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group, protocol_type="connect"),
         commit(group, topic, **OWN, name="sent"),
@@ -167,14 +161,13 @@ def test_active_groups_of_other_protocols_keep_all(case):
             answer("after", OFFSET).is_(NOTHING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.empty-groups-subscribe-to-nothing", evidence=("KIP-496",), **DELETES)
 def test_empty_groups_subscribe_to_nothing(case):
     """When the last member has left, the offsets of what it subscribed to can be deleted."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group, metadata=subscription(topic)),
         commit(group, topic, **OWN, name="sent"),
@@ -183,7 +176,6 @@ def test_empty_groups_subscribe_to_nothing(case):
         fetch(group, topic, name="after"),
         expect=all_of(answer("ask", CODE).is_(NONE), answer("after", OFFSET).is_(NOTHING)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.groups-stay-without-offsets", evidence=("KIP-496", "OFFS-24"), level=OBSERVED,
@@ -191,14 +183,13 @@ def test_empty_groups_subscribe_to_nothing(case):
 def test_groups_stay_without_offsets(case):
     """What is left of a group when its last offset has been deleted."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, name="sent"),
         offset_delete(group, topic, name="ask"),
         describe(group, name="after"),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.deletes-of-nothing", evidence=("KIP-496",), level=OBSERVED, **DELETES)
@@ -207,21 +198,20 @@ def test_deletes_of_nothing(case):
     topic, group, steps = a_group(case)
     asked = offset_delete(group, topic)
     topics = [{"name": topic, "partitions": []}]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, name="sent"),
         type(asked)("OffsetDelete", 0, {"group_id": group, "topics": topics}, name="ask"),
         fetch(group, topic, name="after"),
         expect=answer("after", OFFSET).is_(7),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.deleted-groups-have-none", evidence=("OFFS-24", "KIP-229"), **GROUPS)
 def test_deleted_groups_have_none(case):
     """A deleted group's offsets are gone; a group of that name begins without any."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
         delete_group(group, case.version, name="ask"),
@@ -235,14 +225,13 @@ def test_deleted_groups_have_none(case):
             answer("after", "topics[0].partitions[1].committed_offset").is_(NOTHING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.groups-with-members-keep-theirs", evidence=("KIP-229",), **GROUPS)
 def test_groups_with_members_keep_theirs(case):
     """DeleteGroups of a group that has members is NON_EMPTY_GROUP and takes nothing."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         commit(group, topic, **OWN, name="sent"),
@@ -253,7 +242,6 @@ def test_groups_with_members_keep_theirs(case):
             answer("after", OFFSET).is_(7),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def forgotten(group, name, *, version=2):
@@ -266,7 +254,7 @@ def test_deleted_topics_have_none(case):
     """When a topic is deleted, each group's offsets of it go, and no other's."""
     topic, group, steps = a_group(case)
     other, second = case.group("other"), case.topic("second")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_topic(second),
         serving(other),
@@ -277,14 +265,13 @@ def test_deleted_topics_have_none(case):
         Until(fetch(other, None, version=2, name="other after"), "topics", "len ==", 1),
         expect=answer("other after", OFFSET).is_(8),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.new-topics-begin-without-any", evidence=("OFFS-24",), **TOPICS)
 def test_new_topics_begin_without_any(case):
     """A new topic of a deleted one's name has none of its offsets."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, name="sent"),
         delete_topic(topic, version=case.version, name="ask"),
@@ -295,4 +282,3 @@ def test_new_topics_begin_without_any(case):
         fetch(group, topic, name="after"),
         expect=answer("after", OFFSET).is_(NOTHING),
     )
-    assert verdict.conforms, verdict

@@ -38,7 +38,7 @@ def found(step: str, version: int, offset: int):
 def test_latest_and_earliest_are_the_ends_of_the_log(case):
     """ListOffsets answers the high watermark for the latest, the log start for the earliest."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
         list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
@@ -48,7 +48,6 @@ def test_latest_and_earliest_are_the_ends_of_the_log(case):
             found("earliest", case.version, 0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -61,7 +60,7 @@ def test_latest_and_earliest_are_the_ends_of_the_log(case):
 def test_an_empty_log_has_both_ends_at_0(case):
     """In an empty log both ends are 0, and no record is found by time."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
@@ -74,7 +73,6 @@ def test_an_empty_log_has_both_ends_at_0(case):
             *([answer("by time", f"{ROW}.offset").is_(-1)] if case.version else []),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -87,7 +85,7 @@ def test_an_empty_log_has_both_ends_at_0(case):
 def test_delete_records_moves_the_earliest(case):
     """After DeleteRecords the earliest offset is the one given to it; the latest stays."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
         delete_records(topic, 0, 1, name="delete"),
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
@@ -96,7 +94,6 @@ def test_delete_records_moves_the_earliest(case):
             found("earliest", case.version, 1), answer("latest", f"{ROW}.error_code").is_(NONE)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -110,7 +107,7 @@ def test_delete_records_moves_the_earliest(case):
 def test_version_0_lists_segments_newest_first(case):
     """Version 0 lists the log end and the base offsets of segments, as many as are asked for."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
         list_offsets(
             topic, timestamp=case.timestamp, version=0, max_num_offsets=case.most, name="ask"
@@ -119,7 +116,6 @@ def test_version_0_lists_segments_newest_first(case):
             ([3, 0] if case.timestamp == LATEST else [0])[: case.most]
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -132,7 +128,7 @@ def test_version_0_lists_segments_newest_first(case):
 def test_the_largest_timestamp_is_found(case):
     """From version 7 timestamp -3 finds the record with the largest timestamp."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         list_offsets(topic, timestamp=MAX_TIMESTAMP, version=case.version, name="empty"),
         appended(topic, stamped(10), stamped(90), stamped(40)),
@@ -141,7 +137,6 @@ def test_the_largest_timestamp_is_found(case):
             answer("empty", f"{ROW}.offset").is_(-1), answer("largest", f"{ROW}.offset").is_(1)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -154,7 +149,7 @@ def test_without_tiers_the_local_log_is_the_log(case):
     """Without tiered storage the local log starts where the log does, and nothing is tiered."""
     topic = case.topic()
     code = f"{ROW}.error_code"
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO)),
         delete_records(topic, 0, 1, name="delete"),
         list_offsets(topic, timestamp=EARLIEST_LOCAL, version=case.version, name="local"),
@@ -167,7 +162,6 @@ def test_without_tiers_the_local_log_is_the_log(case):
             answer("pending", code).is_(NONE if case.version >= 11 else UNSUPPORTED_VERSION),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -181,7 +175,7 @@ def test_without_tiers_the_local_log_is_the_log(case):
 def test_names_a_version_does_not_have(case):
     """A timestamp below -2 is a time before 3.0, and UNSUPPORTED_VERSION since if it is no name."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE, TWO)),
         list_offsets(topic, timestamp=-3, version=case.version, name="-3"),
         list_offsets(topic, timestamp=-100, version=case.version, name="-100"),
@@ -197,4 +191,3 @@ def test_names_a_version_does_not_have(case):
             }
         ),
     )
-    assert verdict.conforms, verdict

@@ -81,7 +81,7 @@ def old(offset, partition=0):
 def test_retention_of_a_commit_ends(case):
     """An offset whose commit brought a retention is gone soon after; others of the group stay."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [part(5)])], retention=AN_HOUR, version=case.version, name="kept"),
         rows(
@@ -91,14 +91,13 @@ def test_retention_of_a_commit_ends(case):
         swept(group, topic),
         expect=all_of(answer("ask", CODE).is_(NONE), left(5)),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.a-new-commit-begins-a-new-life", evidence=("OFFS-23",), **WITH_RETENTION)
 def test_a_new_commit_begins_a_new_life(case):
     """A commit without a retention of its own takes the earlier one's away."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 5, retention=700, version=case.version, name="first"),
         commit(group, topic, 6, retention=AN_HOUR, version=case.version, name="second"),
@@ -106,21 +105,19 @@ def test_a_new_commit_begins_a_new_life(case):
         swept(group, topic),
         expect=left(6),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.old-commits-of-a-simple-group-go", evidence=("OFFS-23", "KIP-211"), **WITH_TIME)
 def test_old_commits_of_a_simple_group_go(case):
     """Where nobody ever joined the broker's retention counts from the commit's own time."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 5, name="kept"),
         rows(group, [(topic, [old(6, 1)])], version=case.version, name="ask"),
         swept(group, topic),
         expect=all_of(answer("ask", CODE).is_(NONE), left(5)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -134,7 +131,7 @@ def test_retention_counts_from_the_last_member_on(case):
     topic, group, steps = a_group(case)
     clock = case.group("clock")
     sent = [(topic, [old(5), old(6, 1)])]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         serving(clock),
         a_member(group),
@@ -149,7 +146,6 @@ def test_retention_counts_from_the_last_member_on(case):
                         "2.2+": answer("after", OFFSET).is_(5)}),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.of-active-groups-are-kept", evidence=("OFFS-23", "KIP-211"),
@@ -160,7 +156,7 @@ def test_of_active_groups_are_kept(case):
     clock = case.group("clock")
     other = case.topic("other", length=topic.length)
     sent = [(topic, [old(5), old(6, 1)])]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         serving(clock),
         a_member(group, metadata=subscription(topic if case.subscribed else other)),
@@ -170,7 +166,6 @@ def test_of_active_groups_are_kept(case):
         fetch(group, topic, name="after"),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.retention-of-a-commit-in-an-active-group", evidence=("OFFS-23", "KIP-211"),
@@ -180,7 +175,7 @@ def test_retention_of_a_commit_in_an_active_group(case):
     topic, group, steps = a_group(case)
     clock = case.group("clock")
     other = case.topic("other", length=topic.length)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         serving(clock),
         a_member(group, metadata=subscription(topic if case.subscribed else other)),
@@ -190,21 +185,19 @@ def test_retention_of_a_commit_in_an_active_group(case):
         fetch(group, topic, name="after"),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.groups-go-with-their-last-offset", evidence=("OFFS-24",), **WITH_RETENTION)
 def test_groups_go_with_their_last_offset(case):
     """An Empty group whose last offset has expired is Dead, as if it had never been."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 6, 1, retention=1, version=case.version, name="ask"),
         swept(group, topic)[0],
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
         expect=answer("after", "groups[0].group_state").is_("Dead"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.groups-without-any-go", evidence=("OFFS-24",), api="LeaveGroup",
@@ -212,14 +205,13 @@ def test_groups_go_with_their_last_offset(case):
 def test_groups_without_any_go(case):
     """A group that all members left, and that never committed, is Dead after the next sweep."""
     _, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         leave(group, "ask", member=MEMBER),
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
         expect=answer("ask", "error_code").is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.expired-ones-leave-tombstones", evidence=("OFFS-23", "OFFS-24"),
@@ -229,7 +221,7 @@ def test_expired_ones_leave_tombstones(case):
     topic, group, steps = a_group(case)
     log = "__consumer_offsets"
     lived = [a_member(group), leave(group, "left", member=MEMBER)] if case.lived else []
-    verdict = case.judge(
+    return case.scenario(
         steps,
         list_offsets(log, name="log end"),
         commit(group, topic, 8, retention=1500, name="first"),
@@ -241,7 +233,6 @@ def test_expired_ones_leave_tombstones(case):
         read_log(log, 0, Ref("log end", "topics[0].partitions[0].offset"), name="log"),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.pending-ones-do-not-expire", evidence=("OFFS-23", "KIP-98"), **WITH_TIME)
@@ -249,7 +240,7 @@ def test_pending_ones_do_not_expire(case):
     """A group with offsets of an open transaction stays, and the transaction's offsets count."""
     topic, group, steps = a_group(case)
     transaction = case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_producer(transaction),
         add_offsets(transaction, group, name="group added"),
@@ -260,7 +251,6 @@ def test_pending_ones_do_not_expire(case):
         Until(fetch(group, topic, name="after"), OFFSET, "==", 7),
         expect=answer("after", OFFSET).is_(7),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -279,7 +269,7 @@ def test_commits_that_cannot_be_appended(case):
     log = "__consumer_offsets"
     big = {"committed_metadata": "m" * 4000}
     hour = {"retention": AN_HOUR} if case.release == "1.0" else {}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 5, **hour, name="before"),
         alter_configs(log, {"max.message.bytes": 1000, "cleanup.policy": "compact"}, name="small"),
@@ -297,4 +287,3 @@ def test_commits_that_cannot_be_appended(case):
             answer("again", CODE).is_(NONE),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict

@@ -56,20 +56,19 @@ def at(case, path, step="ask"):
 def test_nothing_committed_is_no_offset(case):
     """A partition that the group never committed is answered with offset -1 and no error."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch(group, topic, 1, version=case.version, name="ask"),
         expect=all_of(at(case, OFFSET).is_(NOTHING), at(case, CODE).is_(NONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.a-group-that-is-not-there-has-no-offsets", evidence=("OFFS-21",), **BY_NAME)
 def test_a_group_that_is_not_there_has_no_offsets(case):
     """Nobody asks whether the group exists: each of its offsets is -1 without an error."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         fetch(group, topic, 0, 1, version=case.version, name="ask"),
         expect=all_of(
@@ -77,7 +76,6 @@ def test_a_group_that_is_not_there_has_no_offsets(case):
             at(case, "error_code").is_(NONE) if case.version > 1 else at(case, CODE).is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.unknown-topics-have-no-offsets", evidence=("OFFS-21", "OFFS-03"), **BY_NAME)
@@ -86,7 +84,7 @@ def test_unknown_topics_have_no_offsets(case):
     topic, group, steps = a_group(case)
     by_id = case.version >= FIRST_BY_ID
     strange = b"\x01" * 16 if by_id else case.topic("strange")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch(group, strange, 0, 3, version=case.version, name="ask"),
@@ -94,19 +92,17 @@ def test_unknown_topics_have_no_offsets(case):
             at(case, OFFSET).is_(NOTHING), at(case, CODE).is_(UNKNOWN_TOPIC_ID if by_id else NONE)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.unknown-partitions-have-no-offsets", evidence=("OFFS-21",), **BY_NAME)
 def test_unknown_partitions_have_no_offsets(case):
     """A partition that its topic does not have is answered like one without an offset."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         fetch(group, topic, 9, -1, version=case.version, name="ask"),
         expect=at(case, CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -119,7 +115,7 @@ def test_all_are_fetched_without_naming_them(case):
     """A fetch with null topics answers every partition that the group committed, no other."""
     topic, group, steps = a_group(case, 3)
     other = case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_topic(other),
         rows(
@@ -132,44 +128,40 @@ def test_all_are_fetched_without_naming_them(case):
             at(case, "error_code").is_(NONE),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.all-of-nothing", evidence=("OFFS-21", "KIP-88"), **ALL)
 def test_all_of_nothing(case):
     """A group without offsets, asked for all of them, has no topics in its answer."""
     _, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         fetch(group, None, version=case.version, name="ask"),
         expect=all_of(at(case, "topics").is_([]), at(case, "error_code").is_(NONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.no-topics-are-not-all-topics", evidence=("KIP-88",), **BY_NAME)
 def test_no_topics_are_not_all_topics(case):
     """An empty list of topics asks for nothing, which is not what null asks for."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch_many([(group, [], None, -1)], version=case.version, name="ask"),
         expect=at(case, "topics").is_([]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.topics-without-partitions", evidence=("OFFS-21",), level=OBSERVED, **BY_NAME)
 def test_topics_without_partitions(case):
     """What is answered for a topic of which no partition is named."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch_many([(group, [(topic, [])], None, -1)], version=case.version, name="ask"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.a-partition-fetched-twice-at-once", evidence=("OFFS-21",), level=OBSERVED,
@@ -177,13 +169,12 @@ def test_topics_without_partitions(case):
 def test_a_partition_fetched_twice_at_once(case):
     """What is answered when one partition is named twice."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch(group, topic, 0, 0, version=case.version, name="ask"),
         expect=at(case, OFFSET).is_(7),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.several-topics-are-fetched", evidence=("OFFS-21",), **BY_NAME)
@@ -192,14 +183,13 @@ def test_several_topics_are_fetched(case):
     topic, group, steps = a_group(case)
     other = case.topic("other")
     topics = [(topic, [1, 0]), (other, [0, 1])]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_topic(other, 2),
         rows(group, [(topic, [part(5), part(6, 1)]), (other, [part(8, 1)])], name="sent"),
         fetch_many([(group, topics, None, -1)], version=case.version, name="ask"),
         expect=at(case, "topics").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -215,13 +205,12 @@ def test_leader_epochs_are_fetched(case):
     topic, group, steps = a_group(case)
     sent = [part(5, 0, committed_leader_epoch=4), part(6, 1)]
     how = {"version": case.version, "name": "ask"}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, sent)], version=6, name="sent"),
         fetch(group, topic, 0, 1, **how) if case.named else fetch(group, None, **how),
         expect=at(case, "topics[0].partitions").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.are-fetched-in-any-state", evidence=("OFFS-21",),
@@ -235,14 +224,13 @@ def test_are_fetched_in_any_state(case):
         "stable": stable,
         "left": [stable, leave(group, "left", member=MEMBER)],
     }
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         way[case.state],
         fetch(group, topic, version=case.version, name="ask"),
         expect=at(case, OFFSET).is_(7),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.are-fetched-from-the-empty-group", evidence=("OFFS-21",), level=OBSERVED,
@@ -250,8 +238,7 @@ def test_are_fetched_in_any_state(case):
 def test_are_fetched_from_the_empty_group(case):
     """The empty group id is asked like any other; its offsets of a new topic are not there."""
     topic, _, steps = a_group(case)
-    verdict = case.judge(steps, fetch("", topic, version=case.version, name="ask"))
-    assert verdict.conforms, verdict
+    return case.scenario(steps, fetch("", topic, version=case.version, name="ask"))
 
 
 def pending(case, group, topic):
@@ -278,7 +265,7 @@ def test_only_stable_ones_on_demand(case):
     """Who wants stable offsets is told UNSTABLE_OFFSET_COMMIT of those an open transaction has."""
     topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         more,
         fetch(group, topic, 0, 1, 2, version=case.version, stable=case.stable, name="ask"),
@@ -289,7 +276,6 @@ def test_only_stable_ones_on_demand(case):
             at(case, "topics[0].partitions[1].committed_offset").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.only-stable-ones-of-all", evidence=("KIP-447",), stable=(True, False), full=True,
@@ -298,27 +284,25 @@ def test_only_stable_ones_of_all(case):
     """Whether all offsets of a group include one that is only pending, and how it is shown."""
     topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         more,
         fetch(group, None, version=case.version, stable=case.stable, name="ask"),
         ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
         expect=at(case, "error_code").is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.stable-ones-where-nothing-is-pending", evidence=("KIP-447",), **WITH_STABLE)
 def test_stable_ones_where_nothing_is_pending(case):
     """Asking for stable offsets only changes nothing where no transaction is open."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch(group, topic, 0, 1, version=case.version, stable=True, name="ask"),
         expect=all_of(at(case, OFFSET).is_(7), at(case, CODE).is_(NONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.several-groups-are-fetched-at-once", evidence=("KIP-709",), **BATCHED)
@@ -331,7 +315,7 @@ def test_several_groups_are_fetched_at_once(case):
         (other, None, None, -1),
         (none, [(topic, [1])], None, -1),
     ]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         commit(other, topic, 8, name="other sent"),
@@ -340,7 +324,6 @@ def test_several_groups_are_fetched_at_once(case):
             answer("ask", "groups").has_length(3), answer("ask", "groups[*].error_code").each_is(0)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -352,12 +335,11 @@ def test_several_groups_are_fetched_at_once(case):
 def test_no_groups_are_fetched(case):
     """A request without groups is answered without groups. (3.9.2 never answers one.)"""
     _, _, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         fetch_many([], version=case.version, name="ask"),
         expect=answer("ask", "groups").is_([]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.a-group-fetched-twice-at-once", evidence=("KIP-709",), level=OBSERVED, **BATCHED)
@@ -365,12 +347,11 @@ def test_a_group_fetched_twice_at_once(case):
     """What is answered when one group is asked for twice, with different partitions."""
     topic, group, steps = a_group(case)
     asked = [(group, [(topic, [0])], None, -1), (group, [(topic, [1])], None, -1)]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, 7, name="sent"),
         fetch_many(asked, version=case.version, name="ask"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -385,14 +366,13 @@ def test_fetches_of_a_classic_group_name_anybody(case):
     """A classic group does not look at the member and epoch of a fetch."""
     topic, group, steps = a_group(case)
     member = {"none": None, "empty": "", "own": MEMBER, "stranger": "nobody"}[case.member]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         commit(group, topic, 7, **OWN, name="sent"),
         fetch(group, topic, version=case.version, member=member, epoch=case.epoch, name="ask"),
         expect=all_of(at(case, "error_code").is_(NONE), at(case, OFFSET).is_(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -407,8 +387,7 @@ def test_fetches_of_no_group_name_anybody(case):
     """What a fetch that names a member is told of a group that is not there."""
     topic, group, steps = a_group(case)
     member = {"none": None, "stranger": "nobody"}[case.member]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         fetch(group, topic, version=case.version, member=member, epoch=case.epoch, name="ask"),
     )
-    assert verdict.conforms, verdict

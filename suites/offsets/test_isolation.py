@@ -35,7 +35,7 @@ def test_read_committed_latest_is_the_last_stable_offset(case):
         transactional=True,
     )
     committed = {"version": case.version, "isolation": READ_COMMITTED}
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         init_producer_id(name="producer"),
         produce(topic, 0, held, transactional_id=case.transactional_id(), name="open"),
@@ -51,4 +51,3 @@ def test_read_committed_latest_is_the_last_stable_offset(case):
             answer("by time", f"{ROW}.offset").is_(-1),
         ),
     )
-    assert verdict.conforms, verdict

@@ -78,7 +78,7 @@ def test_commits_are_records_of_the_offsets_topic(case):
     """A commit is one batch with a record per partition: key version 1, the release's value."""
     topic, group, steps = a_group(case)
     sent = [part(5, 0, committed_metadata="m"), part(6, 1)]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         noted(),
         rows(group, [(topic, sent)], version=case.version, name="ask"),
@@ -89,7 +89,6 @@ def test_commits_are_records_of_the_offsets_topic(case):
             answer("log", f"{READ}.records").is_not(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -101,14 +100,13 @@ def test_leader_epochs_are_records_too(case):
     """The value of a record holds the commit's leader epoch, from version 3 of the value on."""
     topic, group, steps = a_group(case)
     fields = {"committed_leader_epoch": 4}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         noted(),
         commit(group, topic, fields=fields, version=case.version, name="ask"),
         since(),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -119,14 +117,13 @@ def test_leader_epochs_are_records_too(case):
 def test_retention_times_are_in_the_record(case):
     """A commit with a retention of its own is kept as value version 1, which has an end."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         noted(),
         commit(group, topic, retention=3_600_000, version=case.version, name="ask"),
         since(),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.refused-rows-are-not-in-the-log", evidence=("OFFS-16", "OFFS-17"), **OF_COMMITS)
@@ -134,7 +131,7 @@ def test_refused_rows_are_not_in_the_log(case):
     """Of a commit that is refused in part only the rest is written; if it is refused, nothing."""
     topic, group, steps = a_group(case)
     sent = [part(5, 0, committed_metadata="m" * 4097), part(6, 1)]
-    verdict = case.judge(
+    return case.scenario(
         steps,
         noted(),
         rows(group, [(topic, sent)], version=case.version, name="ask"),
@@ -142,7 +139,6 @@ def test_refused_rows_are_not_in_the_log(case):
         since(),
         expect=answer("ask", "topics[0].partitions[*].error_code").contains(TOO_LARGE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -153,7 +149,7 @@ def test_refused_rows_are_not_in_the_log(case):
 def test_groups_are_records_of_the_offsets_topic(case):
     """A generation is one record of the group with its members; when all left, one without."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         noted(),
         a_member(group, metadata=subscription(topic)),
@@ -162,7 +158,6 @@ def test_groups_are_records_of_the_offsets_topic(case):
         since(),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -175,7 +170,7 @@ def test_groups_are_records_of_the_offsets_topic(case):
 def test_deleted_offsets_leave_tombstones(case):
     """OffsetDelete writes a record without value for each offset that was there."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit(group, topic, name="sent"),
         noted(),
@@ -183,7 +178,6 @@ def test_deleted_offsets_leave_tombstones(case):
         Until(since(), f"{READ}.error_code", "==", NONE),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -212,7 +206,7 @@ def test_deleted_groups_leave_tombstones(case):
     )
     both = own_batches("log", "[*].records[*].kind").is_([[OFFSET_COMMIT, GROUP_METADATA]])
     one = own_batches("log", "[*].records[*].kind").is_([[OFFSET_COMMIT]])
-    verdict = case.judge(
+    return case.scenario(
         steps,
         before,
         noted(),
@@ -224,7 +218,6 @@ def test_deleted_groups_leave_tombstones(case):
             own_batches("log", "[*].records[*].value").each_is(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -237,7 +230,7 @@ def test_deleted_groups_leave_tombstones(case):
 def test_deleted_topics_leave_tombstones(case):
     """When a topic goes, each of its offsets gets a record without value."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
         noted(),
@@ -246,7 +239,6 @@ def test_deleted_topics_leave_tombstones(case):
         since(),
         expect=answer("after", "topics").is_([]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -262,7 +254,7 @@ def test_transactions_are_batches_of_their_own(case):
     """Offsets of a transaction are a transactional batch of its producer, ended by a marker."""
     topic, group, steps = a_group(case)
     transaction = case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_producer(transaction),
         noted(),
@@ -272,7 +264,6 @@ def test_transactions_are_batches_of_their_own(case):
         since(),
         expect=answer("ask", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -286,12 +277,11 @@ def test_the_offsets_topic_is_compacted(case):
     """`__consumer_offsets` is compacted, in segments of 100 MiB, in the producer's compression."""
     _, group, steps = a_group(case)
     keys = ("cleanup.policy", "segment.bytes", "compression.type")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         describe_configs(LOG, *keys, version=case.version, name="ask"),
         expect=answer("ask", "results[0].configs[*].value").contains("compact"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -306,7 +296,7 @@ def test_the_offsets_topic_is_compacted(case):
 def test_groups_have_a_partition_by_java_hash(case):
     """A group's records stand in partition abs(hashCode) mod 50, of -2147483648 in 0."""
     topic, group, place = case.topic(), case.called, PLACES[case.called]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         serving(group, topic),
         noted(place),
@@ -317,4 +307,3 @@ def test_groups_have_a_partition_by_java_hash(case):
             answer("log", f"{READ}.records").is_not(b""),
         ),
     )
-    assert verdict.conforms, verdict

@@ -93,7 +93,7 @@ def rejoined(group):
 def tried(case, who, code):
     """A commit of this one into a group with a member: its code, and what is kept of it."""
     topic, group, steps = a_group(case)
-    return case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         committed(case, group, topic, who=who),
@@ -109,8 +109,7 @@ def tried(case, who, code):
 )
 def test_members_commit_in_their_generation(case):
     """A member of a stable group commits with its id and generation."""
-    verdict = tried(case, "own", NONE)
-    assert verdict.conforms, verdict
+    return tried(case, "own", NONE)
 
 
 @claim(
@@ -123,8 +122,7 @@ def test_members_commit_in_their_generation(case):
 )
 def test_other_generations_commit_nothing(case):
     """A member with another generation than the group's is ILLEGAL_GENERATION."""
-    verdict = tried(case, case.who, ILLEGAL_GENERATION)
-    assert verdict.conforms, verdict
+    return tried(case, case.who, ILLEGAL_GENERATION)
 
 
 @claim(
@@ -143,8 +141,7 @@ def test_other_generations_commit_nothing(case):
 )
 def test_strangers_commit_nothing(case):
     """Into a stable group nobody else commits, not even without a generation: UNKNOWN_MEMBER_ID."""
-    verdict = tried(case, case.who, UNKNOWN_MEMBER)
-    assert verdict.conforms, verdict
+    return tried(case, case.who, UNKNOWN_MEMBER)
 
 
 @claim(
@@ -154,8 +151,7 @@ def test_strangers_commit_nothing(case):
 )
 def test_members_without_generation_commit_nothing(case):
     """A member that commits with generation -1 is ILLEGAL_GENERATION."""
-    verdict = tried(case, "member without generation", ILLEGAL_GENERATION)
-    assert verdict.conforms, verdict
+    return tried(case, "member without generation", ILLEGAL_GENERATION)
 
 
 @claim(
@@ -170,7 +166,7 @@ def test_commits_while_assignments_are_awaited(case):
     topic, group, steps = a_group(case)
     late = {"own": REBALANCING, "older": ILLEGAL_GENERATION, "newer": ILLEGAL_GENERATION}
     late["member without generation"] = ILLEGAL_GENERATION
-    verdict = case.judge(
+    return case.scenario(
         steps,
         assigning(group),
         committed(case, group, topic, who=case.who),
@@ -185,7 +181,6 @@ def test_commits_while_assignments_are_awaited(case):
             answer("after", OFFSET).is_(NOTHING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -200,7 +195,7 @@ def test_commits_while_members_join(case):
     topic, group, steps = a_group(case)
     codes = {"own": NONE, "older": ILLEGAL_GENERATION}
     code = codes.get(case.who, UNKNOWN_MEMBER)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         preparing(group),
         committed(case, group, topic, who=case.who),
@@ -208,7 +203,6 @@ def test_commits_while_members_join(case):
         rejoined(group),
         expect=all_of(is_("ask", code), answer("after", OFFSET).is_(NOTHING if code else 7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -222,7 +216,7 @@ def test_commits_into_a_group_that_was_left(case):
     """Once all members left, only commits without a generation are taken again."""
     topic, group, steps = a_group(case)
     simple = WHO[case.who][1] == NO_GENERATION
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         leave(group, "left", member=MEMBER),
@@ -233,7 +227,6 @@ def test_commits_into_a_group_that_was_left(case):
             answer("after", OFFSET).is_(7 if simple else NOTHING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -246,7 +239,7 @@ def test_commits_into_a_group_that_was_left(case):
 def test_commits_into_a_deleted_group(case):
     """A deleted group is as if it had never been: generations are refused, others found it anew."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         leave(group, "left", member=MEMBER),
@@ -255,14 +248,13 @@ def test_commits_into_a_deleted_group(case):
         fetch(group, topic, name="after"),
         expect=answer("after", OFFSET).is_(7 if case.who == "nobody" else NOTHING),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("offsets.commits-outlive-their-members", evidence=("OFFS-21", "GROUP-25"), **BY_MEMBERS)
 def test_commits_outlive_their_members(case):
     """What a member committed is still there when it has left, and for the next generation."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         committed(case, group, topic),
@@ -272,7 +264,6 @@ def test_commits_outlive_their_members(case):
         fetch(group, topic, name="after"),
         expect=all_of(answer("left behind", OFFSET).is_(7), answer("after", OFFSET).is_(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -283,7 +274,7 @@ def test_commits_outlive_their_members(case):
 def test_refused_members_do_not_stop_others(case):
     """A refused commit changes nothing for the members: heartbeats and commits go on."""
     topic, group, steps = a_group(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         committed(case, group, topic, "refused", "stranger", 9),
@@ -292,7 +283,6 @@ def test_refused_members_do_not_stop_others(case):
         fetch(group, topic, name="after"),
         expect=all_of(answer("alive", "error_code").is_(NONE), answer("after", OFFSET).is_(7)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -336,7 +326,7 @@ def test_instances_are_checked_first(case):
             {"2.8": is_("ask", NONE), "3.9+": is_("ask", UNKNOWN_MEMBER)}
         ),
     }
-    verdict = case.judge(
+    return case.scenario(
         steps,
         ask("JoinGroup", 5, body, name="member"),
         ask("SyncGroup", 3, synced, name="assigned"),
@@ -347,4 +337,3 @@ def test_instances_are_checked_first(case):
         fetch(group, topic, name="after"),
         expect=wanted[case.who],
     )  # fmt: skip
-    assert verdict.conforms, verdict

@@ -38,7 +38,7 @@ def test_unknown_topics_and_partitions_are_refused(case):
     """A topic or partition that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic, nowhere = case.topic(), case.topic("nowhere")
     asked = {"topic": (nowhere, 0), "partition": (topic, 3), "negative": (topic, -1)}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         [
             list_offsets(of, index, version=case.version, name=word)
@@ -48,7 +48,6 @@ def test_unknown_topics_and_partitions_are_refused(case):
             *(answer(word, f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION) for word in asked)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -62,7 +61,7 @@ def test_others_are_answered_beside_the_unknown(case):
     """A partition that is not there does not keep the others of its topic from their answer."""
     topic = case.topic()
     codes = "topics[0].partitions[*].error_code"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         list_offsets(topic, 0, 1, 2, version=case.version, name="ask"),
         expect=all_of(
@@ -71,7 +70,6 @@ def test_others_are_answered_beside_the_unknown(case):
             answer("ask", codes).has_length(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,7 +87,7 @@ def test_a_partition_asked_for_twice_is_refused(case):
         "isolation_level": 0,
         "topics": [{"name": topic, "partitions": rows(0, 0, 1)}],
     }
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         Ask("ListOffsets", case.version, body, name="ask"),
         expect=all_of(
@@ -97,7 +95,6 @@ def test_a_partition_asked_for_twice_is_refused(case):
             answer("ask", "topics[0].partitions[*].error_code").contains(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -111,13 +108,12 @@ def test_of_no_topic_is_answered(case):
     """ListOffsets of no topic, and of a topic without partitions, answer nothing for nothing."""
     topic = case.topic()
     bare = {"replica_id": -1, "topics": [{"name": topic, "partitions": []}]}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Ask("ListOffsets", case.version, {"replica_id": -1, "topics": []}, name="none"),
         Ask("ListOffsets", case.version, bare, name="bare"),
         expect=answer("none", "topics").has_length(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -130,7 +126,7 @@ def test_of_no_topic_is_answered(case):
 def test_unknown_leader_epochs_are_refused(case):
     """From version 4 a leader epoch that is not yet known is refused, the current one served."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(topic, batch(ONE)),
         list_offsets(topic, version=case.version, current_leader_epoch=3, name="newer"),
         list_offsets(topic, version=case.version, current_leader_epoch=0, name="right"),
@@ -142,7 +138,6 @@ def test_unknown_leader_epochs_are_refused(case):
             answer("right", f"{ROW}.leader_epoch").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -162,10 +157,9 @@ def test_unknown_isolation_levels_close_the_connection(case):
         "isolation_level": 2,
         "topics": [{"name": topic, "partitions": rows(0)}],
     }
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         Raw(Frame("ListOffsets", case.version, body), name="ask", connection="b", expect="close"),
         metadata(name="after"),
         expect=refused("ask"),
     )
-    assert verdict.conforms, verdict

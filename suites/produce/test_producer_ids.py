@@ -23,7 +23,7 @@ def test_producer_ids_begin_with_epoch_zero(case):
     """InitProducerId without a transactional id answers a new producer id with
     epoch 0 each time.
     """
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(version=case.version, name="one"),
         init_producer_id(version=case.version, name="two"),
@@ -35,7 +35,6 @@ def test_producer_ids_begin_with_epoch_zero(case):
             answer("two", "producer_epoch").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -49,14 +48,13 @@ def test_producer_ids_begin_with_epoch_zero(case):
 )
 def test_producer_ids_ignore_the_timeout(case):
     """InitProducerId without a transactional id accepts any transaction timeout."""
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(version=case.version, timeout_ms=case.timeout_ms, name="ask"),
         expect=all_of(
             answer("ask", "error_code").is_(0), answer("ask", "producer_epoch").is_(0)
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -69,7 +67,7 @@ def test_producer_ids_ignore_the_timeout(case):
 def test_half_a_producer_is_refused(case):
     """InitProducerId with a producer id but no epoch, or the reverse, answers INVALID_REQUEST."""
     given = {"producer_id": 5} if case.half == "id" else {"producer_epoch": 5}
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(version=case.version, name="ask", **given),
         expect=all_of(
@@ -77,7 +75,6 @@ def test_half_a_producer_is_refused(case):
             answer("ask", "producer_id").is_(-1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,11 +86,10 @@ def test_half_a_producer_is_refused(case):
 )
 def test_an_empty_transactional_id_is_refused(case):
     """InitProducerId with an empty transactional id answers INVALID_REQUEST."""
-    verdict = case.judge(
+    return case.scenario(
         init_producer_id("", version=case.version, name="ask"),
         expect=answer("ask", "error_code").is_(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -108,7 +104,7 @@ def test_a_known_producer_gets_a_new_id(case):
     id.
     """
     known = {"producer_id": Ref("producer ids", "producer_id"), "producer_epoch": 0}
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(version=case.version, name="ask", **known),
         expect=all_of(
@@ -117,4 +113,3 @@ def test_a_known_producer_gets_a_new_id(case):
             answer("ask", "producer_epoch").is_(0),
         ),
     )
-    assert verdict.conforms, verdict

@@ -53,7 +53,7 @@ def above(case, topic, client):
 
 def a_producer_waits(case):
     topic, client = case.topic(), case.group("client")
-    return case.judge(
+    return case.scenario(
         above(case, topic, client),
         write(topic, case.group("other"), name="other", value=ONE, to="c"),
         expect=all_of(
@@ -70,15 +70,13 @@ def test_a_producer_above_the_default_waits(case):
     """A producer above the default rate is told how long to wait, with its record written; one
     with another client id is not.
     """
-    verdict = a_producer_waits(case)
-    assert verdict.conforms, verdict
+    return a_producer_waits(case)
 
 
 @claim("quotas.a-producer-above-its-rate-waits", evidence=("DYN-16", "KIP-546"), **DYNAMIC)
 def test_a_producer_above_its_rate_waits(case):
     """A quota that is set while the broker runs holds for the client id that it names."""
-    verdict = a_producer_waits(case)
-    assert verdict.conforms, verdict
+    return a_producer_waits(case)
 
 
 @claim("quotas.who-is-told-to-wait-is-not-read", evidence=("KIP-219", "DYN-16"),
@@ -87,21 +85,19 @@ def test_who_is_told_to_wait_is_not_read(case):
     """The connection of a client above its rate is not read until its time is over; another one of
     the same client is.
     """
-    verdict = not_read(case)
-    assert verdict.conforms, verdict
+    return not_read(case)
 
 
 @claim("quotas.who-is-above-his-rate-is-not-read", evidence=("KIP-219", "DYN-16"), **DYNAMIC)
 def test_who_is_above_his_rate_is_not_read(case):
     """The same for a quota that was set while the broker runs."""
-    verdict = not_read(case)
-    assert verdict.conforms, verdict
+    return not_read(case)
 
 
 def not_read(case):
     topic, client = case.topic(), case.group("client")
     asked = metadata(name="asked", connection="b", client_id=client)
-    return case.judge(
+    return case.scenario(
         above(case, topic, client),
         sent(asked),
         Quiet("b", name="nothing"),
@@ -121,7 +117,7 @@ def not_read(case):
 def test_an_answer_may_be_kept_back(case):
     """In 1.0 the answer itself comes when the time is over."""
     topic, client = case.topic(), case.group("client")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         sent(write(topic, client)),
         Quiet("b", name="nothing"),
@@ -132,12 +128,11 @@ def test_an_answer_may_be_kept_back(case):
             answer("write", WAIT).at_least(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def a_consumer_waits(case):
     topic, client = case.topic(), case.group("client")
-    return case.judge(
+    return case.scenario(
         rate_of(case, client, CONSUMER),
         a_topic(topic),
         write(topic, case.group("writer"), to="w"),
@@ -159,15 +154,13 @@ def test_a_consumer_above_the_default_waits(case):
     """A fetch above the default rate carries nothing and tells how long to wait; in 1.0 it carries
     all and comes late.
     """
-    verdict = a_consumer_waits(case)
-    assert verdict.conforms, verdict
+    return a_consumer_waits(case)
 
 
 @claim("quotas.a-consumer-above-its-rate-waits", evidence=("FETCH-22", "KIP-546"), **DYNAMIC)
 def test_a_consumer_above_its_rate_waits(case):
     """The same for a quota that was set while the broker runs."""
-    verdict = a_consumer_waits(case)
-    assert verdict.conforms, verdict
+    return a_consumer_waits(case)
 
 
 @claim("quotas.the-most-specific-holds", evidence=("DYN-16",), specific=("low", "high"), **DYNAMIC)
@@ -178,11 +171,10 @@ def test_the_most_specific_holds(case):
     topic, client = case.topic(), case.group("client")
     rates = (10**9, LIMIT) if case.specific == "low" else (LIMIT, 10**9)
     waits = answer("write", WAIT)
-    verdict = case.judge(
+    return case.scenario(
         limited(of_client(client), {PRODUCER: rates[0]}, name="client"),
         limited(of_client(client, USER), {PRODUCER: rates[1]}, name="pair"),
         a_topic(topic),
         write(topic, client),
         expect=waits.at_least(1) if case.specific == "low" else waits.is_(0),
     )
-    assert verdict.conforms, verdict

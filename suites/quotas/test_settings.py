@@ -20,7 +20,7 @@ DESCRIBE = {"api": "DescribeClientQuotas", "releases": "2.8+"}
 def test_what_is_set_is_told(case):
     """A client id's quota is set, told, changed and taken away while the broker runs."""
     who = of_client(case.group("client"))
-    verdict = case.judge(
+    return case.scenario(
         alter(who, {PRODUCER: 1000, CONSUMER: 2000}, version=case.version, name="set"),
         Until(describe(who, name="both"), VALUES, "len ==", 2),
         alter(who, {PRODUCER: 3000, CONSUMER: None}, version=case.version, name="change"),
@@ -32,7 +32,6 @@ def test_what_is_set_is_told(case):
             answer("one", VALUES).is_([{"key": PRODUCER, "value": 3000.0}]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("quotas.filters-may-be-strict", evidence=("KIP-546",), **DESCRIBE)
@@ -41,7 +40,7 @@ def test_filters_may_be_strict(case):
     client, user = case.group("client"), case.group("user")
     pair, alone = of_client(client, user), of_client(client)
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         alter(pair, {PRODUCER: 1000}, name="pair"),
         Until(describe(pair, name="pair shown"), ENTRIES, "len ==", 1),
         describe(alone, name="strict", **how),
@@ -53,14 +52,13 @@ def test_filters_may_be_strict(case):
             answer("both", ENTRIES).has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("quotas.a-default-is-an-entity", evidence=("DYN-16", "KIP-546"), **ALTER)
 def test_a_default_is_an_entity(case):
     """The default client id of one user has a quota of its own, told with no name."""
     who = of_client(None, case.group("user"))
-    verdict = case.judge(
+    return case.scenario(
         alter(who, {PRODUCER: 1000}, version=case.version),
         Until(describe(who), ENTRIES, "len ==", 1),
         expect=all_of(
@@ -68,19 +66,17 @@ def test_a_default_is_an_entity(case):
             answer("described", "entries[0].entity[*].entity_name").contains(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("quotas.a-rehearsal-sets-nothing", evidence=("KIP-546",), **ALTER)
 def test_a_rehearsal_sets_nothing(case):
     """With validate_only a quota is checked and not set."""
     who = of_client(case.group("client"))
-    verdict = case.judge(
+    return case.scenario(
         alter(who, {PRODUCER: 1000}, version=case.version, validate_only=True),
         describe(who),
         expect=all_of(answer("alter", CODE).is_(NONE), answer("described", ENTRIES).is_([])),
     )
-    assert verdict.conforms, verdict
 
 
 IMPOSSIBLE = {
@@ -100,19 +96,17 @@ IMPOSSIBLE = {
 def test_impossible_ones_are_refused(case):
     """Unknown keys and entities, and numbers that are no rate, answer INVALID_REQUEST."""
     who, changes = IMPOSSIBLE[case.what]
-    verdict = case.judge(
+    return case.scenario(
         alter(who, changes, version=case.version), expect=answer("alter", CODE).is_(INVALID)
     )
-    assert verdict.conforms, verdict
 
 
 @claim("quotas.any-word-may-be-taken-away", evidence=("KIP-546", "observed on 4.3.1"), **ALTER)
 def test_any_word_may_be_taken_away(case):
     """A quota that nobody set, or that no release knows, is taken away without complaint."""
     who = of_client(case.group("client"))
-    verdict = case.judge(
+    return case.scenario(
         alter(who, {PRODUCER: None, "no.such.rate": None}, version=case.version),
         describe(who),
         expect=all_of(answer("alter", CODE).is_(NONE), answer("described", ENTRIES).is_([])),
     )
-    assert verdict.conforms, verdict

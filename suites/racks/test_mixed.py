@@ -53,12 +53,11 @@ def test_mixed_racks_refuse_to_place(case):
     """
     name = case.topic()
     code = answer("create", "topics[0].error_code")
-    verdict = case.judge(
+    return case.scenario(
         metadata(name="racks"),
         create_topic(name, name="create", **at_controller()),
         expect=by_release({"1.0-2.8": code.is_(UNKNOWN_SERVER_ERROR), "3.9+": code.is_(NONE)}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -71,12 +70,11 @@ def test_mixed_racks_refuse_to_place(case):
 def test_mixed_racks_take_assignments(case):
     """CreateTopics with an explicit assignment ignores racks, also if a broker lacks one."""
     name, rows = case.topic(), {0: [2, 0], 1: [0, 1]}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, assignments=rows, brokers=3),
         metadata(name, name="after"),
         expect=placed("after", rows),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -92,13 +90,12 @@ def test_mixed_racks_do_not_grow(case):
     """
     name = case.topic()
     code = answer("grow", "results[0].error_code")
-    verdict = case.judge(
+    return case.scenario(
         metadata(name="racks"),
         a_topic(name, assignments={0: [2, 0]}, brokers=3),
         create_partitions(name, 2, assignments=[[0, 1]], name="grow", **at_controller()),
         expect=by_release({"1.0-2.8": code.is_(UNKNOWN_SERVER_ERROR), "3.9+": code.is_(NONE)}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -114,7 +111,7 @@ def test_auto_creation_goes_without_racks(case):
     round-robin tables, KRaft puts each partition on all three brokers.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         metadata(name, create=True, name="ask"),
         topic_ready(name, 6, brokers=3),
         metadata(name, name="after"),
@@ -132,7 +129,6 @@ def test_auto_creation_goes_without_racks(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -148,7 +144,7 @@ def test_auto_creation_by_the_controller_wants_racks(case):
     rack.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         metadata(name="racks"),
         metadata(name, create=True, name="ask"),
         metadata(name, create=True, name="again"),
@@ -158,4 +154,3 @@ def test_auto_creation_by_the_controller_wants_racks(case):
             answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict

@@ -50,12 +50,11 @@ def each_row(step, count, rows):
 def test_replicas_spread_over_racks(case):
     """Two replicas of a partition are in different racks, even where a rack has a single broker."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 6, 2, brokers=3),
         metadata(name, name="after"),
         expect=each_row("after", 6, ACROSS),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -68,12 +67,11 @@ def test_replicas_spread_over_racks(case):
 def test_no_broker_holds_a_partition_twice(case):
     """With as many replicas as brokers every broker holds exactly one replica of each partition."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 6, 3, brokers=3),
         metadata(name, name="after"),
         expect=each_row("after", 6, ALL),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,12 +87,11 @@ def test_every_broker_gets_partitions(case):
     """
     name = case.topic()
     leaders = answer("after", "topics[0].partitions[*].leader_id")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 6, brokers=3),
         metadata(name, name="after"),
         expect=all_of(leaders.contains(0), leaders.contains(1), leaders.contains(2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -110,7 +107,7 @@ def test_more_replicas_than_brokers_are_refused(case):
     """
     name = case.topic()
     message = answer("create", "topics[0].error_message")
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, 1, 4, name="create", **at_controller()),
         metadata(name, name="after"),
         expect=all_of(
@@ -126,7 +123,6 @@ def test_more_replicas_than_brokers_are_refused(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -141,12 +137,11 @@ def test_assignments_are_kept(case):
     leads.
     """
     name, rows = case.topic(), {0: [2, 1], 1: [1, 2], 2: [0, 1]}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, assignments=rows, brokers=3),
         metadata(name, name="after"),
         expect=placed("after", rows),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -162,14 +157,13 @@ def test_growth_goes_on_where_placement_ended(case):
     randomness.
     """
     name, added = case.topic(), {1: [2, 0, 1], 2: [0, 1, 2], 3: [1, 0, 2]}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, assignments={0: [1, 2, 0]}, brokers=3),
         create_partitions(name, 4, name="grow", **at_controller()),
         topic_ready(name, 4, brokers=3, again=" grown"),
         metadata(name, name="after"),
         expect=all_of(answer("grow", "results[0].error_code").is_(NONE), placed("after", added)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -182,7 +176,7 @@ def test_growth_goes_on_where_placement_ended(case):
 def test_growth_spreads_over_racks(case):
     """Partitions that CreatePartitions adds have replicas in both racks, like the first ones."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 2, 2, brokers=3),
         create_partitions(name, 6, name="grow", **at_controller()),
         topic_ready(name, 6, brokers=3, again=" grown"),
@@ -191,7 +185,6 @@ def test_growth_spreads_over_racks(case):
             answer("grow", "results[0].error_code").is_(NONE), each_row("after", 6, ACROSS)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -204,14 +197,13 @@ def test_growth_spreads_over_racks(case):
 def test_assigned_growth_is_kept(case):
     """CreatePartitions follows an explicit assignment of new partitions whatever the racks."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, assignments={0: [0, 1]}, brokers=3),
         create_partitions(name, 3, assignments=[[2, 1], [1, 2]], name="grow", **at_controller()),
         topic_ready(name, 3, brokers=3, again=" grown"),
         metadata(name, name="after"),
         expect=placed("after", {0: [0, 1], 1: [2, 1], 2: [1, 2]}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -225,13 +217,12 @@ def test_assigned_growth_is_kept(case):
 def test_are_told_to_clients(case):
     """Metadata reports each broker's rack from version 1 on."""
     racks = answer("ask", "brokers[*].rack")
-    verdict = case.judge(
+    return case.scenario(
         metadata(version=case.version, name="ask"),
         expect=all_of(
             answer("ask", "brokers").has_length(3), racks.contains("a"), racks.contains("b")
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -249,7 +240,7 @@ def test_only_the_controller_changes_topics(case):
         answer("grow", "results[*].error_code"),
         answer("delete", "responses[*].error_code"),
     )
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there, assignments={0: [0]}, brokers=3),
         together(
             create_topic(new, **other), create_topic("no topic", **other), name="create"
@@ -263,4 +254,3 @@ def test_only_the_controller_changes_topics(case):
             }
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict

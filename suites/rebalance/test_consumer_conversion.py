@@ -36,7 +36,7 @@ def test_classic_groups_are_upgraded(case):
     classic members, whose Heartbeat answers REBALANCE_IN_PROGRESS.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         classic(group),
         joins(group, "m1", SHARED, name="m1", version=case.version),
         describe(group, version=1, name="mixed"),
@@ -48,7 +48,6 @@ def test_classic_groups_are_upgraded(case):
             answer("c hears", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.classic-members-give-up-and-take", **SEEN | {
@@ -58,7 +57,7 @@ def test_classic_members_give_up_and_take(case):
     to revoke it; then the consumer member gets it.
     """
     group, version = case.group(), case.version
-    verdict = case.judge(
+    return case.scenario(
         mixed(group),
         rejoins(group, 0, 1, 2, 3, name="hears", version=version),
         heartbeat("c", group, 1, name="not yet"),
@@ -77,7 +76,6 @@ def test_classic_members_give_up_and_take(case):
             answer("then", STATE).is_("Stable"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.eager-members-give-up-by-joining", **SEEN)
@@ -87,7 +85,7 @@ def test_eager_members_give_up_by_joining(case):
     """
     group = case.group()
     eager = {"protocols": wants(version=0)}
-    verdict = case.judge(
+    return case.scenario(
         mixed(group, **eager),
         acts.join("c", group, member=id_of("c"), name="again", **eager),
         sync("c", group, 2, name="has"),
@@ -96,7 +94,6 @@ def test_eager_members_give_up_by_joining(case):
             answer("again", "generation_id").is_(2), answer("m1 takes", GIVEN).is_([2, 3])
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.newcomers-may-be-classic", **SEEN | {
@@ -109,7 +106,7 @@ def test_newcomers_may_be_classic(case):
     first = acts.join("n", group, protocols=wants(), version=version, name="first")
     again = acts.join("n", group, member=acts.Ref("first", "member_id"), protocols=wants(),
                       version=version, name="again")  # fmt: skip
-    verdict = case.judge(
+    return case.scenario(
         begun(group),
         joins(group, "m1", SHARED, name="m1"),
         first,
@@ -117,7 +114,6 @@ def test_newcomers_may_be_classic(case):
         describe(group, version=1, name="then"),
         expect=all_of(answer("again", CODE).is_(0), answer("again", "leader").is_("")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.classic-members-are-checked", **SEEN)
@@ -127,7 +123,7 @@ def test_classic_members_are_checked(case):
     """
     group = case.group()
     nobody = {"member": "stranger"}
-    verdict = case.judge(
+    return case.scenario(
         mixed(group),
         heartbeat("c", group, 7, name="other generation"),
         heartbeat("c", group, 1, name="stranger", **nobody),
@@ -147,7 +143,6 @@ def test_classic_members_are_checked(case):
             answer("nothing in common", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 UNFIT = {
@@ -163,7 +158,7 @@ def test_some_classic_groups_stay(case):
     type, with malformed metadata or with user data, and does not convert it.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         begun(group),
         comes("c", group, **UNFIT[case.why]),
         sync("c", group, 1, {"c": part(0, user_data=b"mine")}, name="c synced"),
@@ -174,7 +169,6 @@ def test_some_classic_groups_stay(case):
             answer("then", STATE).is_("Stable"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.who-waits-is-told-of-the-upgrade", **SEEN)
@@ -183,7 +177,7 @@ def test_who_waits_is_told_of_the_upgrade(case):
     consumer group.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         begun(group),
         comes("c", group, protocols=wants()),
         sent(comes("d", group, protocols=wants())),
@@ -200,7 +194,6 @@ def test_who_waits_is_told_of_the_upgrade(case):
             answer("m1", EPOCH).is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.consumer-groups-are-downgraded", **BEATS)
@@ -209,7 +202,7 @@ def test_consumer_groups_are_downgraded(case):
     group in PreparingRebalance.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         mixed(group),
         beat(group, "m1", LEAVE, version=case.version, name="m1 leaves"),
         acts.describe(group, version=5, name="classic again"),
@@ -225,7 +218,6 @@ def test_consumer_groups_are_downgraded(case):
             answer("then", STATE).is_("Stable"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.static-consumers-may-return-as-classic-ones", **SEEN | {
@@ -235,7 +227,7 @@ def test_static_consumers_may_return_as_classic_ones(case):
     classic group.
     """
     group, version = case.group(), case.version
-    verdict = case.judge(
+    return case.scenario(
         begun(group),
         joins(group, "s1", SHARED, name="s1", instance_id="i1"),
         acts.join("c", group, instance="i1", protocols=wants(), version=version, name="c comes"),
@@ -245,7 +237,6 @@ def test_static_consumers_may_return_as_classic_ones(case):
             answer("c comes", "generation_id").is_(2), answer("then", STATE).is_("Stable")
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.static-members-change-their-protocol-among-others", **SEEN)
@@ -254,7 +245,7 @@ def test_static_members_change_their_protocol_among_others(case):
     protocol and back.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         begun(group),
         joins(group, "s1", SHARED, name="s1", instance_id="i1"),
         joins(group, "m1", SHARED, name="m1"),
@@ -264,7 +255,6 @@ def test_static_members_change_their_protocol_among_others(case):
         describe(group, version=1, name="then"),
         expect=all_of(answer("c comes", CODE).is_(0), answer("s2", CODE).is_(0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.classic-members-may-change-their-protocol", **BEATS)
@@ -273,13 +263,12 @@ def test_classic_members_may_change_their_protocol(case):
     member.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         classic(group),
         joins(group, id_of("c"), SHARED, name="ask", version=case.version),
         describe(group, version=1, name="then"),
         expect=all_of(answer("ask", EPOCH).is_(1), answer("then", STATE).is_("Stable")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.late-classic-members-are-fenced", **SEEN)
@@ -288,14 +277,13 @@ def test_late_classic_members_are_fenced(case):
     its Heartbeat answers UNKNOWN_MEMBER_ID.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         mixed(group, rebalance_ms=1500),
         heartbeat("c", group, 1, name="c hears"),
         until(group, "Assigning", "c is out", members=1),
         heartbeat("c", group, 1, name="late"),
         expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.classic-members-have-to-sync", **SEEN)
@@ -304,7 +292,7 @@ def test_classic_members_have_to_sync(case):
     timeout; a late one answers UNKNOWN_MEMBER_ID.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         begun(group),
         joins(group, "m1", SHARED, name="m1"),
         comes("c", group, protocols=wants(), rebalance_ms=500),
@@ -312,7 +300,6 @@ def test_classic_members_have_to_sync(case):
         sync("c", group, 3, name="late"),
         expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.classic-members-commit-in-their-generation", **SEEN)
@@ -322,7 +309,7 @@ def test_classic_members_commit_in_their_generation(case):
     """
     group = case.group()
     own = {"member": id_of("c"), "version": 8}
-    verdict = case.judge(
+    return case.scenario(
         mixed(group),
         acts.commit("c", group, SHARED, 1, name="now", **own),
         acts.commit("c", group, SHARED, 0, name="before", **own),
@@ -332,7 +319,6 @@ def test_classic_members_commit_in_their_generation(case):
             answer("later", acts.OFFSET_CODE).is_(acts.code("ILLEGAL_GENERATION")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.conversions-are-records", **SEEN)
@@ -341,7 +327,7 @@ def test_conversions_are_records(case):
     records of the new.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         classic(group),
         written(
             joins(group, "m1", SHARED, name="m1"),
@@ -351,20 +337,18 @@ def test_conversions_are_records(case):
         ),
         expect=answer("leaves", CODE).is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.all-may-leave-at-once", **SEEN)
 def test_all_may_leave_at_once(case):
     """One LeaveGroup can remove classic and consumer members of a group and leaves it Empty."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         mixed(group),
         acts.leave_all("c", group, (id_of("c"), None), ("m1", None), ("x", None), name="ask"),
         describe(group, name="then"),
         expect=all_of(answer("ask", CODE).is_(0), answer("then", STATE).is_("Empty")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.without-migration-protocols-stay-apart", **SEEN | {"config": NOT_DISABLED})
@@ -373,7 +357,7 @@ def test_without_migration_protocols_stay_apart(case):
     classic group, a classic member INCONSISTENT_GROUP_PROTOCOL for a consumer group.
     """
     group, other = case.group(), case.group("other")
-    verdict = case.judge(
+    return case.scenario(
         classic(group),
         coordinated(other),
         joins(group, "m1", SHARED, name="consumer"),
@@ -385,4 +369,3 @@ def test_without_migration_protocols_stay_apart(case):
             answer("classic", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
         ),
     )
-    assert verdict.conforms, verdict

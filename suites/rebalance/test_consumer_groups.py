@@ -49,7 +49,7 @@ def test_consumer_groups_begin_at_epoch_1(case):
     epoch 2.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=case.version, name="join"),
         describe(group, name="then"),
@@ -59,7 +59,6 @@ def test_consumer_groups_begin_at_epoch_1(case):
             answer("then", GROUP_EPOCH).is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.consumer-ids-are-given-to-those-without", **BEATS | {
@@ -69,26 +68,24 @@ def test_consumer_ids_are_given_to_those_without(case):
     continues with it.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "", topic, version=case.version, name="join"),
         beat(group, Ref("join", "member_id"), 2, version=case.version, name="beat"),
         expect=all_of(answer("join", EPOCH).is_(2), answer("beat", EPOCH).is_(2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.consumers-of-nothing-have-nothing", **BEATS)
 def test_consumers_of_nothing_have_nothing(case):
     """A member may subscribe to no topic: its group is Stable at epoch 1."""
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", version=case.version, name="join"),
         describe(group, name="then"),
         expect=all_of(answer("join", EPOCH).is_(1), answer("then", STATE).is_("Stable")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.topics-named-twice-count-once", **BEATS)
@@ -98,7 +95,7 @@ def test_topics_named_twice_count_once(case):
     """
     group, topic = case.group(), case.topic()
     again = {"subscribed_topic_names": [topic, topic], "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=case.version, name="join"),
         beat(group, "m1", 2, name="twice", **again),
@@ -111,7 +108,6 @@ def test_topics_named_twice_count_once(case):
             answer("then", STATE).is_("Stable"),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.new-topics-are-shared-out", **BEATS)
@@ -120,7 +116,7 @@ def test_new_topics_are_shared_out(case):
     topic's creation.
     """
     group, topic, late = case.group(), case.topic(), case.topic("late")
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", late, version=case.version, name="join"),
         a_topic(late, 2),
@@ -129,14 +125,13 @@ def test_new_topics_are_shared_out(case):
         describe(group, name="then"),
         expect=answer("finds", GIVEN).is_([0, 1]),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.new-partitions-are-shared-out", **SEEN)
 def test_new_partitions_are_shared_out(case):
     """Partitions added to a subscribed topic raise the group epoch and go to its member."""
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="join"),
         create_partitions(topic, 6, name="grow"),
@@ -144,14 +139,13 @@ def test_new_partitions_are_shared_out(case):
         Until(beat(group, "m1", 2, name="finds"), EPOCH, "==", 3),
         expect=answer("finds", GIVEN).is_([0, 1, 2, 3, 4, 5]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.deleted-topics-are-taken-back", **SEEN)
 def test_deleted_topics_are_taken_back(case):
     """Deleting a subscribed topic raises the group epoch and revokes its partitions."""
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="join"),
         delete_topic(topic, name="delete"),
@@ -160,7 +154,6 @@ def test_deleted_topics_are_taken_back(case):
         describe(group, name="then"),
         expect=all_of(answer("gave up", EPOCH).is_(3), answer("then", STATE).is_("Stable")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.uniform-moves-as-little-as-it-can", **BEATS)
@@ -170,7 +163,7 @@ def test_uniform_moves_as_little_as_it_can(case):
     """
     group, topic = case.group(), case.topic()
     version = case.version
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=version, name="m1"),
         join(group, "m2", topic, version=version, name="m2"),
@@ -183,7 +176,6 @@ def test_uniform_moves_as_little_as_it_can(case):
         describe(group, name="then"),
         expect=all_of(answer("m3", EPOCH).is_(4), answer("then", MEMBERS).has_length(3)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.range-gives-the-first-the-rest", evidence=("KIP-848", "GROUP-28"),
@@ -194,7 +186,7 @@ def test_range_gives_the_first_the_rest(case):
     """
     group, topic = case.group(), case.topic()
     how = {"server_assignor": "range", "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         *[join(group, each, topic, name=each, **how) for each in ("m2", "m1", "m3")],
         describe(group, name="then"),
@@ -203,7 +195,6 @@ def test_range_gives_the_first_the_rest(case):
             answer("m3", EPOCH).is_(4),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.most-members-choose-the-assignor", **SEEN)
@@ -212,7 +203,7 @@ def test_most_members_choose_the_assignor(case):
     vote.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1", server_assignor="range"),
         join(group, "m2", topic, name="m2", server_assignor="uniform"),
@@ -222,7 +213,6 @@ def test_most_members_choose_the_assignor(case):
         describe(group, name="then"),
         expect=answer("then", "groups[0].assignor_name").is_("range"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.other-subscriptions-are-balanced", **SEEN)
@@ -231,7 +221,7 @@ def test_other_subscriptions_are_balanced(case):
     these allow.
     """
     group, topic, other = case.group(), case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         a_topic(other, 2),
         heard(other),
@@ -244,7 +234,6 @@ def test_other_subscriptions_are_balanced(case):
             answer("m2", GIVEN).is_([0, 1]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **BEATS)
@@ -252,7 +241,7 @@ def test_full_consumer_groups_refuse(case):
     """Beyond group.consumer.max.size a join answers GROUP_MAX_SIZE_REACHED; a member can rejoin."""
     group, topic = case.group(), case.topic()
     everybody = [f"m{number}" for number in range(1, 7)]
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         *[join(group, each, topic, version=case.version, name=each) for each in everybody],
         join(group, "m7", topic, version=case.version, name="m7"),
@@ -262,7 +251,6 @@ def test_full_consumer_groups_refuse(case):
             answer("m1 again", CODE).is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.silent-consumers-are-fenced", **SEEN)
@@ -271,7 +259,7 @@ def test_silent_consumers_are_fenced(case):
     answers UNKNOWN_MEMBER_ID.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         configure(group, {SESSION: "600", INTERVAL: "100"}, "short"),
         Until(join(group, "m1", topic, name="join"), "heartbeat_interval_ms", "==", 100),
@@ -279,7 +267,6 @@ def test_silent_consumers_are_fenced(case):
         beat(group, "m1", 2, name="late"),
         expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.who-does-not-give-up-is-fenced", **SEEN)
@@ -288,7 +275,7 @@ def test_who_does_not_give_up_is_fenced(case):
     the others get its partitions.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1", rebalance_timeout_ms=500),
         join(group, "m2", topic, name="m2"),
@@ -301,7 +288,6 @@ def test_who_does_not_give_up_is_fenced(case):
             answer("m2 has all", GIVEN).is_([0, 1, 2, 3]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.heartbeats-that-were-lost-are-sent-again", **BEATS)
@@ -311,7 +297,7 @@ def test_heartbeats_that_were_lost_are_sent_again(case):
     """
     group, topic = case.group(), case.topic()
     version = case.version
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=version, name="m1"),
         join(group, "m2", topic, version=version, name="m2"),
@@ -325,7 +311,6 @@ def test_heartbeats_that_were_lost_are_sent_again(case):
             answer("too much", CODE).is_(acts.code("FENCED_MEMBER_EPOCH")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.static-consumers-come-back-to-what-they-had", **BEATS)
@@ -335,7 +320,7 @@ def test_static_consumers_come_back_to_what_they_had(case):
     """
     group, topic = case.group(), case.topic()
     how = {"instance_id": "i1", "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1", **how),
         join(group, "m2", topic, name="too early", **how),
@@ -350,7 +335,6 @@ def test_static_consumers_come_back_to_what_they_had(case):
             answer("m1 again", CODE).is_(acts.code("FENCED_INSTANCE_ID")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.joins-are-records", switches=("consumer-groups-not-logged",),
@@ -363,7 +347,7 @@ def test_joins_are_records(case):
     # of a batch by the ids of members, records without one last
     first = [MEMBER, TARGET, CURRENT, GROUP, TARGET_EPOCH]
     second = [TARGET, *first]  # m1 is to give up what m2 gets
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         written(
             join(group, "m1", topic, version=case.version, name="m1"),
@@ -374,7 +358,6 @@ def test_joins_are_records(case):
             own_batches("log", "[*].records[*].kind").is_([first, second]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.steps-are-records", **BEATS)
@@ -384,7 +367,7 @@ def test_steps_are_records(case):
     """
     group, topic = case.group(), case.topic()
     version = case.version
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=version, name="m1"),
         join(group, "m2", topic, version=version, name="m2"),
@@ -397,7 +380,6 @@ def test_steps_are_records(case):
         ),
         expect=answer("takes", GIVEN).is_([2, 3]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.good-byes-are-tombstones", **BEATS)
@@ -407,7 +389,7 @@ def test_good_byes_are_tombstones(case):
     """
     group, topic = case.group(), case.topic()
     how = {"instance_id": "i1", "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1", **how),
         written(
@@ -418,7 +400,6 @@ def test_good_byes_are_tombstones(case):
         ),
         expect=answer("delete", "results[0].error_code").is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.offsets-survive-a-change-of-protocol", **SEEN)
@@ -428,7 +409,7 @@ def test_offsets_survive_a_change_of_protocol(case):
     """
     group, topic = case.group(), case.topic()
     fetched = {"group_id": group, "topics": [{"name": topic, "partition_indexes": [0]}]}
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         written(
             acts.commit("x", group, topic, name="commit"),
@@ -443,4 +424,3 @@ def test_offsets_survive_a_change_of_protocol(case):
             answer("then", STATE).is_("CompletingRebalance"),
         ),
     )
-    assert verdict.conforms, verdict

@@ -240,16 +240,15 @@ VERSIONS = {True: every("ConsumerGroupHeartbeat"), False: range_("ConsumerGroupH
 def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
     beats = request.api == "ConsumerGroupHeartbeat"
 
-    def test(case: Any) -> None:
+    def test(case: Any) -> Any:
         group, topic = case.group(), case.topic()
         s = Scene(group, topic, state, case.version if beats else 0)
-        verdict = case.judge(
+        return case.scenario(
             scene(state.name, group, topic),
             request.asks(s),
             describe(group, name="then"),
             expect=_expected(request, word),
         )
-        assert verdict.conforms, verdict
 
     test.__doc__ = f"{state.sentence}, {request.sentence} {_outcome(word)}."
     test.__module__ = __name__

@@ -214,21 +214,20 @@ def test_consumer_groups_know_how_each_stands(case):
     and epoch, each with the error of its cell.
     """
     group, topic, cell = case.group(), case.topic(), CELLS[case.cell]
-    verdict = case.judge(
+    return case.scenario(
         cell.steps(group, topic),
         cell.ask(group, topic),
         describe(group, version=1, name="then"),
         acts.describe(group, version=5, name="as a classic one"),
         expect=answer("ask", cell.at).is_(acts.code(cell.code)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.who-is-away-for-too-long-is-out", **SEEN)
 def test_who_is_away_for_too_long_is_out(case):
     """A static member that left temporarily loses its place after the session timeout."""
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         configure(group, {SESSION: "600", INTERVAL: "100"}, "short"),
         Until(join(group, "m1", topic, name="join"), "heartbeat_interval_ms", "==", 100),
@@ -238,7 +237,6 @@ def test_who_is_away_for_too_long_is_out(case):
         join(group, "s2", topic, name="late", instance_id="i1"),
         expect=answer("late", CODE).is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 def _slowly(group: Any, who: str, epoch: int) -> list[Any]:
@@ -253,7 +251,7 @@ def test_emptied_groups_wait_for_the_interval(case):
     partitions yet.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1"),
         _slowly(group, "m1", 2),
@@ -262,7 +260,6 @@ def test_emptied_groups_wait_for_the_interval(case):
         describe(group, name="then"),
         expect=answer("then", STATE).is_("Assigning"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.who-wants-less-gives-up-at-once", also=("nothing", "another"), **BEATS)
@@ -271,7 +268,7 @@ def test_who_wants_less_gives_up_at_once(case):
     group, topic, other = case.group(), case.topic(), case.topic("other")
     more = {} if case.also == "nothing" else {"subscribed_topic_names": [topic, "no such topic"]}
     version = case.version
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         a_topic(other, 2),
         heard(other),
@@ -287,7 +284,6 @@ def test_who_wants_less_gives_up_at_once(case):
             answer("then", STATE).is_("Assigning"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.who-waits-may-want-something-else", **BEATS)
@@ -296,7 +292,7 @@ def test_who_waits_may_want_something_else(case):
     epoch at once.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1"),
         join(group, "m2", topic, name="m2"),
@@ -306,7 +302,6 @@ def test_who_waits_may_want_something_else(case):
         describe(group, name="then"),
         expect=all_of(answer("other", EPOCH).is_(3), answer("then", STATE).is_("Assigning")),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.of-two-assignors-the-latest-wins", then=("range", "uniform"), **BEATS)
@@ -314,14 +309,13 @@ def test_of_two_assignors_the_latest_wins(case):
     """Of two assignors with equally many votes the group uses the one that was named last."""
     group, topic = case.group(), case.topic()
     first = "uniform" if case.then == "range" else "range"
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m2", topic, name="m2", version=case.version, server_assignor=first),
         join(group, "m1", topic, name="m1", version=case.version, server_assignor=case.then),
         describe(group, name="then"),
         expect=answer("then", TARGET_OF_M2).is_([2, 3] if case.then == "range" else [0, 1]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("rebalance.newcomers-without-topics-may-be-given-some", by=("range", "uniform"), **BEATS)
@@ -331,7 +325,7 @@ def test_newcomers_without_topics_may_be_given_some(case):
     """
     group, topic = case.group(), case.topic()
     how = {"version": case.version, "server_assignor": case.by}
-    verdict = case.judge(
+    return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1"),
         join(group, "m2", topic, name="m2", **how),
@@ -342,4 +336,3 @@ def test_newcomers_without_topics_may_be_given_some(case):
         describe(group, name="at last"),
         expect=all_of(answer("m3", CODE).is_(0), answer("then", MEMBERS).has_length(2)),
     )
-    assert verdict.conforms, verdict

@@ -22,7 +22,7 @@ AT_REST = ("Stable", "Empty", "Dead")
 
 def judged(case, script, version):
     group, topic = case.group(), case.topic()
-    return case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinated(group),
         played(script, group, topic, version),
@@ -40,8 +40,7 @@ def test_histories_are_kafkas(case):
     """A classic group of up to eight members that join, leave, commit and change metadata answers
     each request as Kafka does.
     """
-    verdict = judged(case, NUMBERED[case.script], 2)
-    assert verdict.conforms, verdict
+    return judged(case, NUMBERED[case.script], 2)
 
 
 @claim(
@@ -55,8 +54,7 @@ def test_histories_with_crashes_are_kafkas(case):
     """A classic group with members that crash until their sessions expire answers each request as
     Kafka does.
     """
-    verdict = judged(case, NUMBERED[case.script], 2)
-    assert verdict.conforms, verdict
+    return judged(case, NUMBERED[case.script], 2)
 
 
 @claim(
@@ -70,5 +68,4 @@ def test_static_histories_are_kafkas(case):
     """A classic group with static and dynamic members that leave and return answers each request as
     Kafka does.
     """
-    verdict = judged(case, STATIC_HISTORIES[case.script], 5)
-    assert verdict.conforms, verdict
+    return judged(case, STATIC_HISTORIES[case.script], 5)

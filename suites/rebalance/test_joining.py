@@ -49,7 +49,7 @@ def test_sessions_have_bounds(case):
     INVALID_SESSION_TIMEOUT.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         join("a", group, version=case.version, session_ms=case.session_ms, name="ask"),
         describe(group, name="after"),
@@ -58,7 +58,6 @@ def test_sessions_have_bounds(case):
             answer("after", STATE).is_("Dead"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -70,12 +69,11 @@ def test_sessions_have_bounds(case):
 )
 def test_a_group_has_a_name(case):
     """JoinGroup with an empty group id answers INVALID_GROUP_ID."""
-    verdict = case.judge(
+    return case.scenario(
         coordinated(case.group()),
         join("a", "", version=case.version, name="ask"),
         expect=answer("ask", CODE).is_(code("INVALID_GROUP_ID")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -91,7 +89,7 @@ def test_an_id_that_was_given_may_be_used(case):
     """
     group = case.group()
     mine = Ref("named", "member_id")
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         join("a", group, version=case.version, name="named"),
         join("a", group, member=mine, version=case.version, name="ask"),
@@ -104,7 +102,6 @@ def test_an_id_that_was_given_may_be_used(case):
             answer("ask", "generation_id").is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -119,7 +116,7 @@ def test_pending_ids_are_waited_for(case):
     its member id.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         join("n", group, version=case.version, name="named"),
         sent(again("a", group, "a returns")),
@@ -134,7 +131,6 @@ def test_pending_ids_are_waited_for(case):
             answer("a returns", "members").has_length(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -149,7 +145,7 @@ def test_pending_ids_lapse(case):
     using the id answers UNKNOWN_MEMBER_ID.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         join("n", group, version=case.version, session_ms=400, name="named"),
         sent(again("a", group, "a returns")),
@@ -163,7 +159,6 @@ def test_pending_ids_lapse(case):
             answer("late", CODE).is_(code("UNKNOWN_MEMBER_ID")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -177,7 +172,7 @@ def test_pending_ids_lapse(case):
 def test_pending_ids_can_be_left(case):
     """LeaveGroup of a member id that was assigned and not used ends the join phase."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         join("n", group, version=4, name="named"),
         sent(again("a", group, "a returns")),
@@ -188,7 +183,6 @@ def test_pending_ids_can_be_left(case):
         Await("b returns"),
         expect=answer("a returns", "members").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -201,7 +195,7 @@ def test_pending_ids_can_be_left(case):
 def test_the_first_to_come_leads(case):
     """The first member leads, and only its JoinGroup answer lists the members."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         meet(
             group,
@@ -216,7 +210,6 @@ def test_the_first_to_come_leads(case):
             answer("b comes", "members").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -229,7 +222,7 @@ def test_the_first_to_come_leads(case):
 def test_the_one_who_is_left_leads(case):
     """When the leader leaves, another member leads and its JoinGroup answer lists the members."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         leave("a", group, name="a left"),
         again("b", group, "ask", version=case.version),
@@ -239,7 +232,6 @@ def test_the_one_who_is_left_leads(case):
             answer("ask", "members").has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def _wishing(*names):
@@ -268,7 +260,7 @@ def test_most_votes_choose_the_protocol(case):
     """
     group = case.group()
     a, b, c, chosen = CHOICES[case.choice]
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         comes("a", group, protocols=_wishing(*a)),
         sent(comes("b", group, protocols=_wishing(*b))),
@@ -280,7 +272,6 @@ def test_most_votes_choose_the_protocol(case):
         Await("c comes"),
         expect=answer("ask", "protocol_name").is_(chosen),
     )
-    assert verdict.conforms, verdict
 
 
 def _crowd(group, members):
@@ -305,7 +296,7 @@ def _crowd(group, members):
 def test_a_full_group_takes_nobody(case):
     """JoinGroup beyond group.max.size answers GROUP_MAX_SIZE_REACHED."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         _crowd(group, FULL),
         join("n", group, version=case.version, name="ask"),
@@ -315,7 +306,6 @@ def test_a_full_group_takes_nobody(case):
             answer("after", "groups[0].members").has_length(FULL),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -337,7 +327,7 @@ def test_a_full_join_phase_takes_nobody(case):
     waits = []
     for index, who in enumerate(others, 2):
         waits += [sent(comes(who, group)), until(group, PREPARING, f"{who} has come", index)]
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         comes("a", group),
         waits,
@@ -348,7 +338,6 @@ def test_a_full_join_phase_takes_nobody(case):
             answer("after", STATE).is_(PREPARING),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -361,7 +350,7 @@ def test_a_full_join_phase_takes_nobody(case):
 def test_pending_syncs_hear_of_a_newcomer(case):
     """A waiting SyncGroup answers REBALANCE_IN_PROGRESS when another member joins."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("completing", group),
         sent(sync("b", group, 2, version=case.version, name="ask")),
         describe(group, name="meanwhile"),
@@ -370,7 +359,6 @@ def test_pending_syncs_hear_of_a_newcomer(case):
         Await("ask"),
         expect=answer("ask", CODE).is_(code("REBALANCE_IN_PROGRESS")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -385,7 +373,7 @@ def test_a_generation_begins_with_every_phase(case):
     group Empty.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         comes("a", group),
         again("a", group, "second"),
@@ -400,7 +388,6 @@ def test_a_generation_begins_with_every_phase(case):
             answer("c comes", "generation_id").is_(4),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -418,14 +405,13 @@ def test_consumers_must_speak_their_protocol(case):
     mine = (("range", b"no subscription at all"),)
     asked = join("a", group, version=case.version, protocols=mine, name="ask")
     hangs = [sent(asked), Quiet("member a"), describe(group, name="after")]
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         hangs if fits(case.release, "2.8+") else asked,
         expect=answer("after", STATE).is_(PREPARING)
         if fits(case.release, "2.8+")
         else answer("ask", CODE).is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 DELAYED = CLUSTER | {"group.initial.rebalance.delay.ms": 2000}
@@ -443,7 +429,7 @@ def test_the_first_phase_waits_for_others(case):
     """Members that join within group.initial.rebalance.delay.ms are all in the first generation."""
     group = case.group()
     first = join("a", group, version=case.version, name="ask")
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         sent(first),
         until(group, PREPARING, "a waits"),
@@ -455,7 +441,6 @@ def test_the_first_phase_waits_for_others(case):
             answer("b comes", "generation_id").is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -469,7 +454,7 @@ def test_the_delay_ends_with_the_rebalance_timeout(case):
     rebalance timeout.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         sent(comes("a", group, rebalance_ms=2500)),
         until(group, PREPARING, "a waits"),
@@ -480,4 +465,3 @@ def test_the_delay_ends_with_the_rebalance_timeout(case):
         heartbeat("a", group, 1, name="beat"),
         expect=answer("a comes", "members").has_length(2),
     )
-    assert verdict.conforms, verdict

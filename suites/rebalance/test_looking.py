@@ -41,7 +41,7 @@ def test_stable_groups_show_their_parts(case):
     assignment.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         describe(group, version=case.version, name="ask"),
         expect=all_of(
@@ -53,7 +53,6 @@ def test_stable_groups_show_their_parts(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -68,7 +67,7 @@ def test_groups_are_described_together(case):
     Dead.
     """
     group, other, none = case.group(), case.group("other"), case.group("none")
-    verdict = case.judge(
+    return case.scenario(
         scene("empty", group),
         describe(other, group, none, version=case.version, name="ask"),
         expect=all_of(
@@ -78,7 +77,6 @@ def test_groups_are_described_together(case):
             answer("ask", "groups").has_length(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -91,12 +89,11 @@ def test_groups_are_described_together(case):
 def test_operations_are_shown_when_asked_for(case):
     """DescribeGroups with include_authorized_operations answers the client's allowed operations."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("empty", group),
         describe(group, version=case.version, operations=True, name="ask"),
         expect=answer("ask", "groups[0].authorized_operations").at_least(1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -110,12 +107,11 @@ def test_operations_are_shown_when_asked_for(case):
 def test_lists_are_of_the_states_asked_for(case):
     """ListGroups answers only groups in the requested states; an unknown state matches none."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         list_groups([case.state], version=case.version, name="ask"),
         expect=answer("ask", CODE).is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -128,12 +124,11 @@ def test_lists_are_of_the_states_asked_for(case):
 def test_states_are_named_in_any_case(case):
     """From 3.9 on ListGroups accepts state names in any letter case."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         list_groups(["stable"], version=case.version, name="ask"),
         expect=answer("ask", CODE).is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -147,12 +142,11 @@ def test_states_are_named_in_any_case(case):
 def test_lists_are_of_the_types_asked_for(case):
     """ListGroups answers only groups of the requested types; an unknown type matches none."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("stable", group),
         list_groups([], [case.type], version=case.version, name="ask"),
         expect=answer("ask", CODE).is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -165,7 +159,7 @@ def test_lists_are_of_the_types_asked_for(case):
 def test_groups_are_deleted_one_by_one(case):
     """DeleteGroups deletes empty groups and answers an error for each other one."""
     group, kept = case.group(), case.group("kept")
-    verdict = case.judge(
+    return case.scenario(
         scene("empty", group),
         comes("k", kept),
         delete(group, kept, case.group("none"), version=case.version, name="ask"),
@@ -175,7 +169,6 @@ def test_groups_are_deleted_one_by_one(case):
             answer("after", "groups[1].group_state").is_("CompletingRebalance"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -188,7 +181,7 @@ def test_groups_are_deleted_one_by_one(case):
 def test_deleted_groups_begin_anew(case):
     """A group with a deleted group's id starts at generation 1."""
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         scene("empty", group),
         delete(group, version=case.version, name="ask"),
         comes("n", group),
@@ -197,7 +190,6 @@ def test_deleted_groups_begin_anew(case):
             answer("n comes", "generation_id").is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def _subscribed(topic):
@@ -217,7 +209,7 @@ def _subscribed(topic):
 def test_offsets_of_subscribed_topics_stay(case):
     """OffsetDelete of a topic that a member subscribes to answers GROUP_SUBSCRIBED_TO_TOPIC."""
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinated(group),
         comes("a", group, protocols=_subscribed(topic)),
@@ -227,7 +219,6 @@ def test_offsets_of_subscribed_topics_stay(case):
             code("GROUP_SUBSCRIBED_TO_TOPIC")
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -242,14 +233,13 @@ def test_offsets_of_other_protocols_stay(case):
     NON_EMPTY_GROUP.
     """
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinated(group),
         comes("a", group, kind="connect"),
         delete_offsets(group, topic, name="ask"),
         expect=answer("ask", CODE).is_(code("NON_EMPTY_GROUP")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -262,7 +252,7 @@ def test_offsets_of_other_protocols_stay(case):
 def test_emptied_groups_keep_their_offsets(case):
     """When the last member leaves, the group is Empty and takes commits without a member."""
     group, topic = case.group(), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         scene("stable", group),
         commit("b", group, topic, 2, member=id_of("b"), name="committed"),
@@ -275,4 +265,3 @@ def test_emptied_groups_keep_their_offsets(case):
             answer("simple", "topics[0].partitions[0].error_code").is_(0),
         ),
     )
-    assert verdict.conforms, verdict

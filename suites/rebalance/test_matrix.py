@@ -344,7 +344,7 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
     word = request.words[state.name]
     needs_topic = request.needs_topic or request.api == "OffsetCommit"
 
-    def test(case: Any) -> None:
+    def test(case: Any) -> Any:
         group, topic = case.group(), case.topic()
         told, then = read(word, state, case.release, case.version)
         *before, last = request.asks(Scene(group, topic, state, case.version))
@@ -357,7 +357,7 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
             seen: Any = until(group, then, "after", len(everybody))
         else:
             seen = describe(group, name="after")
-        verdict = case.judge(
+        return case.scenario(
             a_topic(topic) if needs_topic else [],
             scene(state.name, group),
             before,
@@ -369,7 +369,6 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
                 answer("after", STATE).is_(then),
             ),
         )
-        assert verdict.conforms, verdict
 
     test.__doc__ = f"{state.sentence}, {request.sentence} {_outcome(word)}."
     test.__name__ = test.__qualname__ = f"test_{request.name}_{state.name}".replace("-", "_")

@@ -79,7 +79,7 @@ def test_static_members_keep_their_part(case):
     """
     group, who = case.group(), case.who
     mine = Ref("ask", "member_id")
-    verdict = case.judge(
+    return case.scenario(
         pair(group),
         static(who, group, "ask", version=case.version),
         describe(group, name="after"),
@@ -91,13 +91,12 @@ def test_static_members_keep_their_part(case):
             answer("part", "assignment").is_(PLAN[who]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def _fenced(case, ask, path):
     """The request of a member whose instance id another has taken."""
     group = case.group()
-    return case.judge(
+    return case.scenario(
         a_topic(case.topic()),
         pair(group),
         static("b", group, "b back"),
@@ -117,13 +116,12 @@ def _fenced(case, ask, path):
 )
 def test_who_was_replaced_is_fenced(case):
     """Heartbeat of a static member that another has replaced answers FENCED_INSTANCE_ID."""
-    verdict = _fenced(
+    return _fenced(
         case,
         lambda g: heartbeat("x", g, 2, member=id_of("b"), instance=B, version=case.version,
                             name="ask"),
         CODE,
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -136,12 +134,11 @@ def test_who_was_replaced_is_fenced(case):
 )
 def test_who_was_replaced_gets_no_part(case):
     """SyncGroup of a static member that another has replaced answers FENCED_INSTANCE_ID."""
-    verdict = _fenced(
+    return _fenced(
         case,
         lambda g: sync("x", g, 2, member=id_of("b"), instance=B, version=case.version, name="ask"),
         CODE,
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -154,12 +151,11 @@ def test_who_was_replaced_gets_no_part(case):
 )
 def test_who_was_replaced_cannot_join(case):
     """JoinGroup of a static member that another has replaced answers FENCED_INSTANCE_ID."""
-    verdict = _fenced(
+    return _fenced(
         case,
         lambda g: join("x", g, member=id_of("b"), instance=B, version=case.version, name="ask"),
         CODE,
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -172,13 +168,12 @@ def test_who_was_replaced_cannot_join(case):
 )
 def test_who_was_replaced_cannot_commit(case):
     """OffsetCommit of a static member that another has replaced answers FENCED_INSTANCE_ID."""
-    verdict = _fenced(
+    return _fenced(
         case,
         lambda g: commit("x", g, case.topic(), 2, member=id_of("b"), instance=B,
                          version=case.version, name="ask"),
         OFFSET_CODE,
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -191,12 +186,11 @@ def test_who_was_replaced_cannot_commit(case):
 )
 def test_who_was_replaced_cannot_leave(case):
     """LeaveGroup of a static member that another has replaced answers FENCED_INSTANCE_ID."""
-    verdict = _fenced(
+    return _fenced(
         case,
         lambda g: leave_all("x", g, (id_of("b"), B), version=case.version, name="ask"),
         "members[0].error_code",
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -212,7 +206,7 @@ def test_waiting_joins_are_fenced(case):
     its instance id.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         static("a", group, "a comes"),
         sent(static("b", group, "ask", version=case.version)),
@@ -226,7 +220,6 @@ def test_waiting_joins_are_fenced(case):
             answer("b back", "generation_id").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -242,7 +235,7 @@ def test_waiting_syncs_are_fenced(case):
     its instance id.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         both(group),
         sent(sync("b", group, 2, instance=B, version=case.version, name="ask")),
@@ -252,7 +245,6 @@ def test_waiting_syncs_are_fenced(case):
         until(group, PREPARING, "after"),
         expect=answer("ask", CODE).is_(code("FENCED_INSTANCE_ID")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -268,7 +260,7 @@ def test_instance_ids_leave(case):
     answers each.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         pair(group),
         leave_all("x", group, ("", A), (id_of("b"), B), ("", "instance-x"), (id_of("a"), None),
                   version=case.version, name="ask"),
@@ -281,7 +273,6 @@ def test_instance_ids_leave(case):
             answer("after", STATE).is_("Empty"),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -297,7 +288,7 @@ def test_instance_ids_nobody_has(case):
     id.
     """
     group = case.group()
-    verdict = case.judge(
+    return case.scenario(
         pair(group),
         heartbeat("b", group, 2, instance="instance-x", version=case.version, name="ask"),
         expect=by_release(
@@ -307,7 +298,6 @@ def test_instance_ids_nobody_has(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -323,7 +313,7 @@ def test_other_protocols_come_back_to_a_rebalance(case):
     group = case.group()
     data = b"\0\0\0\0\0\0\xff\xff\xff\xff"
     usual, turned = (("range", data), ("sticky", data)), (("sticky", data), ("range", data))
-    verdict = case.judge(
+    return case.scenario(
         coordinated(group),
         meet(
             group,
@@ -340,4 +330,3 @@ def test_other_protocols_come_back_to_a_rebalance(case):
         Await("ask"),
         expect=answer("ask", "protocol_name").is_("sticky"),
     )
-    assert verdict.conforms, verdict

@@ -55,7 +55,7 @@ def test_each_election_is_an_epoch(case):
     it.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         taken_over(case, name),
         start_broker(1),
         until_led(case, name, 2, [2, 1], "joined"),
@@ -69,7 +69,6 @@ def test_each_election_is_an_epoch(case):
             batches("read", "[3].partition_leader_epoch").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -85,12 +84,11 @@ def test_an_epoch_ends_where_the_next_begins(case):
     """
     name = case.topic()
     ends = [answer(f"epoch {n}", "topics[0].partitions[0].end_offset") for n in range(3)]
-    verdict = case.judge(
+    return case.scenario(
         taken_over(case, name),
         [epoch_end(case, name, epoch, at=2) for epoch in (0, 1, 2)],
         expect=all_of(ends[0].is_(2), ends[1].is_(3), ends[2].is_(UNDEFINED)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -110,12 +108,11 @@ def test_an_old_answer_about_epochs(case):
         for epoch in (0, 1, 2)
     ]
     ends = [answer(f"epoch {n}", "topics[0].partitions[0].end_offset") for n in range(3)]
-    verdict = case.judge(
+    return case.scenario(
         taken_over(case, name),
         asked,
         expect=all_of(ends[0].is_(2), ends[1].is_(3), ends[2].is_(UNDEFINED)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -141,7 +138,7 @@ def test_epochs_fence_after_an_election(case):
         for e in (0, 1, 2)
     ]
     codes = dict(enumerate((FENCED, 0, UNKNOWN)))
-    verdict = case.judge(
+    return case.scenario(
         taken_over(case, name, fetched, listed, told),
         expect=all_of(
             *(answer(f"fetch {e}", f"{READ}.error_code").is_(code) for e, code in codes.items()),
@@ -149,7 +146,6 @@ def test_epochs_fence_after_an_election(case):
             *(answer(f"epoch with {e}", OFFSET_CODE).is_(code) for e, code in codes.items()),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.an-old-leader-fences-too", evidence=("KIP-320", "REPL-21"), **DEATH)
@@ -159,7 +155,7 @@ def test_an_old_leader_fences_too(case):
     """
     name = case.topic()
     version = 4 if case.release == "1.0" else FENCING["Fetch"]
-    verdict = case.judge(
+    return case.scenario(
         taken_over(case, name),
         start_broker(1),
         until_led(case, name, 2, [2, 1], "joined"),
@@ -171,7 +167,6 @@ def test_an_old_leader_fences_too(case):
             answer("with", f"{READ}.error_code").is_one_of(NOT_LEADER, FENCED),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.fetches-diverge-by-epoch", evidence=("REPL-22", "KIP-595"),
@@ -186,10 +181,9 @@ def test_fetches_diverge_by_epoch(case):
         asked = read(name, offset, name=f"fetch {number}", version=12)
         asked.body["topics"][0]["partitions"][0]["last_fetched_epoch"] = epoch
         steps.append(asked)
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, TWO),
         marked(name, 2),
         steps,
         expect=all_of(answer("fetch 0", f"{READ}.error_code").is_(0), answer("read", MARK).is_(2)),
     )
-    assert verdict.conforms, verdict

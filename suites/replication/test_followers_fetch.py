@@ -47,7 +47,7 @@ def unfollowed(topic):
 def test_only_followers_move_the_mark(case):
     """A follower's Fetch at the log end advances the high watermark; a consumer's does not."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         unfollowed(name),
         write(name, TWO, acks=1),
         read(name, 2, name="consumer"),
@@ -61,7 +61,6 @@ def test_only_followers_move_the_mark(case):
             records("read", "[1].value").is_(TWO),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-consumer-waits-for-the-follower", evidence=("FETCH-10", "FETCH-02"), **DEATH)
@@ -70,7 +69,7 @@ def test_a_consumer_waits_for_the_follower(case):
     record, not when the leader appends it.
     """
     name, asked = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         unfollowed(name),
         write(name, TWO, acks=1),
         sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
@@ -80,7 +79,6 @@ def test_a_consumer_waits_for_the_follower(case):
         resume_broker(2),
         expect=all_of(outcome("nothing").is_("silent"), records(asked, "[0].value").is_(TWO)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-follower-waits-for-an-append", evidence=("APPEND-05", "FETCH-02"), **DEATH)
@@ -89,7 +87,7 @@ def test_a_follower_waits_for_an_append(case):
     does not see the record yet.
     """
     name, asked = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         unfollowed(name),
         apart(sending(follow(name, 1, name=asked, max_wait_ms=LONG_MS))),
         Quiet("b", name="nothing"),
@@ -103,7 +101,6 @@ def test_a_follower_waits_for_an_append(case):
             answer("unseen", MARK).is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-leader-alone-sees-at-once", evidence=("APPEND-05", "REPL-08"), **DEATH)
@@ -112,7 +109,7 @@ def test_a_leader_alone_sees_at_once(case):
     completes a consumer's waiting Fetch.
     """
     name, asked = case.topic(), "waiting"
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE),
         apart(sending(read(name, 1, name=asked, max_wait_ms=LONG_MS))),
         Quiet("b", name="nothing"),
@@ -126,4 +123,3 @@ def test_a_leader_alone_sees_at_once(case):
             answer("after", MARK).is_(3),
         ),
     )
-    assert verdict.conforms, verdict

@@ -50,7 +50,7 @@ MARKED_LOW = f"{PART}.low_watermark"
 def test_a_follower_catches_up(case):
     """A follower that was down replicates the records written meanwhile before it can lead."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         stopped(2),
         until_led(case, name, 1, [1], "alone"),
@@ -63,7 +63,6 @@ def test_a_follower_catches_up(case):
         marked(name, 4, at=2, **unstamped(case)),
         expect=all_of(records("read", "[1].value").is_(TWO), records("read", "[3].value").is_(ONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.an-old-leader-truncates", evidence=("REPL-21", "REPL-22", "KIP-101"), **DEATH)
@@ -72,7 +71,7 @@ def test_an_old_leader_truncates(case):
     it returns and replicates its successor's.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
@@ -95,7 +94,6 @@ def test_an_old_leader_truncates(case):
             answer("end", OFFSET).is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.producers-are-known-to-the-next-leader",
@@ -107,7 +105,7 @@ def test_producers_are_known_to_the_next_leader(case):
     name, ids = case.topic(), Ref("id", "producer_id")
     own = {"producer_id": ids, "producer_epoch": 0}
     first, second = batch(ONE, base_sequence=0, **own), batch(TWO, base_sequence=1, **own)
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(name="id", broker=0),
         a_log(name, (1, 2)),
@@ -120,7 +118,6 @@ def test_producers_are_known_to_the_next_leader(case):
         write(name, batch(THREE, base_sequence=9, **own), to=2, name="gap"),
         expect=all_of(stored("repeated", 1), stored("next", 2), refused("gap", OUT_OF_ORDER)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-retried-send-is-written-once",
@@ -132,7 +129,7 @@ def test_a_retried_send_is_written_once(case):
     name, ids = case.topic(), Ref("id", "producer_id")
     own = {"producer_id": ids, "producer_epoch": 0}
     first, second = batch(ONE, base_sequence=0, **own), batch(TWO, base_sequence=1, **own)
-    verdict = case.judge(
+    return case.scenario(
         producer_ready(),
         init_producer_id(name="id", broker=0),
         a_log(name, (1, 2)),
@@ -148,7 +145,6 @@ def test_a_retried_send_is_written_once(case):
         marked(name, 2, at=2),
         expect=all_of(refused("unsure", TIMED_OUT), stored("retry", 1), stored("retry again", 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.deleted-records-stay-deleted", evidence=("REPL-05", "KIP-107"),
@@ -158,7 +154,7 @@ def test_deleted_records_stay_deleted(case):
     the same offset, and reads below it answer OFFSET_OUT_OF_RANGE.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, TWO, THREE),
         delete_records(name, 0, 2, broker=1, name="delete"),
         stop_broker(1),
@@ -173,7 +169,6 @@ def test_deleted_records_stay_deleted(case):
             records("read", "[0].value").is_(THREE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.deletion-waits-for-followers", evidence=("KIP-107", "FETCH-23"),
@@ -183,7 +178,7 @@ def test_deletion_waits_for_followers(case):
     offset, though the leader has moved its own.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, TWO),
         pause_broker(2),
         read(name, 2, name="drained", max_wait_ms=700),
@@ -200,7 +195,6 @@ def test_deletion_waits_for_followers(case):
             answer("repeated", MARKED_LOW).is_(1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-stopped-replica-is-not-waited-for", evidence=("KIP-107",),
@@ -210,7 +204,7 @@ def test_a_stopped_replica_is_not_waited_for(case):
     returns.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, TWO),
         stop_broker(2),
         until_led(case, name, 1, [1], "alone"),
@@ -227,7 +221,6 @@ def test_a_stopped_replica_is_not_waited_for(case):
             answer("start", OFFSET).is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-follower-tells-where-it-starts", evidence=("REPL-04", "KIP-107"),
@@ -239,7 +232,7 @@ def test_a_follower_tells_where_it_starts(case):
     name = case.topic()
     told = follow(name, 2, name="told")
     told.body["topics"][0]["partitions"][0]["log_start_offset"] = 1
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, TWO),
         pause_broker(2),
         read(name, 2, name="drained", max_wait_ms=700),
@@ -253,4 +246,3 @@ def test_a_follower_tells_where_it_starts(case):
             answer("delete", MARKED_LOW).is_(1),
         ),
     )
-    assert verdict.conforms, verdict

@@ -81,7 +81,7 @@ def test_a_partition_moves(case):
     them.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE, TWO),
         reassign(name, {0: [2]}),
         done(case, name, [2]),
@@ -89,14 +89,13 @@ def test_a_partition_moves(case):
         Until(read(name, name="left"), "responses[0].partitions[0].error_code", "!=", NONE),
         expect=all_of(answer("reassign", CODE).is_(NONE), records("moved", "[1].value").is_(TWO)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.replicas-are-added", evidence=("CTL-22", "KIP-455"), **MOVES)
 def test_replicas_are_added(case):
     """A reassignment can add a replica, which joins the ISR once it has the records."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE, TWO),
         reassign(name, {0: [1, 2]}),
         Until(reassignments(name, name="over"), "topics", "len ==", 0),
@@ -105,28 +104,26 @@ def test_replicas_are_added(case):
         marked(name, 3),
         expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.replicas-are-removed", evidence=("CTL-22", "KIP-455"), **MOVES)
 def test_replicas_are_removed(case):
     """A reassignment can remove followers and keeps the leader."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         reassign(name, {0: [1]}),
         done(case, name, [1]),
         write(name, TWO),
         expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-leader-that-is-removed-is-replaced", evidence=("CTL-22",), **MOVES)
 def test_a_leader_that_is_removed_is_replaced(case):
     """A reassignment without the current leader makes the first new replica leader."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         reassign(name, {0: [2, 0]}),
         done(case, name, [2, 0]),
@@ -134,41 +131,38 @@ def test_a_leader_that_is_removed_is_replaced(case):
         write(name, TWO, to=2),
         expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.rows-are-reordered", evidence=("CTL-22", "CTL-23"), **MOVES)
 def test_rows_are_reordered(case):
     """A reassignment to the same replicas in another order keeps the leader."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         reassign(name, {0: [2, 1]}),
         done(case, name, [2, 1], leader=1),
         write(name, TWO),
         expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.the-same-row-moves-nothing", evidence=("CTL-22",), **MOVES)
 def test_the_same_row_moves_nothing(case):
     """A reassignment to the current replicas succeeds and changes nothing."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         reassign(name, {0: [1, 2]}),
         done(case, name, [1, 2]),
         expect=answer("reassign", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.moves-under-load", evidence=("CTL-22", "APPEND-22"), **MOVES)
 def test_moves_under_load(case):
     """Records written during a reassignment are in the log of the new replicas."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         reassign(name, {0: [1, 0]}),
         [write(name, TWO, name=f"write {n}") for n in range(8)],
@@ -181,7 +175,6 @@ def test_moves_under_load(case):
             records("moved", "[0].value").is_(THREE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.impossible-rows-are-refused", evidence=("CTL-22", "KIP-455"), **MOVES,
@@ -191,13 +184,12 @@ def test_impossible_rows_are_refused(case):
     INVALID_REPLICA_ASSIGNMENT.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2)),
         reassign(name, {0: case.row}),
         look(case, name),
         expect=all_of(answer("reassign", CODE).is_(INVALID), answer("look", ROW).is_([1, 2])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-factor-may-be-held", evidence=("KIP-860",), api=API, versions=only(API, 1),
@@ -210,12 +202,11 @@ def test_a_factor_may_be_held(case):
     asked = reassign(name, {0: case.row})
     asked = replace(asked, version=1)
     asked.body["allow_replication_factor_change"] = False
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,)),
         asked,
         expect=answer("reassign", CODE).is_(NONE if len(case.row) == 1 else INVALID_FACTOR),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.unknown-partitions-do-not-move", evidence=("CTL-22", "KIP-455"), **MOVES)
@@ -224,7 +215,7 @@ def test_unknown_partitions_do_not_move(case):
     partitions of the request move.
     """
     name, other = case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,)),
         reassign(name, {0: [2], 7: [2]}, name="partition"),
         reassign(other, {0: [2]}, name="topic"),
@@ -234,20 +225,18 @@ def test_unknown_partitions_do_not_move(case):
             answer("topic", CODE).is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.nothing-to-cancel", evidence=("KIP-455",), **MOVES)
 def test_nothing_to_cancel(case):
     """Cancelling a reassignment that is not under way answers NO_REASSIGNMENT_IN_PROGRESS."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2)),
         reassign(name, {0: None}),
         reassignments(name),
         expect=answer("reassign", CODE).is_(NOTHING_TO_CANCEL),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.nothing-moves", evidence=("KIP-455",), api="ListPartitionReassignments",
@@ -257,13 +246,12 @@ def test_nothing_moves(case):
     exist.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2)),
         reassignments(name, name="there"),
         reassignments(case.topic("other"), name="not there"),
         expect=all_of(answer("there", "topics").is_([]), answer("not there", "topics").is_([])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.half-way-both-rows-are-shown", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
@@ -272,7 +260,7 @@ def test_half_way_both_rows_are_shown(case):
     ListPartitionReassignments shows which replicas are added and removed.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 0), ONE),
         pause_broker(2),
         reassign(name, {0: [1, 2]}),
@@ -288,7 +276,6 @@ def test_half_way_both_rows_are_shown(case):
             stored("write", 1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-cancelled-move-goes-back", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
@@ -298,7 +285,7 @@ def test_a_cancelled_move_goes_back(case):
     """
     name = case.topic()
     how = {"version": 3} if case.release == "2.8" else {}  # without the epoch, of several, it got
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 0), ONE),
         pause_broker(2),
         reassign(name, {0: [2]}),
@@ -317,7 +304,6 @@ def test_a_cancelled_move_goes_back(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-move-is-changed-half-way", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
@@ -326,7 +312,7 @@ def test_a_move_is_changed_half_way(case):
     added.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE),
         pause_broker(2),
         reassign(name, {0: [2]}),
@@ -337,14 +323,13 @@ def test_a_move_is_changed_half_way(case):
         serves(name, 0, 1),
         expect=all_of(answer("instead", CODE).is_(NONE), records("moved", "[0].value").is_(ONE)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-topic-is-deleted-half-way", evidence=("CTL-21", "CTL-22"), **HALF_WAY)
 def test_a_topic_is_deleted_half_way(case):
     """Deleting a topic during a reassignment succeeds and ends the reassignment."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1,), ONE),
         pause_broker(2),
         reassign(name, {0: [1, 2]}),
@@ -355,7 +340,6 @@ def test_a_topic_is_deleted_half_way(case):
         Until(reassignments(name), "topics", "len ==", 0),
         expect=answer("reassignments", "error_code").is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.absent-brokers-get-no-replicas", evidence=("CTL-22", "KIP-455"), **HALF_WAY)
@@ -364,7 +348,7 @@ def test_absent_brokers_get_no_replicas(case):
     it and waits for the broker.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 0), ONE),
         stop_broker(2),
         until_led(case, name, 1, [1, 0]),
@@ -377,4 +361,3 @@ def test_absent_brokers_get_no_replicas(case):
             }
         ),
     )
-    assert verdict.conforms, verdict

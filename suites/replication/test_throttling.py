@@ -59,7 +59,7 @@ def test_a_throttled_follower_gets_no_more(case):
     name = case.topic()
     asked = follow(name, 1, name="asked")
     held = Until(asked, f"{READ}.records", "len ==", 0)  # once it has had more than its rate
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         marked_out(name) if case.listed else [],
         stopped(2),
@@ -78,14 +78,13 @@ def test_a_throttled_follower_gets_no_more(case):
             else records("asked", "[0].value").is_(LARGE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.who-is-in-sync-is-not-throttled", evidence=("DYN-15", "FETCH-22"), **SLOWLY)
 def test_who_is_in_sync_is_not_throttled(case):
     """A follower in the ISR is never throttled, whatever the rate: acks=all appends succeed."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         marked_out(name),
         limited(1, "slow"),
@@ -95,7 +94,6 @@ def test_who_is_in_sync_is_not_throttled(case):
         limited(None, "fast"),
         expect=all_of(stored("first", 1), stored("second", 2), stored("third", 3)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.marks-are-told-under-a-quota", evidence=("DYN-15", "REPL-09"),
@@ -103,7 +101,7 @@ def test_who_is_in_sync_is_not_throttled(case):
 def test_marks_are_told_under_a_quota(case):
     """A throttled follower that gets no records still gets the current high watermark."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         marked_out(name),
         stopped(2),
@@ -116,4 +114,3 @@ def test_marks_are_told_under_a_quota(case):
         limited(None, "fast"),
         expect=all_of(answer("second", MARK).is_(3), stored("next", 2)),
     )
-    assert verdict.conforms, verdict

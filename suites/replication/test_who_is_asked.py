@@ -44,14 +44,13 @@ def test_only_the_leader_appends(case):
     """
     name = case.topic()
     codes = [answer(step, f"{WRITTEN}.error_code") for step in ("follower", "stranger")]
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         write(name, TWO, to=2, acks=case.acks, name="follower"),
         write(name, TWO, to=0, acks=case.acks, name="stranger"),
         marked(name, 1),
         expect=all_of(codes[0].is_(NOT_LEADER), codes[1].is_one_of(NOT_LEADER, UNKNOWN_TOPIC)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.acks-none-tells-by-closing", evidence=("APPEND-21",), api="Produce",
@@ -61,13 +60,12 @@ def test_acks_none_tells_by_closing(case):
     leader.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         write(name, TWO, to=2, acks=0, name="told", connection="producer", answer=True),
         marked(name, 1),
         expect=outcome("told").is_one_of("closed", "reset"),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.only-the-leader-tells-offsets", evidence=("REPL-20", "META-04"),
@@ -77,7 +75,7 @@ def test_only_the_leader_tells_offsets(case):
     that or UNKNOWN_TOPIC_OR_PARTITION.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         end(name, at=2, name="follower", version=case.version),
         end(name, at=0, name="stranger", version=case.version),
@@ -86,7 +84,6 @@ def test_only_the_leader_tells_offsets(case):
             answer("stranger", OFFSET_CODE).is_one_of(UNKNOWN_TOPIC, NOT_LEADER),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.only-the-leader-deletes-records", evidence=("KIP-107",),
@@ -94,20 +91,19 @@ def test_only_the_leader_tells_offsets(case):
 def test_only_the_leader_deletes_records(case):
     """DeleteRecords to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         delete_records(name, 0, 1, broker=2, name="follower"),
         delete_records(name, 0, 1, broker=0, name="stranger"),
         expect=answer("follower", OFFSET_CODE).is_(NOT_LEADER),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.only-the-leader-knows-epochs", evidence=("KIP-101", "KIP-320"), **CALM)
 def test_only_the_leader_knows_epochs(case):
     """OffsetForLeaderEpoch to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         epoch_end(case, name, 0, at=1, name="leader"),
         epoch_end(case, name, 0, at=2, name="follower"),
@@ -116,7 +112,6 @@ def test_only_the_leader_knows_epochs(case):
             answer("leader", OFFSET_CODE).is_(NONE), answer("follower", OFFSET_CODE).is_(NOT_LEADER)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.consumers-of-old-versions-need-the-leader", evidence=("KIP-392", "REPL-06"),
@@ -125,7 +120,7 @@ def test_consumers_of_old_versions_need_the_leader(case):
     """Before version 11 a consumer's Fetch to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
     codes = [answer(step, f"{READ}.error_code") for step in ("leader", "follower", "stranger")]
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         read(name, name="leader", version=case.version),
         read(name, at=2, name="follower", version=case.version),
@@ -136,7 +131,6 @@ def test_consumers_of_old_versions_need_the_leader(case):
             codes[2].is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.consumers-may-read-followers", evidence=("KIP-392",),
@@ -145,7 +139,7 @@ def test_consumers_of_old_versions_need_the_leader(case):
 def test_consumers_may_read_followers(case):
     """From Fetch version 11 on a follower serves consumers; a broker without a replica does not."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE, TWO),
         marked(name, 2, at=2, name="follower", version=case.version),
         read(name, at=0, name="stranger", version=case.version),
@@ -154,7 +148,6 @@ def test_consumers_may_read_followers(case):
             answer("stranger", f"{READ}.error_code").is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-follower-shows-what-is-in-sync", evidence=("KIP-392", "REPL-09"),
@@ -165,7 +158,7 @@ def test_a_follower_shows_what_is_in_sync(case):
     includes it.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (0, 2, 1), ONE),
         marked(name, 1, at=2, name="known", version=case.version),
         pause_broker(1),
@@ -180,7 +173,6 @@ def test_a_follower_shows_what_is_in_sync(case):
             records("seen", "[1].value").is_(TWO),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.strangers-are-no-followers", evidence=("REPL-06",), by=(0, 9), **CALM)
@@ -190,7 +182,7 @@ def test_strangers_are_no_followers(case):
     """
     name = case.topic()
     code = answer("fetch", f"{READ}.error_code")
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         follow(name, 0, by=case.by, name="fetch"),
         marked(name, 1),
@@ -201,19 +193,17 @@ def test_strangers_are_no_followers(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.followers-follow-leaders", evidence=("REPL-06", "REPL-20"), **CALM)
 def test_followers_follow_leaders(case):
     """A follower's Fetch to another follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         follow(name, 0, of=2, by=0, name="fetch"),
         expect=answer("fetch", f"{READ}.error_code").is_(NOT_LEADER),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-follower-beyond-the-end", evidence=("REPL-23",), **CALM)
@@ -222,7 +212,7 @@ def test_a_follower_beyond_the_end(case):
     alike.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         follow(name, 5, name="follower"),
         read(name, 5, name="consumer"),
@@ -232,7 +222,6 @@ def test_a_follower_beyond_the_end(case):
             answer("consumer", f"{READ}.error_code").is_(OUT_OF_RANGE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("replication.a-consumer-beyond-a-followers-end", evidence=("KIP-392",),
@@ -242,10 +231,9 @@ def test_a_consumer_beyond_a_followers_end(case):
     OFFSET_OUT_OF_RANGE.
     """
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_log(name, (1, 2), ONE),
         marked(name, 1, at=2, name="known", version=11),
         read(name, 7, at=2, name="beyond", version=11),
         expect=answer("beyond", f"{READ}.error_code").is_one_of(OUT_OF_RANGE, OFFSET_NOT_AVAILABLE),
     )
-    assert verdict.conforms, verdict

@@ -61,7 +61,7 @@ def _until(user: Any, held: int, *, version: int = 0, name: str = "told") -> Unt
 def test_scram_credentials_are_told_without_their_secrets(case):
     """A credential that was set is told by its mechanism and iterations, until it is deleted."""
     user = case.topic("user")
-    verdict = case.judge(
+    return case.scenario(
         _alter(_set(user, case.mechanism, case.iterations), version=case.version, name="set"),
         _until(user, 1, name="there"),
         _alter(drop=(_drop(user, case.mechanism),), version=case.version, name="drop"),
@@ -75,7 +75,6 @@ def test_scram_credentials_are_told_without_their_secrets(case):
             answer("gone", "results[0].error_code").is_(RESOURCE_NOT_FOUND),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -88,7 +87,7 @@ def test_scram_users_may_have_both_mechanisms(case):
     """A user with both mechanisms is told with both, and setting one again changes that one."""
     user = case.topic("user")
     more = FEWEST + 1
-    verdict = case.judge(
+    return case.scenario(
         _alter(_set(user), name="one"),
         _until(user, 1, version=case.version, name="has one"),
         _alter(_set(user, SHA_512), name="other"),
@@ -102,7 +101,6 @@ def test_scram_users_may_have_both_mechanisms(case):
         ),
         expect=answer("again", "results[0].error_code").is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 REFUSED = {
@@ -131,7 +129,7 @@ def test_scram_credentials_that_are_refused(case):
         "no mechanism": _set(user, 0),
         "unknown mechanism": _set(user, 3),
     }[case.why]
-    verdict = case.judge(
+    return case.scenario(
         _alter(row, version=case.version),
         _told(user, name="after"),
         expect=all_of(
@@ -139,7 +137,6 @@ def test_scram_credentials_that_are_refused(case):
             answer("after", "results[0].error_code").is_(RESOURCE_NOT_FOUND),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -154,12 +151,11 @@ def test_scram_users_come_once_in_a_request(case):
     user = case.topic("user")
     twice = answer("alter", "results[0].error_code").is_(DUPLICATE_RESOURCE)
     apart = answer("alter", "results[0].error_code").is_(0)
-    verdict = case.judge(
+    return case.scenario(
         _alter(_set(user), _set(user, case.second), version=case.version),
         metadata(name="after"),
         expect=by_release({"2.8": twice if case.second == SHA_256 else apart, "3.9+": twice}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -171,7 +167,7 @@ def test_scram_users_come_once_in_a_request(case):
 def test_scram_credentials_that_are_not_there_cannot_go(case):
     """Deleting a credential that is not there fails alone: another one is set all the same."""
     user, other = case.topic("user"), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         _alter(_set(other), drop=(_drop(user),), version=case.version),
         _until(other, 1, name="other"),
         expect=all_of(
@@ -179,7 +175,6 @@ def test_scram_credentials_that_are_not_there_cannot_go(case):
             answer("alter", "results[*].error_code").contains(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -194,8 +189,7 @@ def test_scram_users_are_asked_for_once(case):
     user = case.topic("user")
     users = {"unknown": (user,), "twice": (user, user), "no name": ("",)}[case.asked]
     code = DUPLICATE_RESOURCE if case.asked == "twice" else RESOURCE_NOT_FOUND
-    verdict = case.judge(
+    return case.scenario(
         _told(*users, version=case.version),
         expect=answer("told", "results[0].error_code").is_(code),
     )
-    assert verdict.conforms, verdict

@@ -56,39 +56,36 @@ def left(group, topic, wait_ms=LONG_MS):
 def test_accepted_records_are_done(case):
     """Records that were accepted are delivered to nobody again."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="ack"),
         left(group, topic, wait_ms=0),
         expect=all_of(wrong("ack", 0), has("left")),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("rejected-records-are-done")
 def test_rejected_records_are_done(case):
     """Records that were rejected are delivered to nobody again."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 2, REJECT), version=case.version, name="ack"),
         left(group, topic, wait_ms=0),
         expect=all_of(wrong("ack", 0), has("left")),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("gaps-are-done")
 def test_gaps_are_done(case):
     """Offsets that were called gaps are delivered to nobody again."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 2, GAP), version=case.version, name="ack"),
         left(group, topic, wait_ms=0),
         expect=all_of(wrong("ack", 0), has("left")),
     )
-    assert verdict.conforms, verdict
 
 
 @acks(
@@ -98,13 +95,12 @@ def test_gaps_are_done(case):
 def test_released_records_are_delivered_again(case):
     """Records that were released are delivered again, and counted."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 2, RELEASE_IT), version=case.version, name="ack"),
         fetch(group, 2, topic, name="again"),
         expect=all_of(wrong("ack", 0), has("again", (0, 2, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("each-record-has-a-type")
@@ -112,13 +108,12 @@ def test_each_record_has_a_type(case):
     """A run may have a type for each record."""
     group, topic = case.topic("group"), case.topic()
     types = run(0, 2, ACCEPT, RELEASE_IT, REJECT)
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, types, version=case.version, name="ack"),
         fetch(group, 2, topic, name="again"),
         expect=all_of(wrong("ack", 0), has("again", (1, 1, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("runs-follow-each-other")
@@ -127,27 +122,25 @@ def test_runs_follow_each_other(case):
     group, topic = case.topic("group"), case.topic()
     batches = [batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5", b"6")]
     runs = [run(0, 2, ACCEPT), run(3, 3, RELEASE_IT), run(4, 5, ACCEPT)]
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *batches),
         acknowledge(group, 1, topic, *runs, version=case.version, name="ack"),
         fetch(group, 2, topic, name="again"),
         expect=all_of(wrong("ack", 0), has("again", (3, 3, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("part-of-a-run-is-acknowledged")
 def test_part_of_a_run_is_acknowledged(case):
     """What is not acknowledged of an acquired run stays with its member until it gives it back."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, batch(b"1", b"2", b"3", b"4")),
         acknowledge(group, 1, topic, run(1, 2, ACCEPT), version=case.version, name="ack"),
         fetch(group, 2, topic, name="nothing new"),
         left(group, topic),
         expect=all_of(nothing("nothing new"), has("left", (0, 0, 2), (3, 3, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("what-is-done-may-be-said-again")
@@ -155,14 +148,13 @@ def test_what_is_done_may_be_said_again(case):
     """Records before the start offset may be acknowledged again: nothing happens."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 1, ACCEPT), **how, name="ack"),
         acknowledge(group, 2, topic, run(0, 1, RELEASE_IT), **how, name="again"),
         left(group, topic),
         expect=all_of(wrong("again", 0), has("left", (2, 2, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("only-acquired-records-are-acknowledged", switches=("share-acks-of-anybody",))
@@ -170,7 +162,7 @@ def test_only_acquired_records_are_acknowledged(case):
     """A record that nobody has cannot be acknowledged: INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(1, 1, RELEASE_IT), **how, name="one back"),
         acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="one"),
@@ -183,7 +175,6 @@ def test_only_acquired_records_are_acknowledged(case):
             wrong("the first", 0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("whole-runs-that-went-back")
@@ -191,14 +182,13 @@ def test_whole_runs_that_went_back(case):
     """A run that went back as a whole cannot be acknowledged, nor can a part of it."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 2, RELEASE_IT), **how, name="back"),
         acknowledge(group, 2, topic, run(0, 2, ACCEPT), **how, name="all"),
         acknowledge(group, 3, topic, run(1, 1, ACCEPT), **how, name="part"),
         expect=all_of(wrong("all", INVALID_STATE), wrong("part", INVALID_STATE)),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("members-acknowledge-their-own")
@@ -206,14 +196,13 @@ def test_members_acknowledge_their_own(case):
     """What another member has cannot be acknowledged: INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     how = {"member": BERT, "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="bert begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="all"),
         acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="one"),
         expect=all_of(wrong("all", INVALID_STATE), wrong("one", INVALID_STATE)),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("faults-take-all-back")
@@ -223,7 +212,7 @@ def test_faults_take_all_back(case):
     batches = [batch(b"1", b"2"), batch(b"3", b"4")]
     runs = [run(0, 1, ACCEPT), run(2, 3, ACCEPT)]
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *batches),
         acknowledge(group, 1, topic, run(3, 3, RELEASE_IT), **how, name="back"),
         acknowledge(group, 2, topic, *runs, **how, name="ack"),
@@ -235,7 +224,6 @@ def test_faults_take_all_back(case):
             has("again", (0, 3, 2)),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("runs-are-checked-first")
@@ -256,13 +244,12 @@ def test_runs_are_checked_first(case):
         acknowledge(group, epoch, topic, *runs, version=case.version, name=name)
         for epoch, (name, runs) in enumerate(odd.items(), 1)
     ]
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         *steps,
         left(group, topic),
         expect=all_of(*[wrong(name, INVALID_REQUEST) for name in odd], has("left", (0, 2, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("runs-may-touch")
@@ -270,12 +257,11 @@ def test_runs_may_touch(case):
     """A run may begin with the last record of the one before; that record is done by then."""
     group, topic = case.topic("group"), case.topic()
     runs = [run(0, 1, ACCEPT), run(1, 2, ACCEPT)]
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, *runs, version=case.version, name="ack"),
         expect=wrong("ack", INVALID_STATE),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("runs-lie-within-what-is-acquired")
@@ -283,38 +269,35 @@ def test_runs_lie_within_what_is_acquired(case):
     """A run beyond what was ever acquired is INVALID_REQUEST."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 5, ACCEPT), **how, name="too long"),
         acknowledge(group, 2, topic, run(7, 8, ACCEPT), **how, name="behind"),
         expect=all_of(wrong("too long", INVALID_REQUEST), wrong("behind", INVALID_REQUEST)),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("nothing-was-ever-acquired")
 def test_nothing_was_ever_acquired(case):
     """Where nobody has anything a run is INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         fetch(group, 0, topic, name="begins"),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), version=case.version, name="ack"),
         expect=wrong("ack", INVALID_STATE),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("no-runs-are-no-fault")
 def test_no_runs_are_no_fault(case):
     """A partition without runs is not acknowledged, and not answered either."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, version=case.version, name="ack"),
         expect=is_("ack", 0),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("unknown-partitions-are-not-acknowledged")
@@ -322,7 +305,7 @@ def test_unknown_partitions_are_not_acknowledged(case):
     """A topic id that is nobody's and a partition that is not there are said to be unknown."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, bytes(range(16)), run(0, 0, ACCEPT), **how, name="no topic"),
         acknowledge(group, 2, topic, run(0, 0, ACCEPT), partition=7, **how, name="no partition"),
@@ -330,20 +313,18 @@ def test_unknown_partitions_are_not_acknowledged(case):
             wrong("no topic", UNKNOWN_TOPIC_ID), wrong("no partition", UNKNOWN_PARTITION)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("partitions-that-nobody-fetched")
 def test_partitions_that_nobody_fetched(case):
     """A partition that the group never fetched from here is UNKNOWN_TOPIC_OR_PARTITION."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         acquired(group, topic, *THREE),
         acknowledge(group, 1, other, run(0, 0, ACCEPT), version=case.version, name="ack"),
         expect=wrong("ack", UNKNOWN_PARTITION),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("fetches-acknowledge", api=FETCHES)
@@ -351,7 +332,7 @@ def test_fetches_acknowledge(case):
     """A ShareFetch acknowledges what came before it reads what comes next."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, max_records=1, **how, name="first"),
         fetch(group, 1, topic, run(0, 0, ACCEPT), **how, wait_ms=LONG_MS, name="second"),
@@ -360,7 +341,6 @@ def test_fetches_acknowledge(case):
             is_("second", 0, ACK_CODE), has("second", (1, 1, 1)), has("third", (1, 1, 2))
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @acks("fetches-tell-what-was-wrong", api=FETCHES)
@@ -368,7 +348,7 @@ def test_fetches_tell_what_was_wrong(case):
     """What is wrong with an acknowledgement stands beside what was read."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, max_records=1, **how, name="first"),
         fetch(group, 1, topic, run(0, 4, ACCEPT), **how, wait_ms=LONG_MS, name="second"),
@@ -379,4 +359,3 @@ def test_fetches_tell_what_was_wrong(case):
             is_("third", INVALID_REQUEST, ACK_CODE),
         ),
     )
-    assert verdict.conforms, verdict

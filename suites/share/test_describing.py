@@ -45,7 +45,7 @@ def a_consumer(group, topic):
 def test_groups_are_described(case):
     """A share group is described with its epochs, its assignor and what members read."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         joins(group, BERT, topic),
         described(group, version=case.version, rights=True, name="described"),
@@ -55,7 +55,6 @@ def test_groups_are_described(case):
             answer("described", f"{ROW}.members").has_length(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @describes("other-groups-are-not-found")
@@ -63,7 +62,7 @@ def test_other_groups_are_not_found(case):
     """What is no share group is GROUP_ID_NOT_FOUND, what has no name INVALID_GROUP_ID."""
     group = case.topic("group")
     nameless = {"group_ids": [""], "include_authorized_operations": False}
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(group),
         described(group, version=case.version, name="nobody"),
         ask(API, case.version, nameless, name="nameless"),
@@ -72,7 +71,6 @@ def test_other_groups_are_not_found(case):
             is_("nameless", INVALID_GROUP_ID, f"{ROW}.error_code"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -88,12 +86,11 @@ def test_share_groups_are_listed(case):
     body = {"states_filter": [], "types_filter": []}
     if case.version >= FIRST_WITH_TYPES:
         body["types_filter"] = ["share"]
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         ask("ListGroups", case.version, body, name="listed"),
         expect=is_("listed", 0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -108,7 +105,7 @@ def test_share_groups_are_deleted(case):
     group, topic = case.topic("group"), case.topic()
     body = {"groups_names": [group]}
     code = "results[0].error_code"
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         ask("DeleteGroups", case.version, body, name="with a member"),
         beat(group, ANNE, -1, name="leaves"),
@@ -121,7 +118,6 @@ def test_share_groups_are_deleted(case):
             is_("described", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @describes("share-groups-are-no-consumer-groups")
@@ -138,7 +134,7 @@ def test_share_groups_are_no_consumer_groups(case):
         "group_instance_id": None,
         "topics": [{"name": topic, "partitions": [row]}],
     }
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         a_consumer(group, topic),
         ask("ConsumerGroupDescribe", 1, described_as, name="as a consumer group"),
@@ -153,14 +149,13 @@ def test_share_groups_are_no_consumer_groups(case):
             answer("described", f"{ROW}.members").has_length(1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @describes("other-groups-are-no-share-groups")
 def test_other_groups_are_no_share_groups(case):
     """A consumer group's id is nothing to members of share groups."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(group),
         Until(a_consumer(group, topic), "error_code", "==", 0),
         beat(group, ANNE, 0, topic, name="joins"),
@@ -171,4 +166,3 @@ def test_other_groups_are_no_share_groups(case):
             is_("described", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
         ),
     )
-    assert verdict.conforms, verdict

@@ -56,19 +56,18 @@ def fetches(name, api=API, versions=None, **how):
 def test_records_are_acquired(case):
     """A member that fetches acquires all that is there, in one run, delivered once."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one", b"two"), batch(b"three")),
         fetch(group, 0, topic, version=case.version, name="fetch"),
         expect=all_of(has("fetch", (0, 2, 1)), is_("fetch", 0)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("records-go-to-one-member", switches=("share-records-go-to-everybody",))
 def test_records_go_to_one_member(case):
     """What one member has acquired no other gets, until new records come."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one", b"two")),
         joins(group, BERT, topic),
         fetch(group, 0, topic, version=case.version, name="first"),
@@ -83,7 +82,6 @@ def test_records_go_to_one_member(case):
             has("second at last", (2, 2, 1)),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def unopened(group, topic, *batches, **configs):
@@ -101,26 +99,24 @@ def unopened(group, topic, *batches, **configs):
 def test_groups_begin_at_the_end(case):
     """A group whose share.auto.offset.reset is latest reads what comes after its first fetch."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         unopened(group, topic, batch(b"before"), reset="latest"),
         opened(group, topic),
         produce(topic, 0, batch(b"after"), name="more"),
         fetch(group, 0, topic, version=case.version, name="fetch"),
         expect=has("fetch", (1, 1, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("groups-begin-at-the-beginning")
 def test_groups_begin_at_the_beginning(case):
     """A group whose share.auto.offset.reset is earliest reads all that is there."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         unopened(group, topic, *ONES, reset="earliest"),
         fetch(group, 0, topic, version=case.version, wait_ms=LONG_MS, name="fetch"),
         expect=has("fetch", (0, 3, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("groups-begin-some-time-ago")
@@ -128,25 +124,23 @@ def test_groups_begin_some_time_ago(case):
     """A reset by_duration begins with the first record that is not older."""
     group, topic = case.topic("group"), case.topic()
     old = [batch(b"old", at=-7_200_000), batch(b"young", at=-60_000), batch(b"new")]
-    verdict = case.judge(
+    return case.scenario(
         unopened(group, topic, *old, reset="by_duration:PT1H"),
         fetch(group, 0, topic, version=case.version, wait_ms=LONG_MS, name="fetch"),
         expect=has("fetch", (1, 2, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("whole-batches-are-acquired")
 def test_whole_batches_are_acquired(case):
     """In batch_optimized mode the batch that holds the last record asked for goes out whole."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one", b"two", b"three"), batch(b"four", b"five")),
         fetch(group, 0, topic, version=case.version, max_records=2, name="first"),
         fetch(group, 1, topic, version=case.version, max_records=1, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("first", (0, 2, 1)), has("second", (3, 4, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("batches-are-put-together")
@@ -154,24 +148,22 @@ def test_batches_are_put_together(case):
     """Runs of acquired records hold whole batches, at least batch_size records if there are."""
     group, topic = case.topic("group"), case.topic()
     batches = [batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5"), batch(b"6", b"7", b"8")]
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *batches),
         fetch(group, 0, topic, version=case.version, batch_size=3, name="fetch"),
         expect=has("fetch", (0, 3, 1), (4, 7, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("runs-of-one-batch-each")
 def test_runs_of_one_batch_each(case):
     """With a batch_size of 1 every batch is a run."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"1", b"2"), batch(b"3"), batch(b"4", b"5")),
         fetch(group, 0, topic, version=case.version, batch_size=1, name="fetch"),
         expect=has("fetch", (0, 1, 1), (2, 2, 1), (3, 4, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("record-limit-is-exact", versions=MODES)
@@ -179,14 +171,13 @@ def test_record_limit_is_exact(case):
     """In record_limit mode no more records are acquired than asked for, within a batch too."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "mode": RECORD_LIMIT}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"1", b"2", b"3", b"4", b"5")),
         fetch(group, 0, topic, max_records=2, **how, name="first"),
         fetch(group, 1, topic, max_records=2, **how, wait_ms=LONG_MS, name="second"),
         fetch(group, 2, topic, max_records=9, **how, wait_ms=LONG_MS, name="third"),
         expect=all_of(has("first", (0, 1, 1)), has("second", (2, 3, 1)), has("third", (4, 4, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("record-limit-runs-over-batches", versions=MODES)
@@ -194,13 +185,12 @@ def test_record_limit_runs_over_batches(case):
     """In record_limit mode records of several batches are one run."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "mode": RECORD_LIMIT, "batch_size": 1}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5")),
         fetch(group, 0, topic, max_records=3, **how, name="first"),
         fetch(group, 1, topic, max_records=5, **how, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("first", (0, 2, 1)), has("second", (3, 3, 1), (4, 4, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("the-modes-mix", versions=MODES)
@@ -208,13 +198,12 @@ def test_the_modes_mix(case):
     """What record_limit left of a batch batch_optimized takes whole."""
     group, topic = case.topic("group"), case.topic()
     exactly = {"version": case.version, "mode": RECORD_LIMIT}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"1", b"2", b"3", b"4"), batch(b"5")),
         fetch(group, 0, topic, max_records=1, **exactly, name="first"),
         fetch(group, 1, topic, max_records=1, version=case.version, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("first", (0, 0, 1)), has("second", (1, 3, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("no-records-are-wanted")
@@ -222,13 +211,12 @@ def test_no_records_are_wanted(case):
     """A fetch of no records or no bytes is answered at once with no partition."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": LONG_MS}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, max_records=0, **how, name="no records"),
         fetch(group, 1, topic, max_bytes=0, **how, name="no bytes"),
         expect=all_of(nothing("no records"), nothing("no bytes")),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("a-fetch-waits-for-records")
@@ -236,14 +224,13 @@ def test_a_fetch_waits_for_records(case):
     """A fetch that finds too little waits, and has what comes."""
     group, topic = case.topic("group"), case.topic()
     waiting = fetch(group, 0, topic, version=case.version, wait_ms=LONG_MS)
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         Send(API, case.version, waiting.body, name="waits", connection="b"),
         produce(topic, 0, batch(b"one"), name="comes"),
         Await("waits"),
         expect=has("waits", (0, 0, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("a-fetch-that-waited-is-answered")
@@ -251,13 +238,12 @@ def test_a_fetch_that_waited_is_answered(case):
     """When its time is up a fetch has what there is, though it is less than it wanted."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": 300, "min_bytes": 5000}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, **how, name="little"),
         fetch(group, 1, topic, **how, name="nothing"),
         expect=all_of(has("little", (0, 0, 1)), nothing("nothing")),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("only-so-many-records-are-in-flight")
@@ -265,7 +251,7 @@ def test_only_so_many_records_are_in_flight(case):
     """With share.partition.max.record.locks records in flight no more are acquired."""
     group, topic = case.topic("group"), case.topic()
     many = [batch(*[b"%d" % i for i in range(60)]) for _ in range(3)]
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *many, locks=100),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 1, topic, version=case.version, name="full"),
@@ -273,14 +259,13 @@ def test_only_so_many_records_are_in_flight(case):
         fetch(group, 3, topic, version=case.version, name="room again"),
         expect=all_of(has("first", (0, 119, 1)), nothing("full"), has("room again", (120, 179, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("no-such-partition")
 def test_no_such_partition(case):
     """A partition that its topic has not is UNKNOWN_TOPIC_OR_PARTITION."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, partitions=(7,), version=case.version, name="fetch"),
         fetch(group, 1, topic, version=case.version, name="with another"),
@@ -289,28 +274,26 @@ def test_no_such_partition(case):
             answer("with another", "responses[0].partitions").has_length(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("several-partitions-are-read")
 def test_several_partitions_are_read(case):
     """One fetch acquires of every partition in its session."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, partitions=2),
         produce(topic, 0, batch(b"one"), name="to 0"),
         produce(topic, 1, batch(b"two", b"three"), name="to 1"),
         fetch(group, 0, topic, partitions=(0, 1), version=case.version, name="fetch"),
         expect=answer("fetch", "responses[0].partitions").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("record-count-goes-over-partitions")
 def test_record_count_goes_over_partitions(case):
     """max_records counts over all partitions of a fetch."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, partitions=2),
         produce(topic, 0, batch(b"one"), name="to 0"),
         produce(topic, 1, batch(b"two"), name="to 1"),
@@ -322,7 +305,6 @@ def test_record_count_goes_over_partitions(case):
             answer("two", "responses[0].partitions").has_length(1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @fetches("deleted-records-are-passed-over")
@@ -332,7 +314,7 @@ def test_deleted_records_are_passed_over(case):
     Which of its fetches finds that out brings nothing, and how many come before is chance.
     """
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *ONES),
         fetch(group, 0, topic, version=case.version, max_records=1, name="first"),
         close(group, name="closed"),
@@ -340,14 +322,13 @@ def test_deleted_records_are_passed_over(case):
         Until(fetch(group, 0, topic, version=case.version, name="goes on"), ACQUIRED, "len >=", 1),
         expect=has("goes on", (2, 3, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("uncommitted-records-are-read")
 def test_uncommitted_records_are_read(case):
     """A group that reads uncommitted has records of open and of aborted transactions."""
     group, topic, transaction = case.topic("group"), case.topic(), case.topic("txn")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         a_producer(transaction),
         add_partitions(transaction, topic, name="added"),
@@ -357,14 +338,13 @@ def test_uncommitted_records_are_read(case):
         fetch(group, 1, topic, version=case.version, wait_ms=LONG_MS, name="the marker"),
         expect=all_of(has("open ones", (0, 0, 1)), has("the marker", (1, 1, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("committed-readers-get-no-aborted-records")
 def test_committed_readers_get_no_aborted_records(case):
     """A group with share.isolation.level read_committed is given no records that were aborted."""
     group, topic, transaction = case.topic("group"), case.topic(), case.topic("txn")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, isolation="read_committed"),
         a_producer(transaction),
         add_partitions(transaction, topic, name="added"),
@@ -376,14 +356,13 @@ def test_committed_readers_get_no_aborted_records(case):
               name="afterwards"),
         expect=all_of(has("while open"), has("afterwards", (1, 2, 1))),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @fetches("committed-readers-get-committed-records")
 def test_committed_readers_get_committed_records(case):
     """A group that reads committed gets a transaction's records once it is committed."""
     group, topic, transaction = case.topic("group"), case.topic(), case.topic("txn")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, isolation="read_committed"),
         a_producer(transaction),
         add_partitions(transaction, topic, name="added"),
@@ -393,29 +372,26 @@ def test_committed_readers_get_committed_records(case):
         fetch(group, 1, topic, version=case.version, wait_ms=LONG_MS, name="afterwards"),
         expect=all_of(has("while open"), has("afterwards", (0, 1, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("nobody-need-be-a-member")
 def test_nobody_need_be_a_member(case):
     """Who fetches is not asked whether it is a member; the share partition must have begun."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         beat(group, ANNE, -1, name="leaves"),
         fetch(group, 0, topic, member=BERT, version=case.version, name="stranger"),
         expect=has("stranger", (0, 0, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @fetches("locks-are-told")
 def test_locks_are_told(case):
     """An answer says how long the records it brings are locked."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one"), lock_ms=15_000),
         fetch(group, 0, topic, version=case.version, name="fetch"),
         expect=answer("fetch", "acquisition_lock_timeout_ms").is_(15_000),
     )
-    assert verdict.conforms, verdict

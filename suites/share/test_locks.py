@@ -44,21 +44,20 @@ def test_locks_end(case):
     """Records that their member does not acknowledge in time go to others."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *THREE, lock_ms=LOCK_MS),
         fetch(group, 0, topic, **how, name="first"),
         fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, **how, name="locked"),
         fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, **how, name="second"),
         expect=all_of(has("locked"), has("second", (0, 2, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("late-acknowledgements-are-refused")
 def test_late_acknowledgements_are_refused(case):
     """Who acknowledges when its lock has ended hears INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *THREE, lock_ms=LOCK_MS),
         fetch(group, 0, topic, name="first"),
         fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="begins"),
@@ -66,7 +65,6 @@ def test_late_acknowledgements_are_refused(case):
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="late"),
         expect=all_of(has("second", (0, 2, 2)), wrong("late", INVALID_STATE)),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("locks-of-parts-end", api=FETCHES)
@@ -74,14 +72,13 @@ def test_locks_of_parts_end(case):
     """Of a run that was acknowledged in part the rest comes back."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *THREE, lock_ms=LOCK_MS),
         fetch(group, 0, topic, **how, name="first"),
         acknowledge(group, 1, topic, run(0, 1, ACCEPT), name="two"),
         fetch(group, 2, topic, wait_ms=LONG_MS, **how, name="again"),
         expect=has("again", (2, 2, 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("renewed-locks-last", versions=RENEWING)
@@ -89,7 +86,7 @@ def test_renewed_locks_last(case):
     """A lock that is renewed begins anew; the records stay with their member."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE, lock_ms=20_000),
         acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
         acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
@@ -97,7 +94,6 @@ def test_renewed_locks_last(case):
         acknowledge(group, 3, topic, run(0, 2, ACCEPT), **how, name="accept"),
         expect=all_of(wrong("renew", 0), wrong("renew one", 0), has("others"), wrong("accept", 0)),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("groups-may-not-renew", versions=RENEWING)
@@ -105,13 +101,12 @@ def test_groups_may_not_renew(case):
     """Where share.renew.acknowledge.enable is false a renewal is INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE, renews="false"),
         acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
         acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
         expect=all_of(wrong("renew", INVALID_STATE), wrong("renew one", INVALID_STATE)),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("renewing-fetches-read-nothing", api=FETCHES, versions=range_(FETCHES, 2))
@@ -120,14 +115,13 @@ def test_renewing_fetches_read_nothing(case):
     group, topic = case.topic("group"), case.topic()
     zero = {"max_records": 0, "max_bytes": 0, "min_bytes": 0}
     how = {"version": case.version, "renews": True}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, *THREE),
         produce(topic, 0, batch(b"four"), name="more"),
         fetch(group, 1, topic, run(0, 2, RENEW), **how, name="wants"),
         fetch(group, 1, topic, run(0, 2, RENEW), **zero, **how, name="wants nothing"),
         expect=all_of(is_("wants", INVALID_REQUEST), is_("wants nothing", 0, ACK_CODE)),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("deliveries-have-a-limit")
@@ -135,7 +129,7 @@ def test_deliveries_have_a_limit(case):
     """A record that was delivered share.delivery.count.limit times is delivered no more."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acquired(group, topic, batch(b"bad"), limit=2),
         acknowledge(group, 1, topic, run(0, 0, RELEASE_IT), **how, name="once"),
         fetch(group, 2, topic, name="again"),
@@ -145,7 +139,6 @@ def test_deliveries_have_a_limit(case):
         fetch(group, 5, topic, name="the next"),
         expect=all_of(has("again", (0, 0, 2)), nothing("no more"), has("the next", (1, 1, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("bad-records-come-in-few", api=FETCHES)
@@ -160,7 +153,7 @@ def test_bad_records_come_in_few(case):
             fetch(group, 2 * turn, topic, version=case.version, name=name),
             acknowledge(group, 2 * turn + 1, topic, run(0, last, RELEASE_IT), name=back),
         ]
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(*[b"%d" % at for at in range(8)]), limit=4),
         *steps,
         fetch(group, 8, topic, version=case.version, name="the next"),
@@ -169,7 +162,6 @@ def test_bad_records_come_in_few(case):
             has("the next", (1, 1, 4)),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @locks("locks-that-end-count-too", api=FETCHES)
@@ -177,11 +169,10 @@ def test_locks_that_end_count_too(case):
     """A delivery whose lock ended counts: at the limit the record is delivered no more."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": LONG_MS}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"bad"), lock_ms=LOCK_MS, limit=2),
         fetch(group, 0, topic, **how, name="first"),
         fetch(group, 1, topic, **how, name="second"),
         fetch(group, 2, topic, version=case.version, wait_ms=2 * LOCK_MS, name="third"),
         expect=all_of(has("first", (0, 0, 1)), has("second", (0, 0, 2)), nothing("third")),
     )
-    assert verdict.conforms, verdict

@@ -88,7 +88,7 @@ def test_every_so_often_a_snapshot(case):
         begin(topic, group=group, name="anew"),
         *(write(topic, batch(at, at, AVAILABLE, 1), **how, name=f"{at} anew") for at in range(2)),
     ]
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, group=group),
         written(*updates, *anew),
         read(topic, group=group, name="read"),
@@ -97,7 +97,6 @@ def test_every_so_often_a_snapshot(case):
             answer("read", f"{STATE}.start_offset").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @logs("newer-leaders-are-written-down", "ReadShareGroupState")
@@ -108,12 +107,11 @@ def test_newer_leaders_are_written_down(case):
         read(topic, epoch, group=group, version=case.version, name=f"{word} {epoch}")
         for word, epoch in (("first", 5), ("again", 5), ("older", 4), ("nobody", -1), ("next", 6))
     ]
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, group=group),
         written(*reads),
         expect=answer("log", f"{READ}.records").is_not(b""),
     )
-    assert verdict.conforms, verdict
 
 
 @logs("deleted-topics-leave-tombstones", "DeleteTopics", switches=("share-tombstones-missing",))
@@ -121,7 +119,7 @@ def test_deleted_topics_leave_tombstones(case):
     """When a topic is deleted the states of its share partitions are buried."""
     topic, group = case.topic(), case.topic("group")
     buried = read_log(LOG, 0, Ref("log end", OFFSET), name="log")
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, group=group),
         log_end(),
         delete_topic(topic, version=case.version, name="delete"),
@@ -129,7 +127,6 @@ def test_deleted_topics_leave_tombstones(case):
         Until(buried, f"{READ}.high_watermark", ">=", Ref("log end", OFFSET, 1)),
         expect=answer("log", f"{READ}.records").is_not(b""),
     )
-    assert verdict.conforms, verdict
 
 
 @logs("deleted-share-groups-leave-tombstones", "DeleteGroups")
@@ -137,7 +134,7 @@ def test_deleted_share_groups_leave_tombstones(case):
     """When a share group is deleted so are the states of what it read."""
     group, topic = case.topic("group"), case.topic()
     gone = ask("DeleteGroups", case.version, {"groups_names": [group]}, name="delete")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, ANNE, -1, name="leaves"),
         written(gone),
@@ -146,7 +143,6 @@ def test_deleted_share_groups_leave_tombstones(case):
             answer("log", f"{READ}.records").is_not(b""),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @logs(
@@ -159,7 +155,7 @@ def test_what_snapshots_made_redundant_is_deleted(case):
     topic, group, idle = case.topic(), case.topic("group"), case.topic("idle")
     how = {"group": group, "version": case.version}
     first, second = Ref("before the first", OFFSET), Ref("before the idle one", OFFSET)
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, group=group),
         delete_topic(case.topic("made"), name="nobody else"),
         topic_gone(case.topic("made")),
@@ -177,7 +173,6 @@ def test_what_snapshots_made_redundant_is_deleted(case):
         topic_gone(topic),
         expect=all_of(is_("third", 0, CODE), is_("read", 0, CODE)),
     )
-    assert verdict.conforms, verdict
 
 
 @logs(
@@ -193,7 +188,7 @@ def test_cold_states_get_a_snapshot(case):
     topic, group = case.topic(), case.topic("group")
     made, maker = case.topic("made"), case.topic("maker")
     grown = Until(log_end("grown"), OFFSET, ">=", Ref("log end", OFFSET, 1))
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, group=group),
         asked("DeleteShareGroupState", made, group=maker, name="nobody else"),
         write(topic, batch(0, 1, ACKNOWLEDGED, 1), group=group, name="written"),
@@ -203,4 +198,3 @@ def test_cold_states_get_a_snapshot(case):
         topic_gone(topic),
         expect=all_of(is_("summary", 0, CODE), answer("log", f"{READ}.records").is_not(b"")),
     )
-    assert verdict.conforms, verdict

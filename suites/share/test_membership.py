@@ -53,15 +53,14 @@ def test_heartbeats_are_checked_first(case):
         beat(**({"group": "no-such-group", "version": case.version, "name": name} | how))
         for name, how in wrong.items()
     ]
-    verdict = case.judge(*steps, expect=all_of(*[is_(name, INVALID_REQUEST) for name in wrong]))
-    assert verdict.conforms, verdict
+    return case.scenario(*steps, expect=all_of(*[is_(name, INVALID_REQUEST) for name in wrong]))
 
 
 @heartbeats("the-first-subscription-is-epoch-2")
 def test_the_first_subscription_is_epoch_2(case):
     """A new group's first member is in epoch 2, with nothing to read yet."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinator_ready(group),
         Until(beat(group, ANNE, 0, topic, version=case.version, name="join"), CODE, "==", 0),
@@ -72,14 +71,13 @@ def test_the_first_subscription_is_epoch_2(case):
             answer("described", "groups[0].group_epoch").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("initialised-partitions-are-assigned")
 def test_initialised_partitions_are_assigned(case):
     """Once share partitions are initialised the epoch rises and the member is told of them."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, partitions=2),
         beat(group, ANNE, EPOCH, version=case.version, name="nothing new"),
         beat(group, ANNE, EPOCH, topic, version=case.version, name="said again"),
@@ -91,14 +89,13 @@ def test_initialised_partitions_are_assigned(case):
             answer("described", "groups[0].assignment_epoch").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("members-share-a-partition")
 def test_members_share_a_partition(case):
     """A second member of a group with one partition has it as well."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, BERT, 0, topic, version=case.version, name="second"),
         beat(group, ANNE, EPOCH, version=case.version, name="first"),
@@ -109,14 +106,13 @@ def test_members_share_a_partition(case):
             answer("described", MEMBERS).has_length(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("members-subscribe-to-what-they-like")
 def test_members_subscribe_to_what_they_like(case):
     """Members that subscribe to different topics are assigned those."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         a_group(group, topic),
         joins(group, BERT, other),
@@ -127,7 +123,6 @@ def test_members_subscribe_to_what_they_like(case):
             answer("described", f"{MEMBERS}[0].assignment.topic_partitions").has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("a-changed-subscription-is-an-epoch")
@@ -136,7 +131,7 @@ def test_a_changed_subscription_is_an_epoch(case):
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     changed = beat(group, ANNE, EPOCH, other, version=case.version, name="changed")
     again = beat(group, ANNE, Ref("changed", "member_epoch"), name="assigned anew")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         a_group(group, topic),
         changed,
@@ -148,7 +143,6 @@ def test_a_changed_subscription_is_an_epoch(case):
             answer("assigned anew", "member_epoch").is_(5),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("more-partitions-are-assigned-too")
@@ -157,7 +151,7 @@ def test_more_partitions_are_assigned_too(case):
     group, topic = case.topic("group"), case.topic()
     path = "groups[0].members[0].assignment.topic_partitions[0].partitions"
     told = beat(group, ANNE, EPOCH, topic, version=case.version, name="told")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         create_partitions(topic, 3, name="grown"),
         topic_ready(topic, 3, again=" again"),
@@ -169,7 +163,6 @@ def test_more_partitions_are_assigned_too(case):
         described(group, name="described"),
         expect=answer("described", path).has_length(3),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @heartbeats("topics-that-are-not-there-are-not-assigned")
@@ -177,20 +170,19 @@ def test_topics_that_are_not_there_are_not_assigned(case):
     """A member may subscribe to a topic that is not there, and has nothing to read."""
     group, topic = case.topic("group"), case.topic()
     joined = Until(beat(group, ANNE, 0, topic, version=case.version, name="join"), CODE, "==", 0)
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(group),
         joined,
         beat(group, ANNE, Ref("join", "member_epoch"), version=case.version, name="on"),
         expect=all_of(is_("on", 0), answer("on", "member_epoch").is_(2)),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("strangers-do-not-beat")
 def test_strangers_do_not_beat(case):
     """Who goes on in no group hears GROUP_ID_NOT_FOUND, in another's UNKNOWN_MEMBER_ID."""
     group, topic, nobody = case.topic("group"), case.topic(), case.topic("nobody")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(nobody, ANNE, 1, version=case.version, name="no group"),
         beat(group, BERT, 3, version=case.version, name="no member"),
@@ -203,14 +195,13 @@ def test_strangers_do_not_beat(case):
             is_("leaves no member", UNKNOWN_MEMBER),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("other-epochs-are-fenced")
 def test_other_epochs_are_fenced(case):
     """An epoch that is neither the member's nor its last one is FENCED_MEMBER_EPOCH."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, ANNE, 4, version=case.version, name="newer"),
         beat(group, ANNE, 1, version=case.version, name="older"),
@@ -220,14 +211,13 @@ def test_other_epochs_are_fenced(case):
             is_("newer", FENCED), is_("older", FENCED), is_("the last", 0), is_("the same", 0)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("a-member-may-join-again")
 def test_a_member_may_join_again(case):
     """A member that joins again is told everything, in the epoch that it was in."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, ANNE, 0, topic, version=case.version, name="again"),
         expect=all_of(
@@ -235,14 +225,13 @@ def test_a_member_may_join_again(case):
             answer("again", "assignment.topic_partitions[0].partitions").is_([0]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("who-leaves-is-gone")
 def test_who_leaves_is_gone(case):
     """A member that leaves is a member no more, and its group is Empty in another epoch."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, ANNE, -1, version=case.version, name="leaves"),
         beat(group, ANNE, EPOCH, version=case.version, name="beats"),
@@ -255,14 +244,13 @@ def test_who_leaves_is_gone(case):
             answer("described", "groups[0].assignment_epoch").is_(3),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("who-stays-goes-on")
 def test_who_stays_goes_on(case):
     """When another member leaves, who stays comes to a new epoch with what it has."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, BERT, 0, topic, version=case.version, name="second"),
         beat(group, ANNE, -1, version=case.version, name="leaves"),
@@ -271,7 +259,6 @@ def test_who_stays_goes_on(case):
             answer("second", "member_epoch").is_(4), answer("stays", "member_epoch").is_(5)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("silent-members-are-removed")
@@ -279,20 +266,19 @@ def test_silent_members_are_removed(case):
     """A member that is not heard of for share.session.timeout.ms is removed."""
     group, topic = case.topic("group"), case.topic()
     empty = Until(described(group, name="empty"), "groups[0].group_state", "==", "Empty")
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, beat_ms=400, session_ms=1000),
         empty,
         beat(group, ANNE, EPOCH, version=case.version, name="beats"),
         expect=is_("beats", UNKNOWN_MEMBER),
     )
-    assert verdict.conforms, verdict
 
 
 @heartbeats("the-heartbeat-interval-is-the-groups")
 def test_the_heartbeat_interval_is_the_groups(case):
     """Members are told their group's share.heartbeat.interval.ms."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, beat_ms=700),
         configured(group, beat_ms=900),
         Until(
@@ -301,17 +287,15 @@ def test_the_heartbeat_interval_is_the_groups(case):
         ),
         expect=answer("anne assigned", "heartbeat_interval_ms").is_(700),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("share.a-full-group-takes-nobody", evidence=SEEN, api=API, versions=every(API), **TIGHT)
 def test_a_full_group_takes_nobody(case):
     """A group of group.share.max.size members takes no other: GROUP_MAX_SIZE_REACHED."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beat(group, BERT, 0, topic, version=case.version, name="one too many"),
         beat(group, ANNE, EPOCH, version=case.version, name="goes on"),
         expect=all_of(is_("one too many", GROUP_MAX_SIZE), is_("goes on", 0)),
     )
-    assert verdict.conforms, verdict

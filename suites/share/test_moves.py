@@ -143,21 +143,20 @@ def delivered(group, topic, name="next", *, version, member=BERT):
 def test_the_next_leader_knows_what_was_done(case):
     """When a leader dies the next one has what was acknowledged, and delivers anew what was not."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(case, group, topic),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), broker=LED, name="done"),
         moved(case, topic),
         delivered(group, topic, version=case.version),
         expect=all_of(has("acquired", (0, 2, 1)), has("next", (1, 2, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("the-next-leader-counts-deliveries", "ShareFetch")
 def test_the_next_leader_counts_deliveries(case):
     """Deliveries that were given back count at the next leader, and what was rejected is gone."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(case, group, topic),
         acknowledge(
             group, 1, topic, run(0, 2, RELEASE_IT, REJECT, RELEASE_IT), broker=LED, name="back"
@@ -166,7 +165,6 @@ def test_the_next_leader_counts_deliveries(case):
         delivered(group, topic, version=case.version),
         expect=has("next", (0, 0, 2), (2, 2, 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("sessions-end-with-their-leader", "ShareAcknowledge")
@@ -176,7 +174,7 @@ def test_sessions_end_with_their_leader(case):
     """
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": SPARE}
-    verdict = case.judge(
+    return case.scenario(
         acquired(case, group, topic),
         moved(case, topic),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="without a session"),
@@ -192,7 +190,6 @@ def test_sessions_end_with_their_leader(case):
             wrong("late", INVALID_STATE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("states-survive-their-coordinator", "ShareAcknowledge")
@@ -200,7 +197,7 @@ def test_states_survive_their_coordinator(case):
     """When the share coordinator dies the next one has the states, and takes what is done since."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": LED}
-    verdict = case.judge(
+    return case.scenario(
         acquired(case, group, topic),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), **how, name="before"),
         Until(offsets(group, [(topic, [0])], name="begins", **at(group)), LAG, "==", 2),
@@ -216,7 +213,6 @@ def test_states_survive_their_coordinator(case):
             answer("summary", "results[0].partitions[0].start_offset").is_(1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @moves("members-go-on-at-the-next-coordinator", "ShareGroupHeartbeat")
@@ -226,7 +222,7 @@ def test_members_go_on_at_the_next_coordinator(case):
     epoch = Ref("anne assigned", "member_epoch")
     after = at(group, "after")
     alive = beat(group, ANNE, epoch, topic, version=case.version, name="alive", **after)
-    verdict = case.judge(
+    return case.scenario(
         a_group(case, group, topic),
         kill_broker(COORDINATES),
         taken_over(GROUPS),
@@ -238,7 +234,6 @@ def test_members_go_on_at_the_next_coordinator(case):
             answer("described", "groups[0].members").has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("who-led-before-has-nothing", "ShareAcknowledge", WHOLE)
@@ -247,7 +242,7 @@ def test_who_led_before_has_nothing(case):
     delivers them anew.
     """
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         acquired(case, group, topic),
         reassign(topic, {0: [SPARE, LED]}),
         Until(elect(topic, name="moved"), ELECTED, "==", NOT_NEEDED),
@@ -260,20 +255,18 @@ def test_who_led_before_has_nothing(case):
         delivered(group, topic, version=2),
         expect=all_of(wrong("goes on", NOT_LEADER), has("next", (0, 2, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("only-leaders-serve-share-fetches", "ShareFetch", WHOLE)
 def test_only_leaders_serve_share_fetches(case):
     """Another broker than the leader is NOT_LEADER_OR_FOLLOWER, and says who leads."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(case, group, topic),
         fetch(group, 0, topic, version=case.version, wait_ms=500, broker=SPARE, name="spare"),
         fetch(group, 0, topic, version=case.version, broker=LED, name="leader"),
         expect=all_of(wrong("spare", NOT_LEADER), has("leader", (0, 2, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("only-leaders-take-acknowledgements", "ShareAcknowledge", WHOLE)
@@ -281,14 +274,13 @@ def test_only_leaders_take_acknowledgements(case):
     """Where nobody reads a partition nobody can acknowledge its records."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": SPARE}
-    verdict = case.judge(
+    return case.scenario(
         acquired(case, group, topic),
         fetch(group, 0, topic, broker=SPARE, name="begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="spare"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), broker=LED, name="leader"),
         expect=all_of(wrong("begins", NOT_LEADER), wrong("leader", 0)),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("only-the-share-coordinator-writes-states", "WriteShareGroupState", WHOLE)
@@ -300,7 +292,7 @@ def test_only_the_share_coordinator_writes_states(case):
     if case.version:
         row["delivery_complete_count"] = 2
     api = "WriteShareGroupState"
-    verdict = case.judge(
+    return case.scenario(
         a_group(case, group, topic),
         asked(api, topic, case.version, group=group, broker=SPARE, name="spare", **row),
         summary(topic, group=group, broker=SPARE, name="summed up by the spare"),
@@ -311,7 +303,6 @@ def test_only_the_share_coordinator_writes_states(case):
             is_("summary", 0, "results[0].partitions[0].error_code"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @moves("only-the-coordinator-takes-share-heartbeats", "ShareGroupHeartbeat", WHOLE)
@@ -319,7 +310,7 @@ def test_only_the_coordinator_takes_share_heartbeats(case):
     """A member, and whoever looks at its group, hears NOT_COORDINATOR from another broker."""
     group, topic = case.topic("group"), case.topic()
     epoch = Ref("anne assigned", "member_epoch")
-    verdict = case.judge(
+    return case.scenario(
         a_group(case, group, topic),
         beat(group, ANNE, epoch, topic, version=case.version, broker=SPARE, name="spare"),
         described(group, broker=SPARE, name="described by the spare"),
@@ -328,4 +319,3 @@ def test_only_the_coordinator_takes_share_heartbeats(case):
         beat(group, ANNE, epoch, topic, version=case.version, name="goes on", **at(group)),
         expect=all_of(is_("spare", NOT_COORDINATOR), is_("goes on", 0)),
     )
-    assert verdict.conforms, verdict

@@ -76,19 +76,18 @@ def tells(case, step, start, lag):
 def test_nothing_was_read_yet(case):
     """Before anything is acknowledged a share partition begins nowhere."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *FOUR),
         offsets(group, version=case.version, name="described"),
         expect=tells(case, "described", -1, -1),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("start-offsets-follow-acknowledgements")
 def test_start_offsets_follow_acknowledgements(case):
     """The start offset that is written down is the one before the last acknowledgement."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *FOUR),
         fetch(group, 0, topic, name="fetch"),
         acknowledge(group, 1, topic, run(0, 1, ACCEPT), name="two"),
@@ -97,21 +96,19 @@ def test_start_offsets_follow_acknowledgements(case):
         offsets(group, version=case.version, name="after three"),
         expect=all_of(tells(case, "after two", 0, 2), tells(case, "after three", 2, 1)),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("lag-counts-what-is-not-done")
 def test_lag_counts_what_is_not_done(case):
     """Lag is what is neither before the start offset nor done behind it."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *FOUR),
         fetch(group, 0, topic, name="fetch"),
         acknowledge(group, 1, topic, run(0, 0, RELEASE_IT), run(2, 3, ACCEPT), name="some"),
         offsets(group, version=case.version, name="described"),
         expect=tells(case, "described", 0, 2),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("named-topics-are-described")
@@ -119,7 +116,7 @@ def test_named_topics_are_described(case):
     """Topics and partitions that are named are described, also where there is nothing."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     wanted = [(topic, [0]), (case.topic("nowhere"), [0])]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         a_group(group, topic, *FOUR),
         offsets(group, wanted, version=case.version, name="one of two"),
@@ -131,27 +128,25 @@ def test_named_topics_are_described(case):
             answer("no topics", "groups[0].topics").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("unknown-groups-have-no-offsets")
 def test_unknown_groups_have_no_offsets(case):
     """A group that is not there is described without topics and without an error."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinator_ready(group),
         Until(offsets(group, version=case.version, name="all"), "groups[0].error_code", "==", 0),
         expect=answer("all", "groups[0].topics").has_length(0),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("altered-groups-begin-there", api=ALTER)
 def test_altered_groups_begin_there(case):
     """A group without members begins where it is told to."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         deserted(group, topic, *FOUR),
         alter(group, (topic, 0, 2), name="altered"),
         offsets(group, name="described"),
@@ -161,14 +156,13 @@ def test_altered_groups_begin_there(case):
             answer("described", LAG).is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("altering-makes-a-group", api=ALTER)
 def test_altering_makes_a_group(case):
     """Altering makes a group that is not there; who joins it reads from there."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinator_ready(group),
         Until(alter(group, (topic, 0, 1), name="altered"), CHANGED, "==", 0),
@@ -176,27 +170,25 @@ def test_altering_makes_a_group(case):
         Until(beat(group, ANNE, 0, topic, name="joins"), CODE, "==", 0),
         expect=all_of(answer("described", START).is_(1), answer("joins", "member_epoch").is_(2)),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("groups-with-members-are-not-altered", api=ALTER)
 def test_groups_with_members_are_not_altered(case):
     """A group with members is NON_EMPTY_GROUP, one without a name INVALID_GROUP_ID."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *FOUR),
         alter(group, (topic, 0, 2), name="altered"),
         alter("", (topic, 0, 2), name="nameless"),
         expect=all_of(is_("altered", NON_EMPTY), is_("nameless", INVALID_GROUP_ID)),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("unknown-partitions-are-not-altered", api=ALTER)
 def test_unknown_partitions_are_not_altered(case):
     """Topics and partitions that are not there answer UNKNOWN_TOPIC_OR_PARTITION."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         deserted(group, topic, *FOUR),
         alter(group, (case.topic("nowhere"), 0, 1), name="no topic"),
         alter(group, (topic, 3, 1), name="no partition"),
@@ -205,14 +197,13 @@ def test_unknown_partitions_are_not_altered(case):
             is_("no partition", UNKNOWN_PARTITION, CHANGED),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("deleted-offsets-are-gone", api=DELETE)
 def test_deleted_offsets_are_gone(case):
     """A group without members forgets a topic; deleting it again finds nothing."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         deserted(group, topic, *FOUR),
         delete(group, topic, name="deleted"),
         offsets(group, name="described"),
@@ -223,14 +214,13 @@ def test_deleted_offsets_are_gone(case):
             is_("again", UNKNOWN_PARTITION, DELETED),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("some-offsets-cannot-be-deleted", api=DELETE)
 def test_some_offsets_cannot_be_deleted(case):
     """Topics that are not there, and those that the group never had, are unknown."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         deserted(group, topic, *FOUR),
         delete(group, case.topic("nowhere"), name="no topic"),
@@ -240,14 +230,13 @@ def test_some_offsets_cannot_be_deleted(case):
             is_("never had", UNKNOWN_PARTITION, DELETED),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("offsets-of-living-groups-stay", api=DELETE)
 def test_offsets_of_living_groups_stay(case):
     """Members, a group that is not there and a nameless one are in the way of deleting."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *FOUR),
         delete(group, topic, name="members"),
         delete(case.topic("nobody"), topic, name="nobody"),
@@ -258,14 +247,13 @@ def test_offsets_of_living_groups_stay(case):
             is_("nameless", INVALID_GROUP_ID),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @starts("offsets-outlive-members")
 def test_offsets_outlive_members(case):
     """What was acknowledged stays when all members are gone; who comes goes on there."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, *FOUR),
         fetch(group, 0, topic, name="fetch"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), name="three"),
@@ -275,4 +263,3 @@ def test_offsets_outlive_members(case):
         fetch(group, 0, topic, wait_ms=LONG_MS, name="goes on"),
         expect=all_of(tells(case, "described", 3, 1), has("goes on", (3, 3, 2))),
     )
-    assert verdict.conforms, verdict

@@ -23,7 +23,7 @@ def theirs(name, api, **how):
 def judged(case, asked, *, expect):
     """A share group with a member, what is asked of it, and that the member is still there."""
     group, topic = case.topic("group"), case.topic()
-    return case.judge(
+    return case.scenario(
         a_group(group, topic),
         asked(group, topic),
         described(group, name="described"),
@@ -34,47 +34,43 @@ def judged(case, asked, *, expect):
 @theirs("classic-members-do-not-join", "JoinGroup")
 def test_classic_members_do_not_join(case):
     """JoinGroup into a share group is INCONSISTENT_GROUP_PROTOCOL."""
-    verdict = judged(
+    return judged(
         case,
         lambda group, _: classic.join("x", group, version=case.version, name="ask"),
         expect=is_("ask", INCONSISTENT),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("classic-members-do-not-sync", "SyncGroup")
 def test_classic_members_do_not_sync(case):
     """SyncGroup in a share group is of nobody that is known there."""
-    verdict = judged(
+    return judged(
         case,
         lambda group, _: classic.sync("x", group, 1, member=ANNE, version=case.version, name="ask"),
         expect=answer("ask", "error_code").is_not(0),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("classic-members-do-not-beat", "Heartbeat")
 def test_classic_members_do_not_beat(case):
     """Heartbeat in a share group is of nobody that is known there, also with a member's id."""
-    verdict = judged(
+    return judged(
         case,
         lambda group, _: classic.heartbeat(
             "x", group, 3, member=ANNE, version=case.version, name="ask"
         ),
         expect=answer("ask", "error_code").is_not(0),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("classic-members-do-not-leave", "LeaveGroup")
 def test_classic_members_do_not_leave(case):
     """LeaveGroup does not take a member out of a share group."""
-    verdict = judged(
+    return judged(
         case,
         lambda group, _: classic.leave("x", group, member=ANNE, version=case.version, name="ask"),
         expect=answer("described", "groups[0].group_state").is_("Stable"),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("consumers-do-not-join", "ConsumerGroupHeartbeat")
@@ -82,7 +78,7 @@ def test_consumers_do_not_join(case):
     """A consumer of KIP-848 neither joins a share group nor goes on or leaves there."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         beats.join(group, "m1", topic, name="joins", **how),
         beats.beat(group, ANNE, 3, name="goes on", **how),
@@ -93,7 +89,6 @@ def test_consumers_do_not_join(case):
             answer("described", MEMBERS).has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("nobody-commits-offsets", "OffsetCommit")
@@ -101,7 +96,7 @@ def test_nobody_commits_offsets(case):
     """A share group keeps no offsets of others: neither a member's nor anybody's."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         commits.commit(group, topic, name="nobody", **how),
         commits.commit(group, topic, member=ANNE, generation=3, name="member", **how),
@@ -114,7 +109,6 @@ def test_nobody_commits_offsets(case):
             answer("described", MEMBERS).has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("transactions-commit-no-offsets", "TxnOffsetCommit")
@@ -123,7 +117,7 @@ def test_transactions_commit_no_offsets(case):
     group, topic, transaction = case.topic("group"), case.topic(), case.group("transaction")
     how = {"version": case.version}
     asked = transactions.commit_offset(transaction, group, topic, name="ask", **how)
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         transactions.a_producer(transaction),
         transactions.settled(transactions.add_offsets(transaction, group, version=0, name="added")),
@@ -136,26 +130,23 @@ def test_transactions_commit_no_offsets(case):
             answer("described", MEMBERS).has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("offsets-are-not-fetched", "OffsetFetch")
 def test_offsets_are_not_fetched(case):
     """OffsetFetch finds nothing in a share group, and says no more than that."""
-    verdict = judged(
+    return judged(
         case,
         lambda group, topic: commits.fetch(group, topic, version=case.version, name="ask"),
         expect=answer("described", "groups[0].group_state").is_("Stable"),
     )
-    assert verdict.conforms, verdict
 
 
 @theirs("offsets-are-not-deleted", "OffsetDelete")
 def test_offsets_are_not_deleted(case):
     """OffsetDelete finds no group of its kind."""
-    verdict = judged(
+    return judged(
         case,
         lambda group, topic: commits.offset_delete(group, topic, name="ask"),
         expect=answer("ask", "error_code").is_not(0),
     )
-    assert verdict.conforms, verdict

@@ -41,7 +41,7 @@ def sessions(name, api=API, versions=None, **how):
 def test_sessions_tell_what_is_new(case):
     """Answers within a session leave out partitions that have nothing new."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 1, topic, partitions=(), version=case.version, name="second"),
@@ -49,14 +49,13 @@ def test_sessions_tell_what_is_new(case):
         fetch(group, 2, topic, partitions=(), version=case.version, name="third"),
         expect=all_of(has("first", (0, 0, 1)), nothing("second"), has("third", (1, 1, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("added-partitions-are-told-once")
 def test_added_partitions_are_told_once(case):
     """A partition that is added to a session is in the next answer, with or without records."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, partitions=2),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 1, topic, partitions=(1,), version=case.version, name="added"),
@@ -66,28 +65,26 @@ def test_added_partitions_are_told_once(case):
             nothing("again"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("forgotten-partitions-are-not-read")
 def test_forgotten_partitions_are_not_read(case):
     """A partition that a request forgets is not read from then on."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic),
         fetch(group, 0, topic, version=case.version, name="first"),
         produce(topic, 0, batch(b"one"), name="more"),
         fetch(group, 1, topic, partitions=(), forget=(0,), version=case.version, name="forgets"),
         expect=nothing("forgets"),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("epochs-come-in-turn")
 def test_epochs_come_in_turn(case):
     """An epoch out of turn is INVALID_SHARE_SESSION_EPOCH and changes nothing."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 2, topic, version=case.version, name="early"),
@@ -95,7 +92,6 @@ def test_epochs_come_in_turn(case):
         fetch(group, 1, topic, version=case.version, name="again"),
         expect=all_of(is_("early", BAD_EPOCH), is_("in turn", 0), is_("again", BAD_EPOCH)),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("acknowledgements-take-epochs", api=ACKS)
@@ -103,7 +99,7 @@ def test_acknowledgements_take_epochs(case):
     """A ShareAcknowledge takes the session's next epoch, and never begins a session."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, name="first"),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), **how, name="in turn"),
@@ -114,14 +110,13 @@ def test_acknowledgements_take_epochs(case):
             is_("in turn", 0), is_("again", BAD_EPOCH), is_("anew", BAD_EPOCH), is_("next", 0)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("sessions-must-be-there")
 def test_sessions_must_be_there(case):
     """Who goes on with a session, or ends one, that is not there hears SHARE_SESSION_NOT_FOUND."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 1, topic, version=case.version, name="goes on"),
         close(group, version=case.version, name="ends"),
@@ -131,7 +126,6 @@ def test_sessions_must_be_there(case):
             is_("goes on", NO_SESSION), is_("ends", NO_SESSION), is_("another", NO_SESSION)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("acknowledgements-need-a-session", api=ACKS)
@@ -139,32 +133,30 @@ def test_acknowledgements_need_a_session(case):
     """Who acknowledges without a session hears SHARE_SESSION_NOT_FOUND."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), **how, name="goes on"),
         acknowledge(group, -1, topic, run(0, 0, ACCEPT), **how, name="ends"),
         expect=all_of(is_("goes on", NO_SESSION), is_("ends", NO_SESSION)),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("beginning-acknowledges-nothing")
 def test_beginning_acknowledges_nothing(case):
     """A fetch that begins a session may not acknowledge: INVALID_REQUEST."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, run(0, 0, ACCEPT), version=case.version, name="begins"),
         expect=is_("begins", INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("ids-are-needed")
 def test_ids_are_needed(case):
     """A fetch without a group, without a member or with a long member id is INVALID_REQUEST."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         fetch(None, 0, bytes(16), version=case.version, name="no group"),
         fetch(topic, 0, bytes(16), member="", version=case.version, name="no member"),
         fetch(topic, 0, bytes(16), member="m" * 37, version=case.version, name="long member"),
@@ -174,7 +166,6 @@ def test_ids_are_needed(case):
             is_("long member", INVALID_REQUEST),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("ids-are-needed-to-acknowledge", api=ACKS)
@@ -182,19 +173,18 @@ def test_ids_are_needed_to_acknowledge(case):
     """An acknowledgement without a group or a member is INVALID_REQUEST."""
     topic = case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         acknowledge(None, 1, bytes(16), **how, name="no group"),
         acknowledge(topic, 1, bytes(16), member="", **how, name="no member"),
         expect=all_of(is_("no group", INVALID_REQUEST), is_("no member", INVALID_REQUEST)),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("ended-sessions-give-back")
 def test_ended_sessions_give_back(case):
     """What a member has goes to others when it ends its session, as delivered once more."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one", b"two")),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=BRIEF_MS, name="second"),
@@ -205,42 +195,39 @@ def test_ended_sessions_give_back(case):
         ),
         expect=all_of(has("first", (0, 1, 1)), has("second"), has("second again", (0, 1, 2))),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @sessions("ending-may-acknowledge", api=ACKS)
 def test_ending_may_acknowledge(case):
     """A ShareAcknowledge that ends the session is done before the rest goes back."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, name="first"),
         acknowledge(group, -1, topic, run(0, 0, ACCEPT), version=case.version, name="ends"),
         fetch(group, 0, topic, member=BERT, wait_ms=LONG_MS, name="second"),
         expect=has("second", (1, 1, 2)),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("ending-fetches-may-acknowledge")
 def test_ending_fetches_may_acknowledge(case):
     """A ShareFetch that ends the session acknowledges and reads nothing."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
         fetch(group, 0, topic, version=case.version, max_records=1, name="first"),
         fetch(group, -1, topic, run(0, 0, ACCEPT), version=case.version, name="ends"),
         fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=LONG_MS, name="second"),
         expect=all_of(has("ends"), has("second", (1, 1, 1))),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("sessions-begin-anew")
 def test_sessions_begin_anew(case):
     """A member that begins its session anew keeps what it has, which nobody else gets."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 0, topic, version=case.version, wait_ms=BRIEF_MS, name="anew"),
@@ -252,14 +239,13 @@ def test_sessions_begin_anew(case):
             is_("accepts", 0, "responses[0].partitions[0].acknowledge_error_code"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @sessions("sessions-go-with-their-connections")
 def test_sessions_go_with_their_connections(case):
     """What a member has goes to others when its connection ends."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first", connection="b"),
         fetch(group, 0, topic, member=BERT, version=case.version, wait_ms=BRIEF_MS, name="second"),
@@ -267,14 +253,13 @@ def test_sessions_go_with_their_connections(case):
         fetch(group, 1, topic, member=BERT, version=case.version, wait_ms=LONG_MS, name="has it"),
         expect=all_of(has("first", (0, 0, 1)), has("second"), has("has it", (0, 0, 2))),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("share.there-is-no-room-for-sessions", evidence=SEEN, api=API, versions=every(API), **TIGHT)
 def test_there_is_no_room_for_sessions(case):
     """Beyond group.share.max.share.sessions nobody begins one: SHARE_SESSION_LIMIT_REACHED."""
     group, topic = case.topic("group"), case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, version=case.version, name="first"),
         fetch(group, 0, topic, member=BERT, version=case.version, name="second"),
@@ -286,4 +271,3 @@ def test_there_is_no_room_for_sessions(case):
         close(group, member=BERT, version=case.version, name="ends as well"),
         expect=all_of(is_("second", NO_ROOM), has("second at last", (0, 0, 2))),
     )  # fmt: skip
-    assert verdict.conforms, verdict

@@ -89,7 +89,7 @@ def is_(step, code):
 def test_states_begin_once_for_an_epoch(case):
     """A state begins anew in the same or a newer state epoch; an older one is fenced."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, epoch=3, start=5),
         begin(topic, epoch=3, start=7, version=case.version, name="the same"),
         begin(topic, epoch=2, start=9, version=case.version, name="older"),
@@ -102,14 +102,13 @@ def test_states_begin_once_for_an_epoch(case):
             answer("summary", f"{ROW}.start_offset").is_(8),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("states-are-of-partitions", INITIALISE)
 def test_states_are_of_partitions(case):
     """A topic or partition that is not there has no state, a negative one never."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic),
         begin(bytes(range(16)), version=case.version, name="no topic"),
         begin(topic, partition=4, version=case.version, name="no partition"),
@@ -120,7 +119,6 @@ def test_states_are_of_partitions(case):
             is_("negative", INVALID_REQUEST),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("nothing-is-answered-nothing", INITIALISE)
@@ -128,7 +126,7 @@ def test_nothing_is_answered_nothing(case):
     """Who names no group or no topic is answered nothing."""
     topic = case.topic()
     body = {"group_id": STATE, "topics": []}
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic),
         begin(topic, group="", version=case.version, name="no group"),
         ask(INITIALISE, case.version, body, name="no topics"),
@@ -137,14 +135,13 @@ def test_nothing_is_answered_nothing(case):
             answer("no topics", "results").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("states-are-read", READ)
 def test_states_are_read(case):
     """A state is read as it began."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, epoch=3, start=5),
         read(topic, version=case.version, name="read"),
         expect=all_of(
@@ -154,14 +151,13 @@ def test_states_are_read(case):
             answer("read", BATCHES).has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("states-must-begin-to-be-read", READ)
 def test_states_must_begin_to_be_read(case):
     """A state that did not begin cannot be read: INVALID_REQUEST."""
     topic, other = case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         a_state(case, topic),
         read(other, version=case.version, name="not begun"),
@@ -173,14 +169,13 @@ def test_states_must_begin_to_be_read(case):
             answer("no group", "results").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("older-leaders-are-fenced", READ)
 def test_older_leaders_are_fenced(case):
     """Once a leader of a newer epoch has read, older ones neither read nor write."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic),
         read(topic, 5, version=case.version, name="newer"),
         read(topic, 4, version=case.version, name="older"),
@@ -195,7 +190,6 @@ def test_older_leaders_are_fenced(case):
             answer("summary", f"{ROW}.leader_epoch").is_(5),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("writes-are-put-together", WRITE)
@@ -203,7 +197,7 @@ def test_writes_are_put_together(case):
     """Runs of one state become one; what was delivered more often wins over what was less."""
     topic = case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic),
         write(topic, batch(0, 4, AVAILABLE, 1), batch(5, 9, ACKNOWLEDGED, 1), **how, name="first"),
         write(topic, batch(2, 3, AVAILABLE, 2), batch(10, 11, ACKNOWLEDGED, 1), **how, name="2nd"),
@@ -219,7 +213,6 @@ def test_writes_are_put_together(case):
             ]
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("writes-move-the-start", WRITE)
@@ -227,7 +220,7 @@ def test_writes_move_the_start(case):
     """What is before a new start offset is dropped; -1 leaves the offset alone."""
     topic = case.topic()
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic),
         write(topic, batch(0, 9, AVAILABLE, 1), **how, name="first"),
         write(topic, start=4, **how, name="moves"),
@@ -238,7 +231,6 @@ def test_writes_move_the_start(case):
             answer("read", BATCHES).is_([batch(4, 9, AVAILABLE, 1), batch(20, 21, AVAILABLE, 1)]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("older-states-do-not-write", WRITE)
@@ -246,7 +238,7 @@ def test_older_states_do_not_write(case):
     """A write in an older state epoch is fenced, in a state that did not begin refused."""
     topic, other = case.topic(), case.topic("other")
     how = {"version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         a_state(case, topic, epoch=3),
         write(topic, batch(0, 1, AVAILABLE, 1), epoch=2, **how, name="older"),
@@ -260,14 +252,13 @@ def test_older_states_do_not_write(case):
             is_("negative", INVALID_REQUEST),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("deleted-states-are-gone", DELETE)
 def test_deleted_states_are_gone(case):
     """A deleted state cannot be read; deleting it again is no mistake."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, epoch=3),
         asked(DELETE, topic, case.version, name="deleted"),
         asked(DELETE, topic, case.version, name="again"),
@@ -282,14 +273,13 @@ def test_deleted_states_are_gone(case):
             is_("no partition", UNKNOWN_PARTITION),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("summaries-tell-the-start", SUMMARY)
 def test_summaries_tell_the_start(case):
     """A summary tells the start offset and the epochs."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_state(case, topic, epoch=3, start=5),
         summary(topic, version=case.version, name="begun summary"),
         write(topic, batch(5, 6, ACKNOWLEDGED, 1), epoch=3, start=5, done=2, name="written"),
@@ -299,14 +289,13 @@ def test_summaries_tell_the_start(case):
             answer("written summary", f"{ROW}.start_offset").is_(5),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @states("summaries-of-nothing", SUMMARY)
 def test_summaries_of_nothing(case):
     """A state that did not begin is summed up as beginning nowhere."""
     topic, other = case.topic(), case.topic("other")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(other),
         a_state(case, topic),
         summary(other, version=case.version, name="not begun"),
@@ -317,4 +306,3 @@ def test_summaries_of_nothing(case):
             is_("no partition", UNKNOWN_PARTITION),
         ),
     )
-    assert verdict.conforms, verdict

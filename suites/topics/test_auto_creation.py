@@ -30,7 +30,7 @@ def test_metadata_creates_only_where_allowed(case):
     """Metadata creates a missing topic only with allow_auto_topic_creation; its first answer
     carries an error, and a later one finds the topic."""
     no, yes = case.topic("no"), case.topic("yes")
-    verdict = case.judge(
+    return case.scenario(
         metadata(no, version=case.version, name="forbidden"),
         metadata(yes, version=case.version, create=True, name="allowed"),
         topic_ready(yes),
@@ -42,7 +42,6 @@ def test_metadata_creates_only_where_allowed(case):
             answer("after", "topics[*].error_code").contains(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -56,13 +55,12 @@ def test_old_metadata_always_creates(case):
     """Metadata 0 to 3 creates a missing topic; its first answer carries an error, and a later one
     finds the topic."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         metadata(name, version=case.version, name="ask"),
         topic_ready(name),
         metadata(name, name="after"),
         expect=by_release({r: answer("ask", CODE).is_(c) for r, c in FIRST_ANSWER.items()}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -74,7 +72,7 @@ def test_old_metadata_always_creates(case):
 def test_illegal_names_are_not_made_by_asking(case):
     """Metadata that allows creation answers INVALID_TOPIC_EXCEPTION for an illegal name; without
     that permission UNKNOWN_TOPIC_OR_PARTITION is legal, too."""
-    verdict = case.judge(
+    return case.scenario(
         metadata("a b", "..", "x" * 250, create=True, name="allowed"),
         metadata("a b", name="forbidden"),
         expect=all_of(
@@ -82,7 +80,6 @@ def test_illegal_names_are_not_made_by_asking(case):
             answer("forbidden", CODE).is_one_of(INVALID_TOPIC, UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -97,7 +94,7 @@ def test_auto_creation_can_be_off(case):
     """With auto.create.topics.enable=false Metadata answers UNKNOWN_TOPIC_OR_PARTITION for a
     missing topic and creates none, whatever the request allows."""
     there, missing = case.topic("there"), case.topic("missing")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there),
         metadata(there, missing, version=case.version, create=True, name="ask"),
         metadata(missing, version=case.version, create=True, name="after"),
@@ -106,4 +103,3 @@ def test_auto_creation_can_be_off(case):
             answer("after", CODE).is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict

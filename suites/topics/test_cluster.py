@@ -23,7 +23,7 @@ SEVERAL = 4
 )
 def test_describes_its_brokers(case):
     """DescribeCluster returns the ids of the brokers and of the controller, without an error."""
-    verdict = case.judge(
+    return case.scenario(
         Ask("DescribeCluster", case.version, {}, name="ask"),
         expect=all_of(
             answer("ask", "error_code").is_(NONE),
@@ -31,7 +31,6 @@ def test_describes_its_brokers(case):
             answer("ask", "controller_id").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -44,11 +43,10 @@ def test_tells_authorized_operations_when_asked(case):
     """DescribeCluster with include_cluster_authorized_operations returns the operations that the
     client may perform on the cluster."""
     body = {"include_cluster_authorized_operations": True}
-    verdict = case.judge(
+    return case.scenario(
         Ask("DescribeCluster", case.version, body, name="ask"),
         expect=answer("ask", "cluster_authorized_operations").at_least(1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -61,11 +59,10 @@ def test_tells_authorized_operations_when_asked(case):
 def test_brokers_do_not_describe_controllers(case):
     """DescribeCluster for the endpoints of controllers, or for an unknown endpoint type, answers an
     error when a broker is asked."""
-    verdict = case.judge(
+    return case.scenario(
         Ask("DescribeCluster", case.version, {"endpoint_type": case.endpoint}, name="ask"),
         expect=answer("ask", "error_code").is_not(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -78,7 +75,7 @@ def test_every_group_has_a_coordinator(case):
     """FindCoordinator of a group returns a broker; since version 4 it returns one for each key."""
     one, two = case.group("one"), case.group("two")
     keys = (one, two) if case.version >= SEVERAL else (one,)
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(one),
         coordinator_ready(two),
         find_coordinator(*keys, version=case.version, name="ask"),
@@ -89,7 +86,6 @@ def test_every_group_has_a_coordinator(case):
         if case.version >= SEVERAL
         else all_of(answer("ask", "error_code").is_(NONE), answer("ask", "node_id").is_(0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -102,14 +98,13 @@ def test_every_group_has_a_coordinator(case):
 def test_transactional_ids_have_coordinators(case):
     """FindCoordinator with key type 1 returns the coordinator of a transactional id."""
     key = case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(key, TRANSACTION),
         find_coordinator(key, version=case.version, key_type=TRANSACTION, name="ask"),
         expect=answer("ask", "coordinators[0].node_id").is_(0)
         if case.version >= SEVERAL
         else answer("ask", "node_id").is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -122,10 +117,9 @@ def test_transactional_ids_have_coordinators(case):
 )
 def test_unknown_key_types_have_no_coordinator(case):
     """FindCoordinator with an unknown key type answers INVALID_REQUEST."""
-    verdict = case.judge(
+    return case.scenario(
         find_coordinator(case.group(), version=case.version, key_type=77, name="ask"),
         expect=answer("ask", "coordinators[0].error_code").is_(INVALID_REQUEST)
         if case.version >= SEVERAL
         else answer("ask", "error_code").is_(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict

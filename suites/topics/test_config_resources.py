@@ -36,11 +36,10 @@ def list_resources(version, *kinds, name="list"):
        releases="3.9+")  # fmt: skip
 def test_no_metrics_no_resources(case):
     """ListConfigResources for client metrics returns an empty list while no subscription exists."""
-    verdict = case.judge(
+    return case.scenario(
         list_resources(case.version, METRICS),
         expect=all_of(answer("list", "error_code").is_(NONE), answer("list", FOUND).is_([])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("topics.topics-are-resources", evidence=("KIP-1142",), api=API, versions=range_(API, 1),
@@ -50,7 +49,7 @@ def test_topics_are_resources(case):
     names, and nothing else."""
     topic = case.topic()
     named = {TOPIC: topic, BROKER: "0", LOGGER: "0"}[case.kind]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         list_resources(case.version, case.kind),
         expect=all_of(
@@ -58,7 +57,6 @@ def test_topics_are_resources(case):
             answer("list", f"{FOUND}[*].resource_type").each_is(case.kind),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("topics.unknown-resources-are-not-listed", evidence=("KIP-1142",), api=API,
@@ -66,11 +64,10 @@ def test_topics_are_resources(case):
 def test_unknown_resources_are_not_listed(case):
     """ListConfigResources for an unknown resource type answers UNSUPPORTED_VERSION and an empty
     list."""
-    verdict = case.judge(
+    return case.scenario(
         list_resources(case.version, NO_KIND),
         expect=all_of(answer("list", "error_code").is_(TOO_OLD), answer("list", FOUND).is_([])),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("topics.metrics-are-subscribed-to", evidence=("KIP-714", "observed on 3.9.2 and 4.3.1"),
@@ -84,7 +81,7 @@ def test_metrics_are_subscribed_to(case):
                                                     strict=True)]  # fmt: skip
     ended = [(key, DELETE, None) for key in keys]
     shown = describe_configs(name, version=4, kind=METRICS, synonyms=True, name="shown")
-    verdict = case.judge(
+    return case.scenario(
         incremental_alter_configs(name, made, version=1, kind=METRICS, name="made"),
         Until(shown, "results[0].configs[*].value", "contains", "1000"),
         list_resources(case.version, METRICS),
@@ -97,7 +94,6 @@ def test_metrics_are_subscribed_to(case):
             answer("ended", ALTERED).is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 REFUSED = {
@@ -119,13 +115,12 @@ def test_odd_subscriptions_are_refused(case):
     interval out of range, a malformed match pattern and an empty name."""
     name = "" if case.odd == "nameless" else case.topic("metrics")
     (key, value), code = REFUSED[case.odd]
-    verdict = case.judge(
+    return case.scenario(
         incremental_alter_configs(
             name, [(key, SET, value)], version=case.version, kind=METRICS, name="alter"
         ),
         expect=answer("alter", ALTERED).is_(code),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("topics.subscriptions-are-no-lists", evidence=("KIP-714", "observed on 4.3.1"),
@@ -134,7 +129,7 @@ def test_odd_subscriptions_are_refused(case):
 def test_subscriptions_are_no_lists(case):
     """IncrementalAlterConfigs with APPEND or SUBTRACT on a client metrics subscription answers
     INVALID_CONFIG."""
-    verdict = case.judge(
+    return case.scenario(
         incremental_alter_configs(
             case.topic("metrics"),
             [("metrics", case.operation, "a.")],
@@ -144,7 +139,6 @@ def test_subscriptions_are_no_lists(case):
         ),
         expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
     )
-    assert verdict.conforms, verdict
 
 
 LEVELS = {
@@ -162,7 +156,7 @@ def test_odd_log_levels_are_refused(case):
     """IncrementalAlterConfigs of a broker logger refuses APPEND and SUBTRACT, an unknown level, and
     the deletion of the root logger's level."""
     change, codes = LEVELS[case.odd]
-    verdict = case.judge(
+    return case.scenario(
         incremental_alter_configs(
             "0", [("root", *change)], version=case.version, kind=LOGGER, name="alter"
         ),
@@ -170,7 +164,6 @@ def test_odd_log_levels_are_refused(case):
             {which: answer("alter", ALTERED).is_(code) for which, code in codes.items()}
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("topics.unread-intervals-are-refused", evidence=("KIP-714", "observed on 4.3.1"),
@@ -179,11 +172,10 @@ def test_odd_log_levels_are_refused(case):
 def test_unread_intervals_are_refused(case):
     """IncrementalAlterConfigs of a client metrics subscription with an interval.ms that is not a
     number answers INVALID_CONFIG."""
-    verdict = case.judge(
+    return case.scenario(
         incremental_alter_configs(
             case.topic("metrics"), [("interval.ms", SET, "x")], version=case.version,
             kind=METRICS, name="alter",
         ),
         expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
     )  # fmt: skip
-    assert verdict.conforms, verdict

@@ -51,7 +51,7 @@ def test_a_topic_has_its_own_and_the_defaults(case):
     """DescribeConfigs returns each config that the request names, the topic's own value where it
     has one, without an error."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, configs={"retention.ms": 77_000_000}),
         describe_configs(name, *KEYS, version=case.version, synonyms=True, name="ask"),
         expect=all_of(
@@ -60,7 +60,6 @@ def test_a_topic_has_its_own_and_the_defaults(case):
             answer("ask", VALUES).contains("77000000"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -73,7 +72,7 @@ def test_a_topic_has_its_own_and_the_defaults(case):
 def test_all_of_a_topic(case):
     """DescribeConfigs of a topic without config names returns all of its configs."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         describe_configs(name, version=case.version, name="ask"),
         expect=all_of(
@@ -81,7 +80,6 @@ def test_all_of_a_topic(case):
             answer("ask", "results[0].configs[*].name").contains("segment.bytes"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -93,7 +91,7 @@ def test_all_of_a_topic(case):
 def test_names_that_nobody_knows_are_left_out(case):
     """DescribeConfigs leaves out a config name that does not exist, without an error."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         describe_configs(
             name, "no.such.config", "retention.ms", version=case.version, name="ask"
@@ -103,7 +101,6 @@ def test_names_that_nobody_knows_are_left_out(case):
             answer("ask", "results[0].configs[*].name").is_(["retention.ms"]),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -121,7 +118,7 @@ def test_unknown_topics_have_none(case):
         for name in (there, missing, "a b")
     ]
     codes = answer("ask", "results[*].error_code")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there),
         together(*asks, name="ask"),
         expect=all_of(
@@ -130,7 +127,6 @@ def test_unknown_topics_have_none(case):
             by_release({"1.0": codes.contains(NONE), "2.2+": codes.contains(UNKNOWN_TOPIC)}),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -147,14 +143,13 @@ def test_brokers_have_theirs(case):
         describe_configs(broker, *keys, kind=BROKER, version=case.version, synonyms=True)
         for broker in ("0", "9")
     ]
-    verdict = case.judge(
+    return case.scenario(
         together(*asks, name="ask"),
         expect=all_of(
             answer("ask", "results[*].error_code").contains(NONE),
             answer("ask", "results[*].error_code").contains(INVALID_REQUEST),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -169,7 +164,7 @@ def test_say_what_they_are_for_when_asked(case):
     without it."""
     name, ask = case.topic(), partial(describe_configs, version=case.version)
     key, setting = "retention.ms", "num.partitions"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         ask(name, key, documentation=True, name="topic"),
         ask("0", setting, kind=BROKER, documentation=True, name="broker"),
@@ -180,7 +175,6 @@ def test_say_what_they_are_for_when_asked(case):
             answer("unasked", FIRST_DOCUMENTATION).is_(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -192,7 +186,7 @@ def test_say_what_they_are_for_when_asked(case):
 def test_strange_resources_are_refused(case):
     """DescribeConfigs answers INVALID_REQUEST for a broker name that is not a number and for a
     resource type without configs."""
-    verdict = case.judge(
+    return case.scenario(
         together(
             describe_configs("one", "num.partitions", kind=BROKER, version=case.version),
             describe_configs("g", kind=3, version=case.version),
@@ -200,7 +194,6 @@ def test_strange_resources_are_refused(case):
         ),
         expect=answer("ask", "results[*].error_code").each_is(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -213,7 +206,7 @@ def test_altering_replaces_all_of_them(case):
     """AlterConfigs sets the configs that it names and resets every other config of the topic to its
     default."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, configs={"retention.ms": 77_000_000, "max.message.bytes": 4321}),
         alter_configs(name, {"cleanup.policy": "compact"}, version=case.version, name="alter"),
         Until(described(case, name), VALUES, "contains", "compact"),
@@ -223,7 +216,6 @@ def test_altering_replaces_all_of_them(case):
             answer("configs", VALUES).contains("compact"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -240,7 +232,7 @@ def test_bad_alterations_are_refused(case):
     name = case.topic()
     key, value = case.entry.split("=")
     code, unknown = answer("alter", ALTERED), key == "no.such.config"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, configs={"max.message.bytes": 4321}),
         alter_configs(name, {key: value}, name="alter"),
         described(case, name),
@@ -254,7 +246,6 @@ def test_bad_alterations_are_refused(case):
             answer("configs", VALUES).contains("4321"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -266,11 +257,10 @@ def test_bad_alterations_are_refused(case):
 )
 def test_unknown_topics_cannot_be_altered(case):
     """AlterConfigs of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION."""
-    verdict = case.judge(
+    return case.scenario(
         alter_configs(case.topic(), {"retention.ms": "1000"}, name="alter"),
         expect=answer("alter", ALTERED).is_(UNKNOWN_TOPIC),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -282,7 +272,7 @@ def test_unknown_topics_cannot_be_altered(case):
 def test_alterations_can_be_tried(case):
     """AlterConfigs with validate_only answers no error and changes nothing."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, configs={"retention.ms": 77_000_000}),
         alter_configs(name, {"cleanup.policy": "compact"}, validate_only=True, name="alter"),
         described(case, name),
@@ -292,7 +282,6 @@ def test_alterations_can_be_tried(case):
             answer("configs", VALUES).contains("77000000"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -306,7 +295,7 @@ def test_changes_reach_a_topic_in_use(case):
     MESSAGE_TOO_LARGE, without a restart."""
     name = case.topic()
     batch = Records({"magic": 2, "records": [b"x" * 200], "timestamp": Now()})
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         produce(name, 0, batch, name="before"),
         alter_configs(name, {"max.message.bytes": 100}, name="alter"),
@@ -319,7 +308,6 @@ def test_changes_reach_a_topic_in_use(case):
             answer("alter", ALTERED).is_(NONE),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -331,11 +319,10 @@ def test_changes_reach_a_topic_in_use(case):
 )
 def test_brokers_could_not_be_altered_at_first(case):
     """AlterConfigs of a broker answers INVALID_REQUEST on 1.0."""
-    verdict = case.judge(
+    return case.scenario(
         alter_configs("0", {"log.retention.hours": "1"}, kind=BROKER, name="alter"),
         expect=answer("alter", ALTERED).is_(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -348,7 +335,7 @@ def test_increments_touch_only_what_they_name(case):
     """IncrementalAlterConfigs sets and deletes the configs that it names and keeps the others."""
     name = case.topic()
     changes = [("retention.ms", DELETE, None), ("compression.type", SET, "gzip")]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, configs={"retention.ms": 77_000_000, "max.message.bytes": 4321}),
         incremental_alter_configs(name, changes, version=case.version, name="alter"),
         Until(described(case, name), VALUES, "contains", "gzip"),
@@ -358,7 +345,6 @@ def test_increments_touch_only_what_they_name(case):
             answer("configs", VALUES).contains("4321"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -380,7 +366,7 @@ def test_lists_can_grow_and_shrink(case):
         step = described(case, name, "cleanup.policy", name=step)
         return Until(step, "results[0].configs[0].value", "==", value)
 
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         alter(APPEND, "compact", "append"),
         configs("appended", "delete,compact"),
@@ -394,7 +380,6 @@ def test_lists_can_grow_and_shrink(case):
             answer("subtract", ALTERED).is_(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -416,7 +401,7 @@ def test_bad_increments_are_refused(case):
         "unknown operation": [("retention.ms", 9, "1")],
     }
     name, strange = case.topic(), case.fault == "unknown operation"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, configs={"max.message.bytes": 4321}),
         incremental_alter_configs(name, changes[case.fault], version=0, name="alter"),
         described(case, name),
@@ -427,7 +412,6 @@ def test_bad_increments_are_refused(case):
             answer("configs", VALUES).contains("4321"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -441,9 +425,8 @@ def test_a_resource_twice_is_refused(case):
     INVALID_REQUEST."""
     name = case.topic()
     one = incremental_alter_configs(name, [("retention.ms", SET, "1000")], version=0)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         together(one, one, name="alter"),
         expect=answer("alter", "responses[*].error_code").each_is_one_of(NONE, INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict

@@ -37,7 +37,7 @@ def test_created_topics_can_be_used(case):
     """CreateTopics answers no error for each topic, and each then has leaders for as many
     partitions as the request asks for."""
     one, two = case.topic("one"), case.topic("two")
-    verdict = case.judge(
+    return case.scenario(
         together(
             create_topic(one, version=case.version),
             create_topic(two, 3, configs={"retention.ms": 9_000_000}, version=case.version),
@@ -48,7 +48,6 @@ def test_created_topics_can_be_used(case):
         metadata(one, two, name="after"),
         expect=answer("create", "topics[*].error_code").each_is(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -61,7 +60,7 @@ def test_existing_topics_are_not_made_again(case):
     """CreateTopics of a topic that exists answers TOPIC_ALREADY_EXISTS with the name in its
     message, and the topic keeps its partitions."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         create_topic(name, 2, version=case.version, name="again"),
         metadata(name, name="after"),
@@ -71,7 +70,6 @@ def test_existing_topics_are_not_made_again(case):
             answer("after", "topics[0].partitions").has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -84,7 +82,7 @@ def test_a_topic_twice_in_one_request_is_refused(case):
     """CreateTopics answers INVALID_REQUEST for a topic that it names twice and creates the
     others."""
     twice, once = case.topic("twice"), case.topic("once")
-    verdict = case.judge(
+    return case.scenario(
         together(create_topic(twice), create_topic(once), create_topic(twice, 2), name="create"),
         topic_ready(once),
         metadata(twice, name="after"),
@@ -94,7 +92,6 @@ def test_a_topic_twice_in_one_request_is_refused(case):
             answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -109,7 +106,7 @@ def test_validate_only_creates_nothing(case):
     """CreateTopics with validate_only returns the errors that it would return otherwise and creates
     no topic."""
     good, bad = case.topic("good"), case.topic("bad")
-    verdict = case.judge(
+    return case.scenario(
         together(
             create_topic(good, 2, version=case.version, validate_only=True),
             create_topic(bad, 0, version=case.version),
@@ -122,7 +119,6 @@ def test_validate_only_creates_nothing(case):
             answer("after", "topics[*].error_code").each_is(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -137,13 +133,12 @@ def test_no_time_to_wait_still_creates(case):
     """CreateTopics with a timeout of 0 or less answers REQUEST_TIMED_OUT and creates the topic all
     the same."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, 2, timeout_ms=case.timeout_ms, name="create"),
         topic_ready(name, 2),
         metadata(name, name="after"),
         expect=answer("create", "topics[0].error_code").is_(REQUEST_TIMED_OUT),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -157,7 +152,7 @@ def test_minus_one_means_the_brokers_default(case):
     """CreateTopics with -1 partitions and replication factor -1 takes the broker's defaults; before
     2.4 it answers INVALID_PARTITIONS."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, -1, -1, version=case.version, name="create"),
         expect=by_release(
             {
@@ -166,7 +161,6 @@ def test_minus_one_means_the_brokers_default(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -180,7 +174,7 @@ def test_assignments_are_kept(case):
     """CreateTopics with a manual assignment creates one partition for each entry, with the replicas
     that the entry names."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, assignments={1: [0], 0: [0]}, version=case.version, name="create"),
         topic_ready(name, 2),
         metadata(name, name="after"),
@@ -189,7 +183,6 @@ def test_assignments_are_kept(case):
             answer("after", "topics[0].partitions[*].replica_nodes").is_([[0], [0]]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -202,7 +195,7 @@ def test_configs_given_are_kept(case):
     """DescribeConfigs returns the configs with which CreateTopics created the topic."""
     name = case.topic()
     given = {"cleanup.policy": "compact", "max.message.bytes": 4321, "retention.ms": -1}
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, configs=given, name="create"),
         topic_ready(name),
         describe_configs(name, *given, version=1, name="configs")
@@ -215,7 +208,6 @@ def test_configs_given_are_kept(case):
             answer("configs", "results[0].configs[*].value").contains("-1"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -227,7 +219,7 @@ def test_configs_given_are_kept(case):
 def test_a_new_topic_has_a_new_id(case):
     """A topic that is deleted and created again under its name has another topic id."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, version=WITH_IDS, name="first"),
         topic_ready(name),
         delete_topic(name, name="delete"),
@@ -237,7 +229,6 @@ def test_a_new_topic_has_a_new_id(case):
         ),
         expect=answer("second", "topics[0].topic_id").is_not(Ref("first", "topics[0].topic_id")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -254,8 +245,7 @@ def test_an_empty_request_is_answered(case):
     }
     step, rows = steps[case.apis]
     empty = {key: [] if isinstance(value, list) else value for key, value in step.body.items()}
-    verdict = case.judge(
+    return case.scenario(
         replace(step, body=empty, name="nothing"),
         expect=answer("nothing", rows).has_length(0),
     )
-    assert verdict.conforms, verdict

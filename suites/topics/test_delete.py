@@ -39,7 +39,7 @@ def by_id(*entries):
 def test_deleted_topics_are_gone(case):
     """DeleteTopics answers no error for each topic, and Metadata then reports each as unknown."""
     one, two = case.topic("one"), case.topic("two")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(one),
         a_topic(two, 3),
         together(
@@ -50,7 +50,6 @@ def test_deleted_topics_are_gone(case):
         topic_gone(two),
         expect=answer("delete", "responses[*].error_code").each_is(NONE),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -64,7 +63,7 @@ def test_unknown_topics_cannot_be_deleted(case):
     """DeleteTopics of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION, whether its
     name is legal or not."""
     there, missing = case.topic("there"), case.topic("missing")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there),
         together(
             delete_topic(missing, version=case.version),
@@ -75,7 +74,6 @@ def test_unknown_topics_cannot_be_deleted(case):
         metadata(there, name="after"),
         expect=answer("delete", "responses[*].error_code").each_is(UNKNOWN_TOPIC),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -88,7 +86,7 @@ def test_deleted_topics_can_be_made_again(case):
     """CreateTopics can reuse the name of a deleted topic, and the new topic has its own number of
     partitions."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 3),
         delete_topic(name, name="delete"),
         topic_gone(name),
@@ -97,7 +95,6 @@ def test_deleted_topics_can_be_made_again(case):
         metadata(name, name="after"),
         expect=answer("after", "topics[0].partitions").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -111,12 +108,11 @@ def test_a_topic_twice_in_one_deletion(case):
     INVALID_REQUEST on KRaft."""
     name = case.topic()
     codes = answer("delete", "responses[*].error_code")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         together(delete_topic(name), delete_topic(name), name="delete"),
         expect=by_release({"1.0-2.8": codes.each_is(NONE), "3.9+": codes.each_is(INVALID_REQUEST)}),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -131,13 +127,12 @@ def test_no_time_to_wait_still_deletes(case):
     """DeleteTopics with a timeout of 0 or less answers REQUEST_TIMED_OUT and deletes the topic all
     the same."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         delete_topic(name, timeout_ms=case.timeout_ms, name="delete"),
         topic_gone(name),
         expect=answer("delete", "responses[0].error_code").is_(REQUEST_TIMED_OUT),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -149,7 +144,7 @@ def test_no_time_to_wait_still_deletes(case):
 def test_ids_delete_topics(case):
     """DeleteTopics by topic id deletes the topic and returns its name and id."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, version=7, name="create"),
         topic_ready(name),
         by_id((None, Ref("create", "topics[0].topic_id"))),
@@ -160,7 +155,6 @@ def test_ids_delete_topics(case):
             answer("delete", "responses[0].topic_id").is_(Ref("create", "topics[0].topic_id")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -171,11 +165,10 @@ def test_ids_delete_topics(case):
 )
 def test_unknown_ids_delete_nothing(case):
     """DeleteTopics of an unknown topic id answers UNKNOWN_TOPIC_ID."""
-    verdict = case.judge(
+    return case.scenario(
         by_id((None, NOBODYS_ID)),
         expect=answer("delete", "responses[0].error_code").is_(UNKNOWN_TOPIC_ID),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -191,7 +184,7 @@ def test_deletions_give_a_name_or_an_id(case):
     name = case.topic()
     rows = {"both": (name, Ref("create", "topics[0].topic_id")), "neither": (None, NO_ID)}
     codes = answer("delete", "responses[*].error_code")
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, version=7, name="create"),
         topic_ready(name),
         by_id(rows[case.given]),
@@ -202,4 +195,3 @@ def test_deletions_give_a_name_or_an_id(case):
             }
         ),
     )
-    assert verdict.conforms, verdict

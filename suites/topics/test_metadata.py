@@ -25,7 +25,7 @@ NOT_ASKED = -(1 << 31)
 def test_says_who_serves_a_topic(case):
     """Metadata of a topic returns its partitions with leader, replicas and ISR, and the brokers."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 2),
         metadata(name, version=case.version, name="ask"),
         expect=all_of(
@@ -37,7 +37,6 @@ def test_says_who_serves_a_topic(case):
             answer("ask", "topics[0].partitions[*].isr_nodes").each_is(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -53,12 +52,11 @@ def test_an_empty_list_means_all_at_first_and_then_none(case):
     name = case.topic()
     topics = answer("ask", "topics[*].name")
     body = {"topics": [], "allow_auto_topic_creation": False}
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         Ask("Metadata", case.version, body, name="ask"),
         expect=topics.contains(name) if case.version == 0 else topics.is_([]),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -71,7 +69,7 @@ def test_an_empty_list_means_all_at_first_and_then_none(case):
 def test_null_means_all_topics(case):
     """Metadata with topics=null returns every topic."""
     one, two = case.topic("one"), case.topic("two")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(one),
         a_topic(two),
         metadata(every=True, version=case.version, name="ask"),
@@ -80,7 +78,6 @@ def test_null_means_all_topics(case):
             answer("ask", "topics[*].name").contains(two),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -93,7 +90,7 @@ def test_unknown_topics_are_named_as_such(case):
     """Metadata answers UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist and no error for
     the others."""
     there, missing = case.topic("there"), case.topic("missing")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there),
         metadata(missing, there, version=case.version, name="ask"),
         expect=all_of(
@@ -101,7 +98,6 @@ def test_unknown_topics_are_named_as_such(case):
             answer("ask", "topics[*].error_code").contains(NONE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -114,12 +110,11 @@ def test_a_topic_asked_for_twice_is_answered_once(case):
     """Metadata returns one entry for a topic that the request names twice, whether the topic exists
     or not."""
     there, missing = case.topic("there"), case.topic("missing")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there),
         metadata(there, missing, there, missing, name="ask"),
         expect=answer("ask", "topics").has_length(2),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -132,7 +127,7 @@ def test_ids_find_topics(case):
     """Metadata returns a topic by its id since version 12; an unknown id answers UNKNOWN_TOPIC_ID
     with a null name."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, version=7, name="create"),
         topic_ready(name),
         metadata(ids=[Ref("create", "topics[0].topic_id")], version=case.version, name="ask"),
@@ -144,7 +139,6 @@ def test_ids_find_topics(case):
             answer("unknown", "topics[0].name").is_(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -161,13 +155,12 @@ def test_ids_came_with_version_12(case):
         "topics": [{"name": name, "topic_id": Ref("create", "topics[0].topic_id")}],
         "allow_auto_topic_creation": False,
     }
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, version=7, name="create"),
         topic_ready(name),
         Ask("Metadata", case.version, body, name="ask"),
         expect=answer("ask", CODE).is_(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -187,7 +180,7 @@ def test_authorized_operations_are_told_when_asked_for(case):
         "include_cluster_authorized_operations": True,
         "include_topic_authorized_operations": True,
     }
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         metadata(name, version=case.version, name="not asked"),
         Ask("Metadata", case.version, body, name="asked"),
@@ -196,7 +189,6 @@ def test_authorized_operations_are_told_when_asked_for(case):
             answer("asked", "topics[0].topic_authorized_operations").at_least(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 def partitions_of(*topics, limit=2000, cursor=None, name="ask"):
@@ -219,7 +211,7 @@ def test_topic_partitions_are_described(case):
     """DescribeTopicPartitions returns a topic without an error and UNKNOWN_TOPIC_OR_PARTITION for
     one that does not exist."""
     there, missing = case.topic("there"), case.topic("missing")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there, 3),
         partitions_of(there, missing),
         expect=all_of(
@@ -228,7 +220,6 @@ def test_topic_partitions_are_described(case):
             answer("ask", "next_cursor").is_(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -241,7 +232,7 @@ def test_topic_partitions_come_in_pages(case):
     """DescribeTopicPartitions returns at most response_partition_limit partitions and a cursor from
     which the next request goes on."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name, 3),
         partitions_of(name, limit=2, name="first"),
         partitions_of(
@@ -255,4 +246,3 @@ def test_topic_partitions_come_in_pages(case):
             answer("second", "next_cursor").is_(None),
         ),
     )
-    assert verdict.conforms, verdict

@@ -31,7 +31,7 @@ FAULTY = {
 def test_partitions_can_be_added(case):
     """CreatePartitions with a larger count adds partitions, each of which gets a leader."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         create_partitions(name, 4, version=case.version, name="grow"),
         topic_ready(name, 4, again=" grown"),
@@ -40,7 +40,6 @@ def test_partitions_can_be_added(case):
             answer("grow", CODE).is_(NONE), answer("after", "topics[0].partitions").has_length(4)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("topics.never-shrink", evidence=("TOPIC-33",), api="CreatePartitions", versions=FIRST)
@@ -49,13 +48,12 @@ def test_never_shrink(case):
     topic's."""
     names = [case.topic(f"t{index}") for index in range(4)]
     asks = [create_partitions(n, c) for n, c in zip(names, (2, 1, 0, -1), strict=True)]
-    verdict = case.judge(
+    return case.scenario(
         *(a_topic(name, 2) for name in names),
         together(*asks, name="grow"),
         metadata(*names, name="after"),
         expect=answer("grow", "results[*].error_code").each_is(INVALID_PARTITIONS),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -66,12 +64,11 @@ def test_unknown_topics_cannot_grow(case):
     """CreatePartitions of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION and
     creates no topic."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_partitions(name, 2, name="grow"),
         metadata(name, name="after"),
         expect=answer("grow", CODE).is_(UNKNOWN_TOPIC),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -82,7 +79,7 @@ def test_a_topic_grows_once_per_request(case):
     """CreatePartitions answers INVALID_REQUEST for a topic that it names twice, which keeps its
     partitions, and adds partitions to the others."""
     twice, once = case.topic("twice"), case.topic("once")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(twice),
         a_topic(once),
         together(
@@ -97,7 +94,6 @@ def test_a_topic_grows_once_per_request(case):
             answer("after", "topics[0].partitions").has_length(1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -108,7 +104,7 @@ def test_growth_can_be_tried(case):
     """CreatePartitions with validate_only returns the errors that it would return otherwise and
     adds no partitions."""
     name, bad = case.topic(), case.topic("bad")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         a_topic(bad),
         together(
@@ -121,7 +117,6 @@ def test_growth_can_be_tried(case):
             answer("after", "topics[0].partitions").has_length(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -132,14 +127,13 @@ def test_new_partitions_can_be_assigned(case):
     """CreatePartitions with an assignment for each new partition answers no error, and each gets a
     leader."""
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         create_partitions(name, 3, assignments=[[0], [0]], name="grow"),
         topic_ready(name, 3, again=" grown"),
         metadata(name, name="after"),
         expect=answer("grow", CODE).is_(NONE),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -154,7 +148,7 @@ def test_faulty_assignments_add_nothing(case):
         create_partitions(name, count, assignments=rows)
         for name, (count, rows) in zip(names, FAULTY.values(), strict=True)
     ]
-    verdict = case.judge(
+    return case.scenario(
         *(a_topic(name) for name in names),
         together(*asks, name="grow"),
         metadata(*names, name="after"),
@@ -163,7 +157,6 @@ def test_faulty_assignments_add_nothing(case):
             answer("after", "topics[*].partitions[*].partition_index").each_is(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -177,7 +170,7 @@ def test_no_time_to_grow(case):
     partitions all the same, KRaft does not."""
     name = case.topic()
     grown = topic_ready(name, 2, again=" grown") if case.release in ("1.0", "2.2", "2.8") else []
-    verdict = case.judge(
+    return case.scenario(
         a_topic(name),
         create_partitions(name, 2, timeout_ms=0, name="grow"),
         grown,
@@ -192,4 +185,3 @@ def test_no_time_to_grow(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict

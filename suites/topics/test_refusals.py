@@ -48,14 +48,13 @@ def test_illegal_names_are_refused(case):
     """CreateTopics answers INVALID_TOPIC_EXCEPTION for names that are empty, "." or "..", longer
     than 249 characters, or contain other characters."""
     asks = [create_topic(name, version=case.version, validate_only=True) for name in ILLEGAL]
-    verdict = case.judge(
+    return case.scenario(
         together(*asks, name="create"),
         expect=all_of(
             answer("create", "topics").has_length(len(ILLEGAL)),
             answer("create", CODES).each_is(INVALID_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -69,14 +68,13 @@ def test_all_legal_characters_make_a_name(case):
     characters."""
     odd = case.topic("Az.09_-")
     longest = case.topic("long", length=LONGEST)
-    verdict = case.judge(
+    return case.scenario(
         together(
             create_topic(odd, validate_only=True), create_topic(longest, validate_only=True),
             name="create",
         ),
         expect=answer("create", CODES).each_is(NONE),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,7 +87,7 @@ def test_colliding_names_are_refused(case):
     """CreateTopics answers INVALID_TOPIC_EXCEPTION for a name that differs from an existing one
     only in dots and underscores, and creates nothing."""
     dotted, underscored = case.topic("a.b", token="t"), case.topic("a_b", token="t")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(dotted),
         create_topic(underscored, name="create"),
         metadata(underscored, name="after"),
@@ -99,7 +97,6 @@ def test_colliding_names_are_refused(case):
             answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -111,7 +108,7 @@ def test_colliding_names_are_refused(case):
 def test_partition_counts_below_one_are_refused(case):
     """CreateTopics answers INVALID_PARTITIONS for zero partitions or fewer than -1, and creates
     nothing."""
-    verdict = case.judge(
+    return case.scenario(
         *refused(case, (0, 1), (-2, 1), (-(1 << 31), 1)),
         expect=all_of(
             answer("create", CODES).each_is(INVALID_PARTITIONS),
@@ -128,7 +125,6 @@ def test_partition_counts_below_one_are_refused(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -140,7 +136,7 @@ def test_partition_counts_below_one_are_refused(case):
 def test_replication_factors_below_one_are_refused(case):
     """CreateTopics answers INVALID_REPLICATION_FACTOR for a replication factor of zero or below -1,
     and creates nothing."""
-    verdict = case.judge(
+    return case.scenario(
         *refused(case, (1, 0), (1, -2), (2, -32768)),
         expect=all_of(
             answer("create", CODES).each_is(INVALID_REPLICATION_FACTOR),
@@ -150,7 +146,6 @@ def test_replication_factors_below_one_are_refused(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -164,7 +159,7 @@ def test_more_replicas_than_brokers_are_refused(case):
     """CreateTopics answers INVALID_REPLICATION_FACTOR for a replication factor above the number of
     brokers, and creates nothing."""
     message = answer("create", "topics[0].error_message")
-    verdict = case.judge(
+    return case.scenario(
         *refused(case, (1, 2), (3, 32767)),
         expect=all_of(
             answer("create", CODES).each_is(INVALID_REPLICATION_FACTOR),
@@ -179,7 +174,6 @@ def test_more_replicas_than_brokers_are_refused(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -191,7 +185,7 @@ def test_more_replicas_than_brokers_are_refused(case):
 def test_of_two_faults_one_is_named(case):
     """CreateTopics with a bad partition count and a bad replication factor answers
     INVALID_PARTITIONS on releases with ZooKeeper and INVALID_REPLICATION_FACTOR on KRaft."""
-    verdict = case.judge(
+    return case.scenario(
         *refused(case, (0, 0), (0, -2)),
         expect=by_release(
             {
@@ -200,7 +194,6 @@ def test_of_two_faults_one_is_named(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -219,7 +212,7 @@ def test_faulty_assignments_are_refused(case):
         "no replicas": {0: [0], 1: []},
     }
     name = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, assignments=tables[case.fault], name="create"),
         metadata(name, name="after"),
         expect=all_of(
@@ -227,7 +220,6 @@ def test_faulty_assignments_are_refused(case):
             answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -241,7 +233,7 @@ def test_assignments_count_partitions_from_zero(case):
     """CreateTopics answers INVALID_REPLICA_ASSIGNMENT for an assignment whose partitions are not
     numbered 0, 1, 2 and so on, and creates nothing."""
     gap, late = case.topic("gap"), case.topic("late")
-    verdict = case.judge(
+    return case.scenario(
         together(
             create_topic(gap, assignments={0: [0], 2: [0]}, version=case.version),
             create_topic(late, assignments={1: [0]}, version=case.version),
@@ -253,7 +245,6 @@ def test_assignments_count_partitions_from_zero(case):
             answer("after", CODES).each_is(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -267,7 +258,7 @@ def test_assignments_name_brokers_that_are_there(case):
     """CreateTopics answers INVALID_REPLICA_ASSIGNMENT on KRaft for an assignment to an unknown
     broker, and creates nothing."""
     one, two = case.topic("one"), case.topic("two")
-    verdict = case.judge(
+    return case.scenario(
         together(
             create_topic(one, assignments={0: [77]}),
             create_topic(two, assignments={0: [0], 1: [-1]}),
@@ -279,7 +270,6 @@ def test_assignments_name_brokers_that_are_there(case):
             answer("after", CODES).each_is(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -303,7 +293,7 @@ def test_counts_beside_an_assignment_are_refused(case):
         for name, (partitions, factor) in zip(names, ((1, -1), (-1, 1), (1, 1)), strict=True)
     ]
     body = {"topics": entries, "timeout_ms": 5000, "validate_only": False}
-    verdict = case.judge(
+    return case.scenario(
         Ask("CreateTopics", case.version, body, name="create"),
         metadata(*names, name="after"),
         expect=all_of(
@@ -311,7 +301,6 @@ def test_counts_beside_an_assignment_are_refused(case):
             answer("after", CODES).each_is(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -329,7 +318,7 @@ def test_bad_configs_are_refused(case):
         create_topic(name, configs={key: value}, version=case.version)
         for name, (key, value) in zip(names, BAD_CONFIGS, strict=True)
     ]
-    verdict = case.judge(
+    return case.scenario(
         together(*asks, name="create"),
         metadata(*names, name="after"),
         expect=all_of(
@@ -344,7 +333,6 @@ def test_bad_configs_are_refused(case):
             answer("after", CODES).each_is(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -358,7 +346,7 @@ def test_configs_without_a_value_are_refused(case):
     2.8, UNKNOWN_SERVER_ERROR before), and creates nothing."""
     name = case.topic()
     code = answer("create", "topics[0].error_code")
-    verdict = case.judge(
+    return case.scenario(
         create_topic(name, configs={"retention.ms": None, "cleanup.policy": None}, name="create"),
         metadata(name, name="after"),
         expect=all_of(
@@ -372,7 +360,6 @@ def test_configs_without_a_value_are_refused(case):
             answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -385,7 +372,7 @@ def test_each_topic_is_judged_by_itself(case):
     """CreateTopics creates the topics of a request that are valid although others of it are
     refused."""
     good, bad, there = case.topic("good"), case.topic("bad"), case.topic("there")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(there),
         together(create_topic(bad, 0), create_topic(good), create_topic(there), name="create"),
         topic_ready(good),
@@ -397,4 +384,3 @@ def test_each_topic_is_judged_by_itself(case):
             answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
         ),
     )
-    assert verdict.conforms, verdict

@@ -68,7 +68,7 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
     topic, transaction, steps = a_case(case)
     before, after = at(transaction, "before"), at(transaction, "after")
     aborted = answer("read", f"{ROW}.aborted_transactions")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         held_back(topic),
         end(transaction, case.commit, name="decided", **before),
@@ -93,7 +93,6 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
             aborted.has_length(0 if case.commit else 1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -110,7 +109,7 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
     """
     topic, transaction, steps = a_case(case)
     after = at(transaction, "after")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         half_done(topic, transaction, case.commit),
         Until(
@@ -131,7 +130,6 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
             answer("next", "producer_epoch").is_(Ref("producer", "producer_epoch", 1)),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -150,7 +148,7 @@ def test_half_done_ends_are_described(case):
     path = "transaction_states[0]"
     word = "Commit" if case.commit else "Abort"
     after = at(transaction, "after")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         half_done(topic, transaction, case.commit),
         Until(describe(transaction, name="ask", **after), f"{path}.error_code", "==", 0),
@@ -166,7 +164,6 @@ def test_half_done_ends_are_described(case):
             answer("done", f"{path}.topics").has_length(0),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -183,7 +180,7 @@ def test_open_ones_go_on_at_the_next_coordinator(case):
     """
     topic, transaction, steps = a_case(case)
     other, after = case.topic("other"), at(transaction, "after")
-    verdict = case.judge(
+    return case.scenario(
         trio.placed(other, {0: ROWS["sent"]}),
         steps,
         moved(transaction),
@@ -200,7 +197,6 @@ def test_open_ones_go_on_at_the_next_coordinator(case):
             answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -217,7 +213,7 @@ def test_who_coordinated_before_writes_no_marker(case):
     """
     topic, transaction, steps = a_case(case)
     after = at(transaction, "after")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         half_done(topic, transaction, case.commit, "pause"),
         let_go(topic),
@@ -231,7 +227,6 @@ def test_who_coordinated_before_writes_no_marker(case):
         last(topic),
         expect=all_of(answer("done", CODE).is_(0), answer("end", END).is_(2)),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -246,7 +241,7 @@ def test_who_returns_coordinates_no_more(case):
     transaction ends at its successor.
     """
     topic, transaction, steps = a_case(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         moved(transaction, "stop"),
         start_broker(FORMER),
@@ -259,7 +254,6 @@ def test_who_returns_coordinates_no_more(case):
         seen(topic),
         expect=answer("read", f"{ROW}.aborted_transactions").has_length(0),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -276,7 +270,7 @@ def test_elections_move_their_coordinator(case):
     """
     topic, transaction = case.topic(), case.transactional_id()
     before, after = at(transaction, "before"), at(transaction, "after")
-    verdict = case.judge(
+    return case.scenario(
         trio.placed(topic, {0: ROWS["sent"]}),
         founded(),
         preferred(1),
@@ -288,7 +282,6 @@ def test_elections_move_their_coordinator(case):
         seen(topic),
         expect=answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -303,7 +296,7 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
     """A coordinator that an election moved in completes an end that the former one decided."""
     topic, transaction = case.topic(), case.transactional_id()
     before, after = at(transaction, "before"), at(transaction, "after")
-    verdict = case.judge(
+    return case.scenario(
         trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2}),
         founded(),
         preferred(1),
@@ -322,7 +315,6 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
             answer("read", f"{ROW}.last_stable_offset").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -340,7 +332,7 @@ def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
     """
     topic, transaction, steps = a_case(case)
     own = at(transaction, "before")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         held_back(topic),
         end(transaction, case.commit, version=case.decided, name="decided", **own),
@@ -354,7 +346,6 @@ def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
             answer("abort", CODE).is_(CONCURRENT_TRANSACTIONS),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -372,7 +363,7 @@ def test_half_done_ones_are_not_verified(case):
     topic, transaction, steps = a_case(case)
     own = at(transaction, "before")
     asked = add_partitions(transaction, topic, version=case.version, verify=True, name="ask", **own)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         held_back(topic),
         end(transaction, case.commit, name="decided", **own),
@@ -381,7 +372,6 @@ def test_half_done_ones_are_not_verified(case):
         over(topic),
         expect=answer("ask", added_code(case.version)).is_(CONCURRENT_TRANSACTIONS),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -396,7 +386,7 @@ def test_only_their_coordinator_takes_requests(case):
     nothing.
     """
     topic, transaction, steps = a_case(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         end(transaction, ABORT, version=case.version, name="ask"),
         add_partitions(transaction, topic, name="partitions"),
@@ -414,4 +404,3 @@ def test_only_their_coordinator_takes_requests(case):
             answer("read", f"{ROW}.aborted_transactions").has_length(0),
         ),
     )
-    assert verdict.conforms, verdict

@@ -60,7 +60,7 @@ def test_descriptions_tell_all(case):
     transaction.
     """
     topic, transaction, steps = an_open_transaction(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         describe(transaction, name="ask"),
         expect=all_of(
@@ -71,7 +71,6 @@ def test_descriptions_tell_all(case):
             answer("ask", f"{STATES}[0].topics[0].partitions").has_length(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.each-is-described-by-itself", evidence=("KIP-664",), **DESCRIBE)
@@ -81,14 +80,13 @@ def test_each_is_described_by_itself(case):
     """
     _, transaction, steps = an_open_transaction(case)
     body = {"transactional_ids": [transaction, case.transactional_id("none"), ""]}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         ask("DescribeTransactions", 0, body, name="ask"),
         expect=all_of(
             answer("ask", f"{STATES}[*].error_code").is_([0, NOT_FOUND, INVALID_REQUEST]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.lists-can-be-narrowed-by-state", evidence=("KIP-664",), **LIST)
@@ -97,7 +95,7 @@ def test_lists_can_be_narrowed_by_state(case):
     unknown_state_filters.
     """
     _, _, steps = an_open_transaction(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         list_transactions(PRODUCER, "Ongoing", version=case.version, name="ongoing"),
         list_transactions(PRODUCER, "Empty", "CompleteCommit", version=case.version, name="others"),
@@ -112,14 +110,13 @@ def test_lists_can_be_narrowed_by_state(case):
             answer("both", "unknown_state_filters").is_(["Sleeping"]),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.lists-can-be-narrowed-by-producer", evidence=("KIP-664",), **LIST)
 def test_lists_can_be_narrowed_by_producer(case):
     """ListTransactions answers only transactions of the given producer ids."""
     _, transaction, steps = an_open_transaction(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         list_transactions(PRODUCER, version=case.version, name="own"),
         list_transactions(2**62, version=case.version, name="nobody's"),
@@ -128,7 +125,6 @@ def test_lists_can_be_narrowed_by_producer(case):
             answer("nobody's", STATES).has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -139,13 +135,12 @@ def test_lists_can_be_narrowed_by_producer(case):
 def test_lists_can_be_narrowed_by_duration(case):
     """ListTransactions answers only transactions open for longer than duration_filter."""
     _, _, steps = an_open_transaction(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         list_transactions(PRODUCER, version=case.version, longer_than=3_600_000, name="an hour"),
         list_transactions(PRODUCER, version=case.version, longer_than=-1, name="any"),
         expect=all_of(answer("an hour", STATES).has_length(0), answer("any", STATES).has_length(1)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -162,7 +157,7 @@ def test_lists_can_be_narrowed_by_pattern(case):
     def listed(pattern, name):
         return list_transactions(PRODUCER, version=case.version, pattern=pattern, name=name)
 
-    verdict = case.judge(
+    return case.scenario(
         steps,
         listed("transaction-.*", "whole"),
         listed("transaction", "part"),
@@ -175,7 +170,6 @@ def test_lists_can_be_narrowed_by_pattern(case):
             answer("broken", "error_code").is_(INVALID_REGULAR_EXPRESSION),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.partitions-tell-their-producers", evidence=("KIP-664",), **PRODUCERS)
@@ -186,7 +180,7 @@ def test_partitions_tell_their_producers(case):
     topic, _, steps = an_open_transaction(case)
     plain = Ref("producer ids", "producer_id")
     producers = "topics[0].partitions[0].active_producers"
-    verdict = case.judge(
+    return case.scenario(
         steps,
         producer_ready(),
         produce(topic, 0, batch(ONE), name="from nobody"),
@@ -199,7 +193,6 @@ def test_partitions_tell_their_producers(case):
             answer("ask", f"{producers}[*].coordinator_epoch").each_is(-1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.ended-ones-leave-the-producer", evidence=("KIP-664",), **PRODUCERS)
@@ -209,7 +202,7 @@ def test_ended_ones_leave_the_producer(case):
     """
     topic, transaction, steps = an_open_transaction(case)
     producer = "topics[0].partitions[0].active_producers[0]"
-    verdict = case.judge(
+    return case.scenario(
         steps,
         ended(transaction, COMMIT),
         describe_producers(topic, 0, name="ask"),
@@ -219,7 +212,6 @@ def test_ended_ones_leave_the_producer(case):
             answer("ask", f"{producer}.last_sequence").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -234,7 +226,7 @@ def test_followers_tell_producers_too(case):
     topic, plain = case.topic(), Ref("producer ids", "producer_id")
     partition = "topics[0].partitions[0]"
     known = f"{partition}.active_producers"
-    verdict = case.judge(
+    return case.scenario(
         trio.placed(topic, {0: [1, 2]}),
         producer_ready(),
         trio.write(topic, from_producer(plain, 0, 0, b"a", b"b")),
@@ -249,7 +241,6 @@ def test_followers_tell_producers_too(case):
             answer("neither", f"{partition}.error_code").is_(NOT_LEADER_OR_FOLLOWER),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.strange-partitions-have-no-producers", evidence=("KIP-664",), **PRODUCERS)
@@ -266,7 +257,7 @@ def test_strange_partitions_have_no_producers(case):
             {"name": "no/topic", "partition_indexes": [0]},
         ]
     }
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         ask("DescribeProducers", 0, body, name="ask"),
         expect=by_release(
@@ -276,4 +267,3 @@ def test_strange_partitions_have_no_producers(case):
             }
         ),
     )
-    assert verdict.conforms, verdict

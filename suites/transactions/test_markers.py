@@ -60,7 +60,7 @@ def test_markers_are_control_batches(case):
     """
     topic, transaction = case.topic(), case.transactional_id()
     kind = b"\0\0\0\1" if case.commit else b"\0\0\0\0"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, name="begun"),
@@ -78,7 +78,6 @@ def test_markers_are_control_batches(case):
             records("read", "[0].value").is_(b"\0\0\0\0\0\0"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -90,7 +89,7 @@ def test_markers_are_control_batches(case):
 def test_markers_can_be_written_by_request(case):
     """WriteTxnMarkers ends a producer's open transaction in a partition, whoever sends it."""
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         a_producer(transaction),
         add_partitions(transaction, topic, 0, name="begun"),
@@ -105,7 +104,6 @@ def test_markers_can_be_written_by_request(case):
             answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -120,7 +118,7 @@ def test_markers_need_no_transaction(case):
     """
     topic = case.topic()
     aborted = answer("read", f"{ROW}.aborted_transactions")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         producer_ready(),
         markers(SOMEBODY, 0, case.commit, topic, version=case.version, name="ask"),
@@ -138,14 +136,13 @@ def test_markers_need_no_transaction(case):
             ),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.markers-of-older-epochs-are-refused", evidence=("KIP-98",), **MARKERS)
 def test_markers_of_older_epochs_are_refused(case):
     """WriteTxnMarkers with a producer epoch below the newest answers INVALID_PRODUCER_EPOCH."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         producer_ready(),
         markers(SOMEBODY, 3, COMMIT, topic, version=case.version, name="newer"),
@@ -157,7 +154,6 @@ def test_markers_of_older_epochs_are_refused(case):
             answer("end", END).is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -171,7 +167,7 @@ def test_markers_fence_their_producers(case):
     INVALID_PRODUCER_EPOCH.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         producer_ready(),
         produce(topic, 0, from_producer(SOMEBODY, 0, 0, ONE), name="before"),
@@ -185,14 +181,13 @@ def test_markers_fence_their_producers(case):
             answer("end", END).is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.markers-of-former-coordinators-are-refused", evidence=("KIP-98",), **MARKERS)
 def test_markers_of_former_coordinators_are_refused(case):
     """WriteTxnMarkers with an older coordinator epoch answers TRANSACTION_COORDINATOR_FENCED."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         producer_ready(),
         markers(SOMEBODY, 0, COMMIT, topic, coordinator_epoch=5, version=case.version,
@@ -206,7 +201,6 @@ def test_markers_of_former_coordinators_are_refused(case):
             answer("end", END).is_(1),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.markers-for-unknown-partitions-are-refused", evidence=("KIP-98",), **MARKERS)
@@ -215,7 +209,7 @@ def test_markers_for_unknown_partitions_are_refused(case):
     markers of the others.
     """
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         producer_ready(),
         markers(SOMEBODY, 0, COMMIT, topic, 0, 7, version=case.version, name="ask"),
@@ -226,7 +220,6 @@ def test_markers_for_unknown_partitions_are_refused(case):
             answer("end", END).is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -238,14 +231,13 @@ def test_markers_for_unknown_partitions_are_refused(case):
 def test_old_formats_take_no_markers(case):
     """WriteTxnMarkers to a topic with message format 0 answers UNSUPPORTED_FOR_MESSAGE_FORMAT."""
     topic = case.topic()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, configs={"message.format.version": "0.10.0"}),
         producer_ready(),
         markers(SOMEBODY, 0, COMMIT, topic, version=case.version, name="ask"),
         at_end(topic),
         expect=all_of(answer("ask", WRITTEN).is_(MESSAGE_FORMAT), answer("end", END).is_(0)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -262,7 +254,7 @@ def test_a_newer_marker_fences_before_the_coordinator_is_asked(case):
     """
     topic, transaction = case.topic(), case.transactional_id()
     sent = answer("ask", PRODUCED)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         markers(PRODUCER, 9, ABORT, topic, version=1, name="fenced"),
@@ -274,4 +266,3 @@ def test_a_newer_marker_fences_before_the_coordinator_is_asked(case):
             answer("left alone", "transaction_states[0].transaction_state").is_("Empty"),
         ),
     )
-    assert verdict.conforms, verdict

@@ -78,7 +78,7 @@ def a_member(group):
 def test_offsets_count_from_the_commit_on(case):
     """OffsetFetch answers the offsets of a transaction only after its commit."""
     topic, group, transaction, steps = prepared(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
         offset_fetch(group, topic, name="open"),
@@ -90,7 +90,6 @@ def test_offsets_count_from_the_commit_on(case):
             answer("committed", FETCHED).is_(7),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.aborted-offsets-are-forgotten", evidence=("KIP-98",), **COMMITS)
@@ -99,7 +98,7 @@ def test_aborted_offsets_are_forgotten(case):
     committed before.
     """
     topic, group, transaction, steps = prepared(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, 5, name="before"),
         ended(transaction, COMMIT, "kept"),
@@ -113,7 +112,6 @@ def test_aborted_offsets_are_forgotten(case):
             answer("after", FETCHED).is_(5),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -130,7 +128,7 @@ def test_unstable_offsets_are_not_fetched(case):
     """
     topic, group, transaction, steps = prepared(case)
     fetch = offset_fetch(group, topic, version=case.version, stable=case.stable, name="open")
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, 7, name="sent"),
         fetch,
@@ -142,20 +140,18 @@ def test_unstable_offsets_are_not_fetched(case):
             answer("committed", FETCHED).is_(7),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.unknown-partitions-have-no-offsets", evidence=("OFFS-03", "KIP-98"), **COMMITS)
 def test_unknown_partitions_have_no_offsets(case):
     """TxnOffsetCommit for an unknown topic or partition answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic, group, transaction, steps = prepared(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, 7, partition=9, version=case.version, name="ask"),
         commit_offset(transaction, group, case.topic("none"), 7, version=case.version, name="none"),
         expect=answer("none", COMMITTED_OFFSET).is_(UNKNOWN_TOPIC),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.metadata-of-offsets-has-a-limit", evidence=("OFFS-16", "KIP-98"), **COMMITS)
@@ -164,7 +160,7 @@ def test_metadata_of_offsets_has_a_limit(case):
     OFFSET_METADATA_TOO_LARGE.
     """
     topic, group, transaction, steps = prepared(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(
             transaction, group, topic, 7, metadata="m" * 4097, version=case.version, name="ask"
@@ -176,7 +172,6 @@ def test_metadata_of_offsets_has_a_limit(case):
             answer("ask", COMMITTED_OFFSET).is_(TOO_LARGE), answer("most", COMMITTED_OFFSET).is_(0)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -191,7 +186,7 @@ def test_strange_generations_commit_nothing(case):
     """
     topic, group, transaction, steps = prepared(case)
     member = {"generation_id": case.generation, "member_id": "nobody"}
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, version=case.version, member=member, name="ask"),
         offset_fetch(group, topic, name="after"),
@@ -200,7 +195,6 @@ def test_strange_generations_commit_nothing(case):
             answer("after", FETCHED).is_(-1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.members-commit-in-their-generation", evidence=("KIP-447",), **CHECKED)
@@ -215,7 +209,7 @@ def test_members_commit_in_their_generation(case):
             transaction, group, topic, version=case.version, member=member, name=name
         )
 
-    verdict = case.judge(
+    return case.scenario(
         steps,
         a_member(group),
         commits("own", generation_id=1, member_id=MEMBER),
@@ -232,14 +226,13 @@ def test_members_commit_in_their_generation(case):
             answer("outside", COMMITTED_OFFSET).is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.groups-need-a-name", evidence=("KIP-98",), level=OBSERVED, **COMMITS)
 def test_groups_need_a_name(case):
     """TxnOffsetCommit with an empty group id answers INVALID_GROUP_ID; 1.0 accepts it."""
     topic, _, transaction, steps = prepared(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, "", topic, version=case.version, name="ask"),
         expect=by_release(
@@ -249,7 +242,6 @@ def test_groups_need_a_name(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -269,7 +261,7 @@ def test_later_commits_outlast_earlier_ones(case):
         "member_id": "",
         "topics": [{"name": topic, "partitions": [row]}],
     }
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
         ask("OffsetCommit", 2, plain, name="plain"),
@@ -280,7 +272,6 @@ def test_later_commits_outlast_earlier_ones(case):
         offset_fetch(group, topic, name="after"),
         expect=all_of(answer("plain", COMMITTED_OFFSET).is_(0), answer("open", FETCHED).is_(20)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -295,7 +286,7 @@ def test_groups_with_pending_offsets_stay(case):
     transaction's commit does not restore them.
     """
     topic, group, transaction, steps = prepared(case)
-    verdict = case.judge(
+    return case.scenario(
         steps,
         commit_offset(transaction, group, topic, 7, name="sent"),
         ask("DeleteGroups", case.version, {"groups_names": [group]}, name="ask"),
@@ -304,4 +295,3 @@ def test_groups_with_pending_offsets_stay(case):
         Send("OffsetFetch", 1, offset_fetch(group, topic).body, name="after"),
         Await("after"),
     )
-    assert verdict.conforms, verdict

@@ -40,7 +40,7 @@ def test_unknown_partitions_add_nothing(case):
     OPERATION_NOT_ATTEMPTED for the others, and begins no transaction; 1.0 checks topics only.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, 0, 7, version=case.version, name="ask"),
@@ -59,7 +59,6 @@ def test_unknown_partitions_add_nothing(case):
             }
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.unknown-topics-add-nothing", evidence=("KIP-98",), **ADD)
@@ -68,26 +67,24 @@ def test_unknown_topics_add_nothing(case):
     create the topic.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_producer(transaction),
         add_partitions(transaction, topic, 0, version=case.version, name="ask"),
         add_partitions(transaction, topic, 0, version=case.version, name="again"),
         expect=answer("again", added_code(case.version)).is_(UNKNOWN_TOPIC),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.empty-ids-add-nothing", evidence=("KIP-98",), **ADD)
 def test_empty_ids_add_nothing(case):
     """AddPartitionsToTxn with an empty transactional id answers INVALID_REQUEST."""
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions("", topic, 0, version=case.version, name="ask"),
         expect=answer("ask", added_code(case.version)).is_(INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.many-can-be-added-to-at-once", evidence=("KIP-890",), **BATCHED)
@@ -106,7 +103,7 @@ def test_many_can_be_added_to_at_once(case):
         ]
     }
     code = "results_by_transaction[*].topic_results[*].results_by_partition[*].partition_error_code"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(one),
         a_producer(two, name="other"),
@@ -120,7 +117,6 @@ def test_many_can_be_added_to_at_once(case):
             answer("end two", "error_code").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.asking-about-partitions-begins-nothing", evidence=("KIP-890",), **BATCHED)
@@ -129,7 +125,7 @@ def test_asking_about_partitions_begins_nothing(case):
     TRANSACTION_ABORTABLE (version 4: INVALID_TXN_STATE) and begins no transaction.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, 0, version=case.version, verify=True, name="ask"),
@@ -139,7 +135,6 @@ def test_asking_about_partitions_begins_nothing(case):
             answer("end", "error_code").is_(INVALID_TXN_STATE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.asking-about-unknown-partitions-is-refused", evidence=("KIP-890",), **BATCHED)
@@ -148,7 +143,7 @@ def test_asking_about_unknown_partitions_is_refused(case):
     UNKNOWN_TOPIC_OR_PARTITION for it and OPERATION_NOT_ATTEMPTED for the others.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, 0, name="begun"),
@@ -158,14 +153,13 @@ def test_asking_about_unknown_partitions_is_refused(case):
             answer("ask", each(case.version)).contains(NOT_ATTEMPTED),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.adding-twice-is-adding-once", evidence=("KIP-98",), **ADD)
 def test_adding_twice_is_adding_once(case):
     """AddPartitionsToTxn with a partition that the transaction already has succeeds."""
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         a_producer(transaction),
         add_partitions(transaction, topic, 0, version=case.version, name="once"),
@@ -175,4 +169,3 @@ def test_adding_twice_is_adding_once(case):
             *(answer(word, each(case.version)).each_is(0) for word in ("once", "more", "again")),
         ),
     )
-    assert verdict.conforms, verdict

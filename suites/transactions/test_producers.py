@@ -42,14 +42,13 @@ def test_impossible_timeouts_are_refused(case):
     INVALID_TRANSACTION_TIMEOUT.
     """
     transaction = case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(transaction, TRANSACTION),
         init_producer_id(transaction, version=case.version, timeout_ms=case.timeout_ms, name="ask"),
         expect=all_of(
             answer("ask", CODE).is_(INVALID_TIMEOUT), answer("ask", "producer_id").is_(-1)
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -61,12 +60,11 @@ def test_impossible_timeouts_are_refused(case):
 def test_timeouts_may_be_as_long_as_the_setting(case):
     """InitProducerId accepts transaction timeouts from 1 ms up to transaction.max.timeout.ms."""
     transaction = case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(transaction, TRANSACTION),
         initialised(transaction, "ask", version=case.version, timeout_ms=case.timeout_ms),
         expect=answer("ask", "producer_epoch").is_(0),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.epochs-count-up", evidence=("KIP-98", "MISC-06"), **INIT)
@@ -76,7 +74,7 @@ def test_epochs_count_up(case):
     asked = [
         initialised(transaction, word, version=case.version) for word in ("one", "two", "three")
     ]
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(transaction, TRANSACTION),
         asked,
         expect=all_of(
@@ -89,14 +87,13 @@ def test_epochs_count_up(case):
             answer("three", "producer_epoch").is_(2),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.ids-have-producers-of-their-own", evidence=("KIP-98",), **INIT)
 def test_ids_have_producers_of_their_own(case):
     """Two transactional ids get different producer ids."""
     one, two = case.transactional_id("one"), case.transactional_id("two")
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(one, TRANSACTION),
         initialised(one, "first", version=case.version),
         initialised(two, "second", version=case.version),
@@ -105,7 +102,6 @@ def test_ids_have_producers_of_their_own(case):
             answer("second", "producer_epoch").is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.bumps-can-be-asked-for-again", evidence=("KIP-360",), **KNOWN)
@@ -113,7 +109,7 @@ def test_bumps_can_be_asked_for_again(case):
     """A repeated InitProducerId with the epoch before its bump answers the same bumped epoch."""
     transaction = case.transactional_id()
     known = {"producer_id": PRODUCER, "producer_epoch": EPOCH, "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_producer(transaction),
         init_producer_id(transaction, name="bump", **known),
         init_producer_id(transaction, name="again", **known),
@@ -123,7 +119,6 @@ def test_bumps_can_be_asked_for_again(case):
             answer("again", "producer_epoch").is_(Ref("bump", "producer_epoch")),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -138,7 +133,7 @@ def test_epochs_long_over_are_fenced(case):
     """
     transaction = case.transactional_id()
     known = {"producer_id": PRODUCER, "producer_epoch": EPOCH, "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_producer(transaction),
         initialised(transaction, "successor"),
         init_producer_id(transaction, name="ask", **known),
@@ -148,7 +143,6 @@ def test_epochs_long_over_are_fenced(case):
             answer("after", "producer_epoch").is_(Ref("successor", "producer_epoch", 1)),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.epochs-to-come-are-fenced", evidence=("KIP-360",), **KNOWN)
@@ -158,12 +152,11 @@ def test_epochs_to_come_are_fenced(case):
     """
     transaction = case.transactional_id()
     higher = {"producer_id": PRODUCER, "producer_epoch": 7, "version": case.version}
-    verdict = case.judge(
+    return case.scenario(
         a_producer(transaction),
         init_producer_id(transaction, name="ask", **higher),
         expect=answer("ask", CODE).is_(fenced(case.version)),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.new-ids-take-any-producer", evidence=("KIP-360",), **KNOWN)
@@ -173,7 +166,7 @@ def test_new_ids_take_any_producer(case):
     """
     transaction = case.transactional_id()
     strange = {"producer_id": 123456789, "producer_epoch": 5}
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(transaction, TRANSACTION),
         initialised(transaction, "ask", version=case.version, **strange),
         expect=all_of(
@@ -181,4 +174,3 @@ def test_new_ids_take_any_producer(case):
             answer("ask", "producer_epoch").is_(0),
         ),
     )
-    assert verdict.conforms, verdict

@@ -62,7 +62,7 @@ def test_aborted_records_are_marked_for_readers(case):
     offset in aborted_transactions.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         produce(topic, 0, batch(ONE), name="before"),
@@ -79,7 +79,6 @@ def test_aborted_records_are_marked_for_readers(case):
             answer("uncommitted", ABORTED).is_(None),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -92,7 +91,7 @@ def test_only_aborts_in_the_range_are_listed(case):
     its fetch offset.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         a_transaction(transaction, topic, {0: ONE}, ABORT, "first"),
@@ -108,7 +107,6 @@ def test_only_aborts_in_the_range_are_listed(case):
             answer("none", ABORTED).has_length(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -122,7 +120,7 @@ def test_open_ones_hold_readers_back(case):
     committed.
     """
     topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(first),
         a_producer(second, name="other"),
@@ -146,7 +144,6 @@ def test_open_ones_hold_readers_back(case):
             records("free", "[*].offset").is_([0, 1, 2, 3, 4]),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -159,7 +156,7 @@ def test_aborts_move_readers_on(case):
     second, and Fetch lists the abort.
     """
     topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(first),
         a_producer(second, name="other"),
@@ -180,7 +177,6 @@ def test_aborts_move_readers_on(case):
             answer("free", f"{ABORTED}[*].first_offset").is_([0, 1]),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -193,7 +189,7 @@ def test_aborts_behind_an_open_one_are_listed(case):
     both.
     """
     topic, first, second = case.topic(), case.transactional_id("one"), case.transactional_id("two")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(first),
         a_producer(second, name="other"),
@@ -215,7 +211,6 @@ def test_aborts_behind_an_open_one_are_listed(case):
             answer("free", f"{ABORTED}[*].first_offset").is_([2]),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -231,7 +226,7 @@ def test_plain_batches_do_not_mix_in(case):
     """
     topic, transaction = case.topic(), case.transactional_id()
     plain = record(TWO, 1, transactional=False)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, name="begun"),
@@ -243,7 +238,6 @@ def test_plain_batches_do_not_mix_in(case):
             answer("end", END).is_(1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -259,7 +253,7 @@ def test_ends_wake_waiting_readers(case):
     """The end of a transaction completes a waiting read_committed Fetch."""
     topic, transaction = case.topic(), case.transactional_id()
     asked = fetch(topic, version=case.version, isolation=READ_COMMITTED, max_wait_ms=8000)
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, name="begun"),
@@ -273,7 +267,6 @@ def test_ends_wake_waiting_readers(case):
             answer("wait", ABORTED).has_length(0 if case.commit else 1),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -293,7 +286,7 @@ def test_latest_for_committed_readers_is_the_stable_one(case):
     def latest(name, isolation=READ_COMMITTED):
         return list_offsets(topic, version=case.version, isolation=isolation, name=name)
 
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         produce(topic, 0, batch(ONE), name="before"),
@@ -312,7 +305,6 @@ def test_latest_for_committed_readers_is_the_stable_one(case):
             answer("closed", END).is_(4),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -337,7 +329,7 @@ def test_all_partitions_become_visible_together(case):
         )
         for p, size in enumerate((2, 2, 1, 0))
     ]  # fmt: skip
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 4),
         a_producer(transaction),
         add_partitions(transaction, topic, 0, 1, 2, name="begun"),
@@ -351,7 +343,6 @@ def test_all_partitions_become_visible_together(case):
             *(records(f"read {p}", "[*].key").contains(marker) for p in (0, 1, 2)),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -366,7 +357,7 @@ def test_successors_abort_what_was_open(case):
     CONCURRENT_TRANSACTIONS meanwhile, and then an epoch higher still.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         add_partitions(transaction, topic, name="begun"),
@@ -379,7 +370,6 @@ def test_successors_abort_what_was_open(case):
             records("read", "[1].key").is_(b"\0\0\0\0"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -397,10 +387,9 @@ def test_coordinators_are_found(case):
     body = {"key": transaction, "key_type": TRANSACTION, "coordinator_keys": [transaction]}
     asked = Send("FindCoordinator", case.version, body, name="ask")
     code = "coordinators[0].error_code" if case.version >= 4 else "error_code"
-    verdict = case.judge(
+    return case.scenario(
         coordinator_ready(transaction, TRANSACTION),
         asked,
         Await("ask"),
         expect=answer("ask", code).is_(0),
     )
-    assert verdict.conforms, verdict

@@ -42,7 +42,7 @@ def test_ends_raise_the_epoch(case):
     next transaction uses.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         send(transaction, topic, record(b"one"), version=12, name="first"),
@@ -58,14 +58,13 @@ def test_ends_raise_the_epoch(case):
             answer("second", PRODUCED).is_(0),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.ended-epochs-are-over", evidence=("KIP-890",), **ENDS)
 def test_ended_epochs_are_over(case):
     """After EndTxn version 5 a Produce with the ended epoch answers INVALID_PRODUCER_EPOCH."""
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         send(transaction, topic, record(b"one"), version=12, name="first"),
@@ -75,7 +74,6 @@ def test_ended_epochs_are_over(case):
         send(transaction, topic, record(b"late", 1), version=12, name="ask"),
         expect=answer("ask", PRODUCED).is_(INVALID_EPOCH),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -89,7 +87,7 @@ def test_ends_can_be_asked_for_again(case):
     end answers INVALID_TXN_STATE.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         send(transaction, topic, record(b"one"), version=12, name="first"),
@@ -102,14 +100,13 @@ def test_ends_can_be_asked_for_again(case):
             answer("otherwise", CODE).is_(INVALID_TXN_STATE),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.sending-adds-the-partition", evidence=("KIP-890",), **SENDS)
 def test_sending_adds_the_partition(case):
     """Produce from version 12 on adds its partition to the transaction."""
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic, 2),
         a_producer(transaction),
         send(transaction, topic, record(b"one"), 0, version=case.version, name="to 0"),
@@ -126,7 +123,6 @@ def test_sending_adds_the_partition(case):
             answer("end", CODE).is_(0),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -140,7 +136,7 @@ def test_committing_offsets_adds_the_group(case):
     """TxnOffsetCommit from version 5 on adds the group to the transaction."""
     topic, group, transaction = case.topic(), case.group(), case.transactional_id()
     fetched = "topics[0].partitions[0].committed_offset"
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         coordinator_ready(group),
         a_producer(transaction),
@@ -151,7 +147,6 @@ def test_committing_offsets_adds_the_group(case):
         Until(offset_fetch(group, topic, name="after"), fetched, "==", 7),
         expect=all_of(answer("ask", COMMITTED_OFFSET).is_(0), answer("end", CODE).is_(0)),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.aborts-of-nothing-raise-the-epoch", evidence=("KIP-890",), **ENDS)
@@ -160,7 +155,7 @@ def test_aborts_of_nothing_raise_the_epoch(case):
     INVALID_TXN_STATE for a commit.
     """
     topic, transaction = case.topic(), case.transactional_id()
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         end(transaction, COMMIT, version=5, name="commit"),
@@ -173,7 +168,6 @@ def test_aborts_of_nothing_raise_the_epoch(case):
             answer("abort", "producer_epoch").is_(NEXT),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.bumped-producers-can-go-on", evidence=("KIP-360", "KIP-890"), **ENDS)
@@ -183,7 +177,7 @@ def test_bumped_producers_can_go_on(case):
     """
     topic, transaction = case.topic(), case.transactional_id()
     bumped = Ref("end", "producer_epoch")
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         send(transaction, topic, record(b"one"), version=12, name="first"),
@@ -201,7 +195,6 @@ def test_bumped_producers_can_go_on(case):
             answer("old", CODE).is_(FENCED),
         ),
     )  # fmt: skip
-    assert verdict.conforms, verdict
 
 
 @claim("transactions.first-batches-begin-at-zero", evidence=("KIP-890",), begun=(False, True),
@@ -214,7 +207,7 @@ def test_first_batches_begin_at_zero(case):
     topic, transaction = case.topic(), case.transactional_id()
     first = [send(transaction, topic, record(b"one"), version=case.version, name="first")]
     adds = [add_partitions(transaction, topic, name="added")]
-    verdict = case.judge(
+    return case.scenario(
         a_topic(topic),
         a_producer(transaction),
         adds if case.version < ADDS_ITSELF else [],
@@ -228,4 +221,3 @@ def test_first_batches_begin_at_zero(case):
             answer("gap", PRODUCED).is_(OUT_OF_ORDER),
         ),
     )
-    assert verdict.conforms, verdict

@@ -31,14 +31,13 @@ def request(key: int, version: int, rest: bytes = b"") -> bytes:
 )
 def test_every_served_api_is_listed(case):
     """ApiVersions answers without error and lists each API with its lowest and highest version."""
-    verdict = case.judge(
+    return case.scenario(
         api_versions(version=case.version, name="ask"),
         expect=all_of(
             answer("ask", "error_code").is_(NONE),
             answer("ask", "api_keys[*].api_key").contains(API_VERSIONS),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -49,7 +48,7 @@ def test_every_served_api_is_listed(case):
 def test_a_version_from_the_future_is_answered_in_version_0(case):
     """An ApiVersions of an unknown version is answered in version 0 with UNSUPPORTED_VERSION."""
     future = request(API_VERSIONS, case.asked, NO_TAGS)
-    verdict = case.judge(
+    return case.scenario(
         Raw(future, name="future", expect="answer", api="ApiVersions", version=0),
         metadata(name="after"),
         expect=all_of(
@@ -63,7 +62,6 @@ def test_a_version_from_the_future_is_answered_in_version_0(case):
             answered("after"),
         ),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -73,12 +71,11 @@ def test_a_version_from_the_future_is_answered_in_version_0(case):
 )
 def test_an_api_nobody_has_closes_the_connection(case):
     """A request with an unknown API key has its connection closed, and only that one."""
-    verdict = case.judge(
+    return case.scenario(
         Raw(request(case.key, 0), name="unknown", connection="b", expect="close"),
         metadata(name="after"),
         expect=all_of(refused("unknown"), connection("a").is_("kept")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -94,7 +91,7 @@ def test_unserved_versions_close_the_connection(case):
     newest = advertised.table(case.release)[by_name(case.asked).key][1]
     version = newest + 1 if case.version_is == "newest plus one" else int(case.version_is)
     well_formed = Frame(case.asked, newest, {}, patch=((2, struct.pack(">h", version)),))
-    verdict = case.judge(
+    return case.scenario(
         Raw(
             well_formed,
             name="odd",
@@ -106,7 +103,6 @@ def test_unserved_versions_close_the_connection(case):
         metadata(name="after"),
         expect=all_of(refused("odd"), answered("after")),
     )
-    assert verdict.conforms, verdict
 
 
 @claim(
@@ -121,8 +117,7 @@ def test_client_software_is_checked(case):
     """From version 3 a client's software name must be letters and digits, with . or - inside."""
     good = case.software in ("touchstone", "a.b-c")
     body = {"client_software_name": case.software, "client_software_version": "1.0"}
-    verdict = case.judge(
+    return case.scenario(
         Ask("ApiVersions", case.version, body, name="ask"),
         expect=answer("ask", "error_code").is_(NONE if good else INVALID_REQUEST),
     )
-    assert verdict.conforms, verdict
