@@ -161,6 +161,11 @@ class Court:
         def without(verdict: Verdict) -> Judgement:
             return Judgement(verdict, scenario, expectation)
 
+        # What somebody says of the target's settings first: a probe of what they switch off would
+        # call it unsupported.
+        against = self.told.against(scenario.shape, case.claim.subject)
+        if against is not None:
+            return without(inconclusive(f"{OUT_OF_SCOPE}: {against}"))
         reason = self.turns.open()
         if reason:
             return without(inconclusive(f"not run: {reason}"))

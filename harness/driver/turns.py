@@ -279,9 +279,6 @@ class Turns:
             began = endpoint.started
             age_s = None if began is None else time.monotonic() - began
             return pace.Fit(patience_ms=pace.until_first_tasks_ms(scenario.shape, age_s))
-        against = self.told.against(scenario.shape, claim.subject)
-        if against:
-            raise OutOfScope(against)
         in_force = self.told.over(self.tuning.in_force(endpoint, scenario.shape))
         fit = pace.fit(scenario.shape, claim.subject, in_force)
         unset = {

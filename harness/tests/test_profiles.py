@@ -6,10 +6,15 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.harness import advertised, detection, dry, pace, profiles, tally
+from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.cli import profile
 from touchstone.harness.court import convene
+from touchstone.harness.expect import answered
 from touchstone.harness.profiles import PROFILES, UNFIT, Told, needs, wanting
+from touchstone.harness.scenario import Ask, Scenario
 from touchstone.harness.target import Setting, Shape
+from touchstone.harness.tests import small_kafka
+from touchstone.harness.verdict import INCONCLUSIVE, UNSUPPORTED
 
 # What no profile can have: settings that name an address or a broker, a limit that contradicts
 # another one, four brokers, and one broker of three without a rack.
@@ -187,6 +192,33 @@ def test_a_profile_is_said_only_of_what_somebody_else_runs() -> None:
     with pytest.raises(ValueError, match="no profile 'nosuch'; there are default, quick"):
         court_of("127.0.0.1:9", ["nosuch"])
     assert court_of("127.0.0.1:9", ["limits"]).told.settings["group.max.size"] == "8"
+
+
+def test_what_a_profile_switches_off_is_out_of_scope_and_asks_nothing() -> None:
+    asked = []
+
+    def without_topics(key, version, answer):
+        asked.append(key)
+        if key == small_kafka.API_VERSIONS:
+            rows = answer["api_keys"]
+            answer["api_keys"] = [r for r in rows if r["api_key"] != small_kafka.CREATE_TOPICS]
+        return None if key == small_kafka.CREATE_TOPICS else answer
+
+    made = Claim("demo.topics", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
+    steps = (Ask("CreateTopics", 5, {}, name="create"),)
+    with small_kafka.small_kafka(twist=without_topics) as server:
+        court = court_of(small_kafka.word(server), ["restricted"])
+        asked.clear()
+        case, scenario = CaseId(made, 5, {}), Scenario(steps)
+        apart = court.judge(case, scenario, answered("create")).verdict
+        assert asked == []
+        court.told = profiles.NOTHING_TOLD
+        assert court.judge(case, scenario, answered("create")).verdict.kind == UNSUPPORTED
+        court.close()
+    assert (apart.kind, apart.reason) == (
+        INCONCLUSIVE,
+        "out of scope: profile restricted is judged by the claims that want its settings",
+    )
 
 
 def court_of(word, names):
