@@ -1,0 +1,39 @@
+"""What a cluster cannot give is known before a case is run, and said."""
+
+from __future__ import annotations
+
+import pytest
+
+from touchstone.harness.claim import CaseId, Claim
+from touchstone.harness.driver.turns import Turns
+from touchstone.harness.placeholders import Name
+from touchstone.harness.scenario import Ask, Scenario
+from touchstone.harness.target import OutOfScope
+from touchstone.harness.targets import facts, parse
+from touchstone.reference_impl.io.server import serve
+
+ASKED = {
+    "a group": Ask("DescribeGroups", 0, {"groups": [Name("group")]}),
+    "a transaction": Ask(
+        "InitProducerId", 0, {"transactional_id": Name("id"), "transaction_timeout_ms": 1000}
+    ),
+    "no name": Ask("InitProducerId", 0, {"transactional_id": None, "transaction_timeout_ms": 1000}),
+    "a topic": Ask("Metadata", 4, {"topics": [], "allow_auto_topic_creation": False}),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_who_coordinates_nothing_is_not_asked_for_groups(monkeypatch, what):
+    """An internal topic of one partition may be led by another broker than claims expect."""
+    led = {"__consumer_offsets": (1, facts.NOWHERE)}
+    monkeypatch.setattr(facts, "internal_topics", lambda *asked: led)
+    with serve(brokers=3) as cluster:
+        turns = Turns(parse(",".join(cluster.bootstrap)), nonce="scope", deadline_s=60)
+        scenario = Scenario((ASKED[what],), brokers=3)
+        case = CaseId(Claim("scope.claim", "A sentence", (), "MUST", "scope", "here"), None, {})
+        if what in ("a group", "a transaction"):
+            with pytest.raises(OutOfScope, match="leads no partition"):
+                turns.run(case, scenario, "scope")
+        else:
+            seen = turns.run(case, scenario, "scope").transcript
+            assert [event.direction for event in seen.events][-1] == "received"
