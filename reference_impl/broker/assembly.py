@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.broker.personas.persona import Persona
     from touchstone.reference_impl.broker.replication.replicas import Logs
-    from touchstone.reference_impl.cluster.topology import Chance, Node
+    from touchstone.reference_impl.cluster.topology import Node, RandomSource
 
 Kind = TypeVar("Kind", bound=Cluster)
 
@@ -39,7 +39,7 @@ class Assembly:
         """Raises ValueError for a release or a switch that nobody knows."""
         return cls(persona_of(release), config, known(switches))
 
-    def cluster(self, nodes: Iterable[Node], kind: type[Kind], random: Chance) -> Kind:
+    def cluster(self, nodes: Iterable[Node], kind: type[Kind], random: RandomSource) -> Kind:
         """The registry of these nodes; `random` is all that chance may decide."""
         return kind(
             nodes,

@@ -22,9 +22,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.control import forwarding, metadata_publisher
-from touchstone.reference_impl.broker.control.controller_channel_manager import Channels
-from touchstone.reference_impl.broker.data.client_quotas import Again, ClientQuotas
-from touchstone.reference_impl.broker.data.log_manager import Upkeep
+from touchstone.reference_impl.broker.control.controller_channel_manager import (
+    ControllerChannelManager,
+)
+from touchstone.reference_impl.broker.data.client_quotas import ClientQuotas, HeldFrame
+from touchstone.reference_impl.broker.data.log_manager import LogManager
 from touchstone.reference_impl.broker.effects import (
     Ask,
     Close,
@@ -37,7 +39,7 @@ from touchstone.reference_impl.broker.effects import (
     Unmute,
     Wait,
 )
-from touchstone.reference_impl.broker.faults.fault_injection import Spoiler
+from touchstone.reference_impl.broker.faults.fault_injection import FaultInjector
 from touchstone.reference_impl.broker.faults.fault_plan import Plan
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.purgatory import Purgatory
@@ -83,23 +85,25 @@ class Broker:
         self.config = dict(config)  # broker settings as text; unset ones have defaults
         self.switches = switches
         self.quotas = ClientQuotas(self)
-        self.spoiler = Spoiler(self, Plan() if faults is None else faults)
+        self.fault_injector = FaultInjector(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
         self._heard: list[Change] = []  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
-        self._farewells: dict[Connection, Callable[[int], None]] = {}
+        self._when_closed: dict[Connection, Callable[[int], None]] = {}
         self._outbox: list[Effect] = []
-        self._asked: dict[int, _Asked] = {}  # by correlation id, oldest first
-        self._patient = False  # an alarm stands for the oldest of them
+        self._asked: dict[int, _PendingAsk] = {}  # by correlation id, oldest first
+        self._ask_alarm = False  # an alarm stands for the oldest of them
         self._correlation = 0
         self._instant = 0  # of the entry that is running
         self.since = 0  # when it began: its first entry, which hears what there is
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         self.replicas = Replicas(self, logs)
-        self.upkeep = Upkeep(self)
+        self.log_manager = LogManager(self)
         self._act = (
-            partial(metadata_publisher.publish, self) if persona.kraft else Channels(self).hear
+            partial(metadata_publisher.publish, self)
+            if persona.kraft
+            else ControllerChannelManager(self).hear
         )
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
         cluster.subscribe(node_id, self.hear)
@@ -152,10 +156,10 @@ class Broker:
     def closed(self, connection: Connection) -> None:
         """The rim says this peer is gone."""
         self.purgatory.drop(connection)
-        self.spoiler.closed(connection)
-        farewell = self._farewells.pop(connection, None)
-        if farewell is not None:
-            self.soon(("closed", connection.id), farewell)
+        self.fault_injector.closed(connection)
+        call = self._when_closed.pop(connection, None)
+        if call is not None:
+            self.soon(("closed", connection.id), call)
 
     # --- peers and things to do --------------------------------------------------------------
 
@@ -177,10 +181,10 @@ class Broker:
         self._correlation += 1
         number = self._correlation
         at = self._instant + self.number("replica.socket.timeout.ms", 30_000)
-        if not self._patient:
-            self._patient = True
-            self.purgatory.remind(("asked", self.id), at, self._lose_patience)
-        self._asked[number] = _Asked(key, version, then, at)
+        if not self._ask_alarm:
+            self._ask_alarm = True
+            self.purgatory.remind(("asked", self.id), at, self._time_out_asks)
+        self._asked[number] = _PendingAsk(key, version, then, at)
         frame = encode_request(key, version, number, f"broker-{self.id}-{channel}", body)
         self._outbox.append(Ask(self.id, peer, channel, (frame,), number))
 
@@ -190,7 +194,7 @@ class Broker:
 
     def when_closed(self, connection: Connection, call: Callable[[int], None]) -> None:
         """Have `call(now)` happen once this peer is gone; a later word replaces it."""
-        self._farewells[connection] = call
+        self._when_closed[connection] = call
 
     def later(self, key: Hashable, ms: int, effect: Effect) -> None:
         """Give the effect to the rim so many milliseconds from now."""
@@ -210,7 +214,7 @@ class Broker:
             except Exception:
                 LOG.exception("cannot act on %s", heard)
 
-    def _hand_over(self, asked: _Asked, frame: bytes | None, now: int) -> None:
+    def _hand_over(self, asked: _PendingAsk, frame: bytes | None, now: int) -> None:
         body = None
         try:
             if frame is not None:
@@ -222,14 +226,14 @@ class Broker:
         except Exception:
             LOG.exception("cannot deal with the answer of a peer")
 
-    def _lose_patience(self, now: int) -> None:
+    def _time_out_asks(self, now: int) -> None:
         """Give up on what was asked too long ago; the answer is not wanted any more."""
-        self._patient = False
+        self._ask_alarm = False
         while self._asked:
             number, oldest = next(iter(self._asked.items()))
             if oldest.until > now:
-                self._patient = True
-                self.purgatory.remind(("asked", self.id), oldest.until, self._lose_patience)
+                self._ask_alarm = True
+                self.purgatory.remind(("asked", self.id), oldest.until, self._time_out_asks)
                 return
             self._hand_over(self._asked.pop(number), None, now)
 
@@ -240,14 +244,14 @@ class Broker:
             return ()
         try:
             request = self._parse(connection, frame)
-        except _Refused as refusal:
+        except _UnreadableRequest as refusal:
             return (Close(connection, str(refusal)),)
         except ValueError as fault:  # DecodeError
             return (Close(connection, f"cannot read the request: {fault}"),)
         if type(request) is Reply:
             return (request,)
-        if self.spoiler:
-            spoiled = self.spoiler.before(request)
+        if self.fault_injector:
+            spoiled = self.fault_injector.before(request)
             if spoiled is not None:
                 return spoiled
         module = registry.handler(request.header.key)
@@ -262,7 +266,7 @@ class Broker:
 
     def _parse(self, connection: Connection, frame: bytes) -> Request | Reply:
         if len(frame) < 8:
-            raise _Refused(f"a request of {len(frame)} bytes has no header")
+            raise _UnreadableRequest(f"a request of {len(frame)} bytes has no header")
         key, version = _KEY_AND_VERSION.unpack_from(frame)
         if not self._served(connection, key, version):
             if key == API_VERSIONS and "newer-api-versions-refused" not in self.switches:
@@ -271,7 +275,7 @@ class Broker:
                 header, _ = decode_request_header(frame)
                 return self._version_fallback(connection, header)
             if "unknown-version-answered" not in self.switches or key not in API:
-                raise _Refused(f"key {key} version {version} is not served")
+                raise _UnreadableRequest(f"key {key} version {version} is not served")
             version = API[key].latest
             frame = frame[:2] + version.to_bytes(2, "big") + frame[4:]
         header, at = decode_request_header(frame)
@@ -328,11 +332,11 @@ class Broker:
     def _effects(self, request: Request, answer: Any, now: int) -> Iterable[Effect]:
         """What a handler's answer means for its connection, unless the fault plan spoils it."""
         if self.quotas:
-            if type(answer) is Again:
+            if type(answer) is HeldFrame:
                 return self._serve(request.connection, answer.frame, now)
             answer = self.quotas.charge(request, answer, now)
         effects = self._outcome(request, answer)
-        return self.spoiler.after(list(effects)) if self.spoiler else effects
+        return self.fault_injector.after(list(effects)) if self.fault_injector else effects
 
     def _outcome(self, request: Request, answer: Any) -> tuple[Effect, ...]:
         connection = request.connection
@@ -377,7 +381,7 @@ class Broker:
         return Close(request.connection, said or f"error {code}")
 
 
-class _Asked(NamedTuple):
+class _PendingAsk(NamedTuple):
     """A request to a peer that is not answered yet."""
 
     key: int
@@ -386,5 +390,5 @@ class _Asked(NamedTuple):
     until: int  # ms: how long an answer is waited for
 
 
-class _Refused(Exception):
+class _UnreadableRequest(Exception):
     """Kafka closes the connection on such a request."""

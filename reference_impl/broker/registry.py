@@ -23,7 +23,7 @@ COORDINATORS = {
     "__share_group_state": ("coordinators.share_states",),
 }
 # internal topic -> the module that is told, by `topics_deleted(broker, now)`, that topics are gone
-MOURNERS = {"__share_group_state": "coordinators.share_states"}
+DELETION_LISTENERS = {"__share_group_state": "coordinators.share_states"}
 _FOLDER = Path(__file__).parent / "handlers"
 
 
@@ -49,6 +49,6 @@ def leads_changed(broker: Any, topic: str, now: int) -> None:
 
 def topics_deleted(broker: Any, now: int) -> None:
     """Some topic is no more, of which coordinators may keep something."""
-    for topic, name in MOURNERS.items():
+    for topic, name in DELETION_LISTENERS.items():
         if topic in broker.cluster.topics:
             import_module(f"touchstone.reference_impl.broker.{name}").topics_deleted(broker, now)

@@ -30,16 +30,16 @@ NOT_FOR_CLIENTS: dict[int, str] = {
 }
 
 
-class Missing(NamedTuple):
+class UnsupportedApis(NamedTuple):
     keys: tuple[int, ...]
     reason: str
 
 
-MISSING: tuple[Missing, ...] = (
-    Missing((71, 72), "Client telemetry is not received; no release lists it."),
+MISSING: tuple[UnsupportedApis, ...] = (
+    UnsupportedApis((71, 72), "Client telemetry is not received; no release lists it."),
 )
 
 
-def reasons() -> dict[int, Missing]:
+def reasons() -> dict[int, UnsupportedApis]:
     """API key -> the row that lists it."""
     return {key: row for row in MISSING for key in row.keys}

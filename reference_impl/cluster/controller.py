@@ -34,7 +34,7 @@ class ControlRules(NamedTuple):
     elections_skip_needless: bool = True  # an election that changes nothing says so
 
 
-class Elected(NamedTuple):
+class ElectionResult(NamedTuple):
     """What became of an election: `done`, `needless`, `unknown-topic`, `unknown-partition`,
     `unavailable` or `deleting`."""
 
@@ -100,7 +100,7 @@ class Controller(ABC):
         raise NotImplementedError("only ZooKeeper can be written past the controller")
 
     @abstractmethod
-    def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:
+    def elect(self, kind: int, places: Iterable[Place] | None) -> list[ElectionResult]:
         """Elections somebody asks for; None means all partitions, and tells of those alone that
         needed one."""
 

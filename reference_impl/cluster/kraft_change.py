@@ -1,10 +1,10 @@
 """One change of one partition as a KRaft controller makes it: who leads, who is in sync, what next.
 
 Every cause (a broker fenced, a new ISR, a reassignment, an election somebody asked for) states what
-it wants as a `Wish`; `changed` finishes a reassignment that can be finished, elects a leader if the
-one there is cannot stay, keeps the eligible leader replicas (ELR), and says which fields of the
-partition become what, or nothing. The leader epoch rises when the leader changes and when replicas
-are taken away; a smaller ISR alone leaves it (from metadata version 3.6 on).
+it wants as a `PartitionChange`; `changed` finishes a reassignment that can be finished, elects a
+leader if the one there is cannot stay, keeps the eligible leader replicas (ELR), and says which
+fields of the partition become what, or nothing. The leader epoch rises when the leader changes and
+when replicas are taken away; a smaller ISR alone leaves it (from metadata version 3.6 on).
 
 Sources: PartitionChangeBuilder and PartitionReassignmentReplicas@3.9.2, 4.3.1; KIP-455, KIP-704,
 KIP-966; CTL-16, CTL-17; observed on three nodes of both.
@@ -27,7 +27,7 @@ class Election(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PartitionChange:
     """What is to become of a partition; what is None stays."""
 
     may_lead: Callable[[int], bool]  # whether this broker is alive and welcome
@@ -54,7 +54,7 @@ class _Target:
     recovering: bool
 
 
-def changed(partition: Partition, wish: Wish) -> dict[str, Any]:
+def changed(partition: Partition, wish: PartitionChange) -> dict[str, Any]:
     """The fields of `partition` that change, by name; empty where nothing does."""
     target = _Target(
         replicas=list(_wished(wish.replicas, partition.replicas)),
@@ -85,7 +85,7 @@ def _wished(given: Any, held: Any) -> Any:
 
 
 def _difference(
-    partition: Partition, target: _Target, leader: int, isr: Sequence[int], wish: Wish
+    partition: Partition, target: _Target, leader: int, isr: Sequence[int], wish: PartitionChange
 ) -> dict[str, Any]:
     wanted = {
         "leader": leader,
@@ -117,7 +117,7 @@ def _finish_reassignment(target: _Target) -> None:
 # ------------------------------------------------------------------------------------- elections
 
 
-def _elect(partition: Partition, target: _Target, wish: Wish) -> tuple[int, bool]:
+def _elect(partition: Partition, target: _Target, wish: PartitionChange) -> tuple[int, bool]:
     """(leader, whether records may be missing from it)."""
 
     def valid(replica: int) -> bool:
@@ -146,7 +146,7 @@ def _elect(partition: Partition, target: _Target, wish: Wish) -> tuple[int, bool
 # -------------------------------------------------------------------- eligible leader replicas
 
 
-def _eligible(partition: Partition, target: _Target, wish: Wish) -> tuple[int, ...]:
+def _eligible(partition: Partition, target: _Target, wish: PartitionChange) -> tuple[int, ...]:
     """Who left the ISR while it was below min.insync.replicas and may still lead (KIP-966)."""
     if len(target.isr) >= min(wish.min_isr, len(target.replicas)):
         return ()
@@ -156,7 +156,7 @@ def _eligible(partition: Partition, target: _Target, wish: Wish) -> tuple[int, .
 
 
 def _last_known(
-    partition: Partition, leader: int, isr: Sequence[int], wish: Wish
+    partition: Partition, leader: int, isr: Sequence[int], wish: PartitionChange
 ) -> tuple[int, ...]:
     """The leader that was there when the ISR became empty, until there is one again."""
     if not wish.elr_enabled:

@@ -14,8 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from touchstone.reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
-from touchstone.reference_impl.cluster.kraft_change import Election, Wish, changed
+from touchstone.reference_impl.cluster.controller import (
+    PREFERRED,
+    Controller,
+    ElectionResult,
+    Place,
+)
+from touchstone.reference_impl.cluster.kraft_change import Election, PartitionChange, changed
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition
 
 MOST_BALANCED_AT_ONCE = 1000
@@ -74,28 +79,28 @@ class KRaftController(Controller):
         ordered = sorted(isr) if self.rules.isr_is_sorted else isr
         self._change(partition, isr=ordered, recovering=False)
 
-    def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:
+    def elect(self, kind: int, places: Iterable[Place] | None) -> list[ElectionResult]:
         everything = places is None
         if places is None:
             places = [(p.topic, p.index) for p in self.cluster.all_partitions()]
         results = [self._elected(kind, *place) for place in places]
         return [r for r in results if not everything or r.outcome != "needless"]
 
-    def _elected(self, kind: int, topic: str, index: int) -> Elected:
+    def _elected(self, kind: int, topic: str, index: int) -> ElectionResult:
         if self.cluster.topic(topic) is None:
-            return Elected(topic, index, "unknown-topic")
+            return ElectionResult(topic, index, "unknown-topic")
         partition = self.cluster.partition(topic, index)
         if partition is None:
-            return Elected(topic, index, "unknown-partition")
+            return ElectionResult(topic, index, "unknown-partition")
         if kind == PREFERRED:
             needless = partition.leader == partition.replicas[0]
         else:
             needless = partition.leader != NO_LEADER
         if needless:
-            return Elected(topic, index, "needless")
+            return ElectionResult(topic, index, "needless")
         election = Election.PREFERRED if kind == PREFERRED else Election.UNCLEAN
         done = self._change(partition, election=election)
-        return Elected(topic, index, "done" if done else "unavailable")
+        return ElectionResult(topic, index, "done" if done else "unavailable")
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         self.reassign_together([(partition, replicas)])
@@ -135,7 +140,7 @@ class KRaftController(Controller):
         if election is None:
             election = Election.UNCLEAN if self.unclean(partition) else Election.CLEAN
         lost = self.cluster.lost_replicas(partition)
-        wish = Wish(
+        wish = PartitionChange(
             may_lead=lambda broker: broker not in lost and self.may_lead(broker),
             election=election,
             elr_enabled=self.rules.elr,

@@ -29,7 +29,7 @@ class Event(Enum):
     MAY_GO = "the controller has done what it can, the broker can end"
 
 
-class Happened(NamedTuple):
+class MembershipEvent(NamedTuple):
     event: Event
     broker: int
 
@@ -118,19 +118,19 @@ class Membership:
         instants += [at for at in (self.sessions.deadline(), self._balance_at) if at is not None]
         return min(instants, default=None)
 
-    def tick(self, now: int) -> list[Happened]:
+    def tick(self, now: int) -> list[MembershipEvent]:
         for broker in self.sessions.ended(now):
             self.controller.left(broker)
         happened = [*self._shutdowns(now)]
         for broker in [b for b in self._starting if not self.sessions.lasts(b)]:
             self._starting.remove(broker)
-            happened.append(Happened(Event.MAY_START, broker))
+            happened.append(MembershipEvent(Event.MAY_START, broker))
         if self._balance_at is not None and self._balance_at <= now:
             self._balance_at = now + self.rules.balance_ms
             self.controller.balance()
         return happened
 
-    def _shutdowns(self, now: int) -> list[Happened]:
+    def _shutdowns(self, now: int) -> list[MembershipEvent]:
         done = []
         for broker, (tries, at) in list(self._stopping.items()):
             if at > now:
@@ -141,7 +141,7 @@ class Membership:
                 self.ask(broker, now, partial(self._answered, broker, tries))
             if self._stopping[broker] == (0, now):
                 del self._stopping[broker]
-                done.append(Happened(Event.MAY_GO, broker))
+                done.append(MembershipEvent(Event.MAY_GO, broker))
         return done
 
     def _ask_at_once(self, broker: int, now: int, answered: Answered) -> None:

@@ -23,7 +23,7 @@ from typing import Protocol
 Assignment = list[list[int]]
 
 
-class Chance(Protocol):
+class RandomSource(Protocol):
     def randrange(self, stop: int, /) -> int: ...
 
 
@@ -37,7 +37,7 @@ class PlacementError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class EligibleBroker:
     """A broker that may hold replicas."""
 
     id: int
@@ -49,11 +49,11 @@ class Seat:
 
 
 def assign(
-    seats: Sequence[Seat],
+    brokers: Sequence[EligibleBroker],
     partitions: int,
     replication: int,
     *,
-    chance: Chance | None = None,
+    chance: RandomSource | None = None,
     start: int = -1,
     shift: int | None = None,
     first_partition: int = -1,
@@ -63,14 +63,14 @@ def assign(
     `start` >= 0 fixes the start index, and the shift with it unless `shift` says otherwise;
     else both are drawn, the start index first. Seats must be sorted by id (TOPIC-17).
     """
-    _check_counts(len(seats), partitions, replication)
-    racks = {seat.id: seat.rack for seat in seats}
+    _check_counts(len(brokers), partitions, replication)
+    racks = {broker.id: broker.rack for broker in brokers}
     if None in racks.values() and set(racks.values()) != {None}:
         raise PlacementError(
             "racks", "Not all brokers have rack information for replica rack aware assignment."
         )
     rack_aware = None not in racks.values()
-    ring = alternate(racks) if rack_aware else [seat.id for seat in seats]
+    ring = alternate(racks) if rack_aware else [broker.id for broker in brokers]
     start, shift = _start_and_shift(len(ring), chance, start, shift)
     table: Assignment = []
     for partition in range(max(0, first_partition), max(0, first_partition) + partitions):
@@ -98,7 +98,7 @@ def _check_counts(brokers: int, partitions: int, replication: int) -> None:
 
 
 def _start_and_shift(
-    brokers: int, chance: Chance | None, start: int, shift: int | None
+    brokers: int, chance: RandomSource | None, start: int, shift: int | None
 ) -> tuple[int, int]:
     if start >= 0:
         return start, start if shift is None else shift
@@ -157,7 +157,7 @@ def _utf16(text: str) -> bytes:
 
 
 def continue_assignment(
-    seats: Sequence[Seat], existing: Sequence[Sequence[int]], total: int
+    brokers: Sequence[EligibleBroker], existing: Sequence[Sequence[int]], total: int
 ) -> Assignment:
     """Replica lists for the partitions that bring a topic from `len(existing)` to `total`.
 
@@ -165,9 +165,9 @@ def continue_assignment(
     the first broker where there is none, and goes on with the next partition id (TOPIC-33).
     """
     leader = existing[0][0]
-    start = next((i for i, seat in enumerate(seats) if seat.id >= leader), 0)
+    start = next((i for i, broker in enumerate(brokers) if broker.id >= leader), 0)
     return assign(
-        seats,
+        brokers,
         total - len(existing),
         len(existing[0]),
         start=start,
@@ -175,18 +175,18 @@ def continue_assignment(
     )
 
 
-def without_racks(seats: Iterable[Seat]) -> list[Seat]:
+def without_racks(brokers: Iterable[EligibleBroker]) -> list[EligibleBroker]:
     """What auto-creation does when a broker has no rack: nobody has one (TOPIC-03)."""
-    seats = list(seats)
-    if all(seat.rack is not None for seat in seats):
-        return seats
-    return [Seat(seat.id, None, seat.fenced) for seat in seats]
+    brokers = list(brokers)
+    if all(broker.rack is not None for broker in brokers):
+        return brokers
+    return [EligibleBroker(broker.id, None, broker.fenced) for broker in brokers]
 
 
 # ----------------------------------------------------------------------------- stripes (KRaft)
 
 
-def _shuffle(items: list, chance: Chance) -> None:
+def _shuffle(items: list, chance: RandomSource) -> None:
     """java.util.Collections.shuffle's order of draws, so that equal chance gives equal tables."""
     for size in range(len(items), 1, -1):
         j = chance.randrange(size)
@@ -196,7 +196,7 @@ def _shuffle(items: list, chance: Chance) -> None:
 class _Deal:
     """Brokers of one rack in one state, dealt in a circle; a new epoch starts one place further."""
 
-    def __init__(self, brokers: Iterable[int], chance: Chance) -> None:
+    def __init__(self, brokers: Iterable[int], chance: RandomSource) -> None:
         self.brokers = sorted(brokers)
         self.offset = chance.randrange(len(self.brokers)) if self.brokers else 0
         self.index = 0
@@ -216,15 +216,15 @@ class _Deal:
 
 
 class _Rack:
-    def __init__(self, seats: Sequence[Seat], chance: Chance) -> None:
-        self.fenced = _Deal((s.id for s in seats if s.fenced), chance)
-        self.unfenced = _Deal((s.id for s in seats if not s.fenced), chance)
+    def __init__(self, brokers: Sequence[EligibleBroker], chance: RandomSource) -> None:
+        self.fenced = _Deal((each.id for each in brokers if each.fenced), chance)
+        self.unfenced = _Deal((each.id for each in brokers if not each.fenced), chance)
 
     def next(self, epoch: int) -> int | None:
         broker = self.unfenced.next(epoch)
         return self.fenced.next(epoch) if broker is None else broker
 
-    def shuffle(self, chance: Chance) -> None:
+    def shuffle(self, chance: RandomSource) -> None:
         _shuffle(self.fenced.brokers, chance)
         _shuffle(self.unfenced.brokers, chance)
 
@@ -236,13 +236,13 @@ class StripedPlacer:
     racks are therefore no error here.
     """
 
-    def __init__(self, seats: Sequence[Seat], chance: Chance) -> None:
+    def __init__(self, brokers: Sequence[EligibleBroker], chance: RandomSource) -> None:
         self.chance = chance
-        self.total = len(seats)
-        self.unfenced = sum(not seat.fenced for seat in seats)
-        by_rack: dict[str | None, list[Seat]] = {}
-        for seat in seats:
-            by_rack.setdefault(seat.rack, []).append(seat)
+        self.total = len(brokers)
+        self.unfenced = sum(not broker.fenced for broker in brokers)
+        by_rack: dict[str | None, list[EligibleBroker]] = {}
+        for broker in brokers:
+            by_rack.setdefault(broker.rack, []).append(broker)
         names = sorted(by_rack, key=lambda name: (name is not None, _utf16(name or "")))
         self.members = [_Rack(by_rack[name], chance) for name in names]
         self.circle = list(self.members)

@@ -56,8 +56,8 @@ class ReplicaRules:
 
 
 @dataclass(slots=True)
-class Pulse:
-    """When a follower fetched last (ms): one for all partitions that rest in its session."""
+class LastFetch:
+    """When a follower fetched last (ms), for all caught-up partitions of its session."""
 
     at: int = _NEVER
 
@@ -72,16 +72,19 @@ class FollowerState:
     last_fetch: int = _NEVER
     leader_end_at_fetch: int = UNKNOWN  # the leader's log end when it last fetched (REPL-13)
     broker_epoch: int = UNKNOWN  # as its fetch said it (KIP-903)
-    pulse: Pulse | None = None  # while it rests: it has everything, and fetched when this says
+    shared_fetch: LastFetch | None = None  # of its session, while the follower has everything
 
     @property
     def last_caught_up(self) -> int:
-        return self.caught_up if self.pulse is None else max(self.caught_up, self.pulse.at)
+        shared = self.shared_fetch
+        return self.caught_up if shared is None else max(self.caught_up, shared.at)
 
-    def stir(self) -> None:
-        """The end of its rest."""
-        if self.pulse is not None:
-            self.caught_up, self.pulse, self.last_fetch = self.last_caught_up, None, self.pulse.at
+    def unshare_fetch(self) -> None:
+        """From now on the follower's fetches of this partition count by themselves."""
+        shared = self.shared_fetch
+        if shared is not None:
+            self.caught_up, self.last_fetch = self.last_caught_up, shared.at
+            self.shared_fetch = None
 
 
 class Replica:
@@ -136,7 +139,7 @@ class Replica:
             self.epoch_start = self.log.log_end_offset
             self.log.become_leader(state.leader_epoch)
             for broker, follower in self.followers.items():
-                follower.stir()
+                follower.unshare_fetch()
                 follower.caught_up = now if broker in state.isr else _NEVER
                 if not new_leader:
                     follower.last_fetch = follower.caught_up
@@ -163,7 +166,7 @@ class Replica:
     ) -> bool:
         """A follower fetched at `offset`; whether its log end is news (REPL-07, REPL-13)."""
         follower, end = self.followers[broker], self.log.log_end_offset
-        follower.stir()
+        follower.unshare_fetch()
         if offset >= end:
             follower.caught_up = max(follower.caught_up, now)
         elif offset >= follower.leader_end_at_fetch:

@@ -27,7 +27,7 @@ METADATA_TOPIC = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
-class Chance(Protocol):
+class RandomSource(Protocol):
     """The part of `random.Random` that placement and ids need; tests pass their own."""
 
     def randrange(self, stop: int, /) -> int: ...
@@ -35,7 +35,7 @@ class Chance(Protocol):
     def randbytes(self, n: int, /) -> bytes: ...
 
 
-class Gone(NamedTuple):
+class PartitionDeletion(NamedTuple):
     """A partition that is no more, and where it was."""
 
     topic: str
@@ -43,7 +43,7 @@ class Gone(NamedTuple):
     replicas: tuple[int, ...] = ()
 
 
-class Controlled(NamedTuple):
+class ControllerChange(NamedTuple):
     """Who is controller from now on, and its epoch."""
 
     id: int
@@ -68,7 +68,7 @@ class Node:
         return self.bound or (self.host, self.port)
 
 
-class Heard(NamedTuple):
+class LastKnownSettings(NamedTuple):
     """A topic's settings as a broker knew them when it was cut off."""
 
     config: TopicConfig
@@ -78,7 +78,7 @@ class Heard(NamedTuple):
 _NOTHING: Mapping[str, Any] = {}
 
 
-class Everything(NamedTuple):
+class ClusterSnapshot(NamedTuple):
     """All there is, for a broker that knows nothing, or that missed what happened."""
 
     controller_id: int
@@ -86,7 +86,7 @@ class Everything(NamedTuple):
     partitions: tuple[LeaderState, ...]
 
 
-Change = LeaderState | Gone | Node | Controlled | Everything
+Change = LeaderState | PartitionDeletion | Node | ControllerChange | ClusterSnapshot
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ class Cluster:
         self,
         nodes: Iterable[Node] = (),
         *,
-        random: Chance,
+        random: RandomSource,
         topic_ids: bool = True,
         switches: Iterable[str] = (),
     ) -> None:
@@ -168,7 +168,9 @@ class Cluster:
         self.news: dict[Any, bool] = {}  # changed since brokers were told, in order: is it new?
         self._resolved: dict[str, TopicConfig] = {}
         self._told: dict[int, Callable[[Change], None]] = {}  # by broker id
-        self._deaf: dict[int, dict[str, Heard]] = {}  # by broker that hears nothing, by topic
+        self._cut_off_settings: dict[
+            int, dict[str, LastKnownSettings]
+        ] = {}  # by broker that hears nothing, by topic
 
     def join(self, node: Node) -> None:
         if self.controller_id == -1:
@@ -287,7 +289,7 @@ class Cluster:
         self._resolved.pop(name, None)
         for partition in topic.partitions:
             self.news.pop((name, partition.index), None)
-            self.news[Gone(name, partition.index, tuple(partition.replicas))] = False
+            self.news[PartitionDeletion(name, partition.index, tuple(partition.replicas))] = False
         self.generation += 1
         return topic
 
@@ -314,7 +316,9 @@ class Cluster:
     def config_of(self, topic: Topic | str, broker: int | None = None) -> TopicConfig:
         """Overrides over the defaults, of all brokers or of one, parsed once per change."""
         name = topic if isinstance(topic, str) else topic.name
-        if self._deaf and (heard := self._deaf.get(broker, _NOTHING).get(name)):
+        if self._cut_off_settings and (
+            heard := self._cut_off_settings.get(broker, _NOTHING).get(name)
+        ):
             return heard.config
         apart = self._defaults_apart.get(broker) if broker is not None else None
         if apart is not None:  # rare, and so not kept
@@ -327,7 +331,7 @@ class Cluster:
 
     def overrides_of(self, name: str, broker: int) -> Mapping[str, str]:
         """A topic's overrides as they were written, as far as this broker has heard of them."""
-        if heard := self._deaf.get(broker, _NOTHING).get(name):
+        if heard := self._cut_off_settings.get(broker, _NOTHING).get(name):
             return heard.overrides
         stored = self.topics.get(name)
         return stored.configs if stored else _NOTHING
@@ -366,26 +370,26 @@ class Cluster:
     def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
         """Tell this broker all there is, and from now on all that changes."""
         self._told[broker] = hear
-        self._deaf.pop(broker, None)
-        hear(self.everything())
+        self._cut_off_settings.pop(broker, None)
+        hear(self.snapshot())
 
     def unsubscribe(self, broker: int) -> None:
         """It is gone."""
         self._told.pop(broker, None)
-        self._deaf.pop(broker, None)
+        self._cut_off_settings.pop(broker, None)
 
-    def deafen(self, broker: int) -> None:
+    def cut_off(self, broker: int) -> None:
         """It is cut off, and goes on by the settings of topics that it has heard of (DYN-08)."""
         self._told.pop(broker, None)
-        self._deaf[broker] = {
-            name: Heard(self.config_of(name, broker), topic.configs)
+        self._cut_off_settings[broker] = {
+            name: LastKnownSettings(self.config_of(name, broker), topic.configs)
             for name, topic in self.topics.items()
         }
 
-    def everything(self) -> Everything:
+    def snapshot(self) -> ClusterSnapshot:
         nodes = tuple(replace(node) for node in self.brokers.values())
         partitions = tuple(self.state_of(partition) for partition in self.all_partitions())
-        return Everything(self.controller_id, nodes, partitions)
+        return ClusterSnapshot(self.controller_id, nodes, partitions)
 
     def spread(self) -> None:
         """Tell the brokers what changed since they were told last; each decides when it acts."""
@@ -397,8 +401,8 @@ class Cluster:
 
     def _change(self, key: Any, is_new: bool) -> Change | None:
         if key is None:
-            return Controlled(self.controller_id, self.controller_epoch)
-        if type(key) is Gone:
+            return ControllerChange(self.controller_id, self.controller_epoch)
+        if type(key) is PartitionDeletion:
             return key
         if type(key) is int:
             node = self.brokers.get(key)

@@ -20,10 +20,10 @@ from touchstone.reference_impl.cluster.replica import NO_LEADER, LeaderState
 from touchstone.reference_impl.cluster.topology import (
     INTERNAL_TOPICS,
     Change,
-    Controlled,
-    Everything,
-    Gone,
+    ClusterSnapshot,
+    ControllerChange,
     Node,
+    PartitionDeletion,
 )
 
 NO_TOPIC_ID = bytes(16)
@@ -105,24 +105,27 @@ class MetadataView:
         """One change of the metadata log, or all there is."""
         if type(change) is LeaderState:
             self._keep(change)
-        elif type(change) is Gone:
+        elif type(change) is PartitionDeletion:
             self._forget(change)
         elif type(change) is Node:
             self.brokers[change.id] = change
-        elif type(change) is Controlled:
+        elif type(change) is ControllerChange:
             self.controller_id = change.id
-        elif type(change) is Everything:
+        elif type(change) is ClusterSnapshot:
             self.topics, self.by_id = {}, {}
             self.updated(change.controller_id, change.brokers, change.partitions)
 
     def updated(
-        self, controller: int, brokers: Iterable[Node], changes: Iterable[LeaderState | Gone]
+        self,
+        controller: int,
+        brokers: Iterable[Node],
+        changes: Iterable[LeaderState | PartitionDeletion],
     ) -> None:
         """Who lives, all of them, and partitions that changed: an UpdateMetadata."""
         self.controller_id = controller
         self.brokers = {node.id: node for node in brokers}
         for change in changes:
-            if type(change) is Gone:
+            if type(change) is PartitionDeletion:
                 self._forget(change)
             else:
                 self._keep(change)
@@ -137,7 +140,7 @@ class MetadataView:
                 self.by_id[topic.id] = topic
         topic.keep(state)
 
-    def _forget(self, gone: Gone) -> None:
+    def _forget(self, gone: PartitionDeletion) -> None:
         topic = self.topics.get(gone.topic)
         if topic is None:
             return

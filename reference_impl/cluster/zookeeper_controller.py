@@ -19,10 +19,15 @@ from collections.abc import Iterable, Sequence
 
 from touchstone.reference_impl.cluster import zookeeper_election as election
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
-from touchstone.reference_impl.cluster.controller import PREFERRED, Controller, Elected, Place
+from touchstone.reference_impl.cluster.controller import (
+    PREFERRED,
+    Controller,
+    ElectionResult,
+    Place,
+)
 from touchstone.reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
 from touchstone.reference_impl.cluster.topic_deletion import Deletions
-from touchstone.reference_impl.cluster.topology import NO_LEADER, Gone, Partition
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition, PartitionDeletion
 from touchstone.reference_impl.cluster.znodes import (
     log_dir_event,
     read_isr_change,
@@ -252,7 +257,7 @@ class ZooKeeperController(Controller):
         found = [self.cluster.partition(*place) for place in staying]
         return any(p is not None and self.state(p) is PartitionState.NEW for p in found)
 
-    def elect(self, kind: int, places: Iterable[Place] | None) -> list[Elected]:
+    def elect(self, kind: int, places: Iterable[Place] | None) -> list[ElectionResult]:
         """All of them are those that brokers were told of, so none that has not had a leader."""
         everything = places is None
         if places is None:
@@ -262,25 +267,25 @@ class ZooKeeperController(Controller):
         skipped = everything and self.rules.elections_skip_needless
         return [r for r in results if not skipped or r.outcome != "needless"]
 
-    def _elected(self, kind: int, topic: str, index: int) -> Elected:
+    def _elected(self, kind: int, topic: str, index: int) -> ElectionResult:
         if topic in self.deletions:
-            return Elected(topic, index, "deleting")
+            return ElectionResult(topic, index, "deleting")
         partition = self.cluster.partition(topic, index)
         if partition is None:
-            return Elected(topic, index, "unknown-partition")
+            return ElectionResult(topic, index, "unknown-partition")
         if self.state(partition) is PartitionState.NEW:
-            return Elected(topic, index, "unavailable")
+            return ElectionResult(topic, index, "unavailable")
         live = self._live()
         if kind == PREFERRED:
             if partition.leader == partition.replicas[0]:
-                return Elected(topic, index, "needless")
+                return ElectionResult(topic, index, "needless")
             choice = election.preferred(partition.replicas, partition.isr, live)
         else:
             if partition.leader in live:
-                return Elected(topic, index, "needless")
+                return ElectionResult(topic, index, "needless")
             choice = election.offline(partition.replicas, partition.isr, live, unclean=True)
         done = self._write(partition, choice)
-        return Elected(topic, index, "done" if done else "unavailable")
+        return ElectionResult(topic, index, "done" if done else "unavailable")
 
     def balance(self) -> None:
         """A broker that lacks more than leader.imbalance.per.broker.percentage gets all back.
@@ -365,7 +370,7 @@ class ZooKeeperController(Controller):
     def _resume_deletions(self) -> None:
         """Replicas on brokers that came back are told now."""
         for name, (index, broker) in self.deletions.resume(self._live()):
-            self.cluster.news[Gone(name, index, (broker,))] = False
+            self.cluster.news[PartitionDeletion(name, index, (broker,))] = False
 
     def being_deleted(self, name: str) -> bool:
         return name in self.deletions

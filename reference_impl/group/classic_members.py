@@ -18,10 +18,10 @@ from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from touchstone.reference_impl.group.consumer_group import (
     Classic,
-    Ending,
+    ConsumerGroup,
+    ConsumerMember,
+    Downgrade,
     MemberState,
-    ModernGroup,
-    ModernMember,
     Place,
     View,
 )
@@ -38,7 +38,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 def join(
     consumers: ConsumerCoordinator,
-    group: ModernGroup,
+    group: ConsumerGroup,
     ask: Join,
     now: int,
     new_id: Callable[[], str],
@@ -81,7 +81,7 @@ def join(
 
 def sync(
     consumers: ConsumerCoordinator,
-    group: ModernGroup,
+    group: ConsumerGroup,
     member_id: str,
     instance_id: str | None,
     generation: int,
@@ -107,7 +107,7 @@ def sync(
 
 
 def heartbeat(
-    group: ModernGroup, member_id: str, instance_id: str | None, generation: int, now: int
+    group: ConsumerGroup, member_id: str, instance_id: str | None, generation: int, now: int
 ) -> int:
     """Raises Refused."""
     member = _classic(group, member_id, instance_id, generation)
@@ -123,7 +123,7 @@ def heartbeat(
     return E.NONE
 
 
-def known(group: ModernGroup, member_id: str, instance_id: str | None) -> ModernMember:
+def known(group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerMember:
     """Raises Refused."""
     holder = member_id if instance_id is None else group.instances.get(instance_id)
     member = group.members.get(holder or "")
@@ -147,8 +147,8 @@ def assignment_of(places: Any, metadata: bytes, view: View) -> bytes:
 
 
 def _classic(
-    group: ModernGroup, member_id: str, instance_id: str | None, generation: int
-) -> ModernMember:
+    group: ConsumerGroup, member_id: str, instance_id: str | None, generation: int
+) -> ConsumerMember:
     member = known(group, member_id, instance_id)
     if member.classic is None:
         raise Refused(E.UNKNOWN_MEMBER_ID)
@@ -157,12 +157,12 @@ def _classic(
     return member
 
 
-def _await_join(member: ModernMember, now: int) -> None:
+def _await_join(member: ConsumerMember, now: int) -> None:
     if member.join_by is None:
         member.join_by = now + member.rebalance_timeout
 
 
-def _waits(group: ModernGroup, member: ModernMember) -> bool:
+def _waits(group: ConsumerGroup, member: ConsumerMember) -> bool:
     """Whether somebody still has what this member shall have."""
     wanted = group.target.get(member.id, frozenset()) - member.assigned.keys()
     return bool(wanted & group.held_by_others(member))
@@ -184,7 +184,9 @@ def _owned(subscription: dict[str, Any], view: View) -> frozenset[Place]:
     )
 
 
-def _may_end(consumers: ConsumerCoordinator, group: ModernGroup, standing: ModernMember) -> bool:
+def _may_end(
+    consumers: ConsumerCoordinator, group: ConsumerGroup, standing: ConsumerMember
+) -> bool:
     """Whether it is the last of the consumer protocol that comes back with the classic one."""
     settings = consumers.settings(group.id)
     others = [m for m in group.members.values() if m is not standing]
@@ -198,9 +200,9 @@ def _may_end(consumers: ConsumerCoordinator, group: ModernGroup, standing: Moder
 
 def _end(
     consumers: ConsumerCoordinator,
-    group: ModernGroup,
-    old: ModernMember,
-    member: ModernMember,
+    group: ConsumerGroup,
+    old: ConsumerMember,
+    member: ConsumerMember,
     owned: frozenset[Place],
     now: int,
 ) -> frozenset[str]:
@@ -213,11 +215,11 @@ def _end(
     if not rebalances:
         consumers.reconcile(group, member, owned, now, narrowed=changed)
     group.journal += consumer_records.gone(group)
-    group.ending = Ending(joining=member.id, rebalances=rebalances, generation=generation)
+    group.ending = Downgrade(joining=member.id, rebalances=rebalances, generation=generation)
     return resolve
 
 
-def _joined(member: ModernMember) -> Answer:
+def _joined(member: ConsumerMember) -> Answer:
     return {
         "error_code": E.NONE,
         "generation_id": member.epoch,

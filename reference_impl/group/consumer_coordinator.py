@@ -24,25 +24,25 @@ from touchstone.reference_impl.group.consumer_group import (
     JOIN_EPOCH,
     NEVER,
     STATIC_LEAVE_EPOCH,
-    Ending,
+    ConsumerGroup,
+    ConsumerMember,
+    Downgrade,
     MemberState,
-    ModernGroup,
-    ModernMember,
     Place,
-    Resolved,
+    RegexResolution,
     View,
 )
 from touchstone.reference_impl.group.consumer_requests import (
     JOINS,
     REQUESTS,
-    Asked,
     Do,
+    RequestKind,
     said,
     sender,
     standing,
 )
 from touchstone.reference_impl.group.consumer_states import loaded, stand
-from touchstone.reference_impl.group.heartbeat import DOWNGRADES, Beat, Settings, Told
+from touchstone.reference_impl.group.heartbeat import DOWNGRADES, Beat, HeartbeatResult, Settings
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.reconciliation import reconcile
 from touchstone.reference_impl.group.xxh3 import group_hash
@@ -71,7 +71,7 @@ class ConsumerCoordinator:
 
     # --- inputs ------------------------------------------------------------------------------
 
-    def beat(self, group: ModernGroup, beat: Beat, now: int) -> Told:
+    def beat(self, group: ConsumerGroup, beat: Beat, now: int) -> HeartbeatResult:
         """A member that joins or goes on. Raises Refused; then nothing has changed."""
         settings = self.settings(beat.group_id)
         self.check_room(group, beat.member_id)
@@ -97,9 +97,9 @@ class ConsumerCoordinator:
         assignment = tuple(member.assigned) if tell else None
         member.settle()
         stand(group)
-        return Told(member.id, member.epoch, assignment, resolve)
+        return HeartbeatResult(member.id, member.epoch, assignment, resolve)
 
-    def leave(self, group: ModernGroup, beat: Beat) -> Told:
+    def leave(self, group: ConsumerGroup, beat: Beat) -> HeartbeatResult:
         member, do = self._sender(group, beat)
         if do is Do.KEEP_PLACE:
             member.epoch, member.revoking = STATIC_LEAVE_EPOCH, {}
@@ -109,18 +109,18 @@ class ConsumerCoordinator:
             stand(group)
         else:
             self.fence(group, [member])
-        return Told(beat.member_id, beat.epoch)
+        return HeartbeatResult(beat.member_id, beat.epoch)
 
-    def tick(self, group: ModernGroup, now: int) -> None:
+    def tick(self, group: ConsumerGroup, now: int) -> None:
         """Members that said nothing for a session, or kept what they had to give up, are out."""
         for member in sorted(group.members.values(), key=lambda m: min(m.deadlines, default=0)):
             late = any(at <= now for at in member.deadlines)
             if group.ending is not None or not late:
                 continue
-            if REQUESTS[standing(group, member), Asked.SILENCE].do is Do.REMOVE:
+            if REQUESTS[standing(group, member), RequestKind.SILENCE].do is Do.REMOVE:
                 self.fence(group, [member])
 
-    def resolve(self, group: ModernGroup, expressions: Collection[str], now: int) -> None:
+    def resolve(self, group: ConsumerGroup, expressions: Collection[str], now: int) -> None:
         """What these regular expressions stand for now."""
         view = self.view()
         group.resolving = False
@@ -132,13 +132,13 @@ class ConsumerCoordinator:
             topics = frozenset(name for name in view.topics if matches(name))
             old = group.resolved.get(text)
             changed |= topics != (old.topics if old else frozenset())
-            group.resolved[text] = Resolved(topics, view.version, now)
+            group.resolved[text] = RegexResolution(topics, view.version, now)
             group.journal.append(consumer_records.regex(group, text))
         if changed or self._hash(group) != group.hash:
             self.refresh(group, bump=True)
         stand(group)
 
-    def adopt(self, group: ModernGroup, now: int) -> None:
+    def adopt(self, group: ConsumerGroup, now: int) -> None:
         """A group that was loaded: sessions begin anew."""
         for member in group.members.values():
             session = self.settings(group.id).session_ms
@@ -149,20 +149,20 @@ class ConsumerCoordinator:
 
     # --- checks ------------------------------------------------------------------------------
 
-    def check_room(self, group: ModernGroup, member_id: str) -> None:
+    def check_room(self, group: ConsumerGroup, member_id: str) -> None:
         most = self.settings(group.id).max_size
         if len(group.members) >= most and member_id not in group.members:
             words = f"The consumer group has reached its maximum capacity of {most} members."
             raise Refused(E.GROUP_MAX_SIZE_REACHED, words)
 
-    def _member(self, group: ModernGroup, beat: Beat) -> ModernMember:
+    def _member(self, group: ConsumerGroup, beat: Beat) -> ConsumerMember:
         if beat.epoch != JOIN_EPOCH:
             return self._sender(group, beat)[0]
         return self.joining(group, beat.member_id, beat.instance_id, classic=False)
 
     def joining(
-        self, group: ModernGroup, member_id: str, instance_id: str | None, *, classic: bool
-    ) -> ModernMember:
+        self, group: ConsumerGroup, member_id: str, instance_id: str | None, *, classic: bool
+    ) -> ConsumerMember:
         """Who joins: a new member, one that is there, or one in the place of a static one."""
         holder = group.instances.get(instance_id) if instance_id else None
         member = group.members.get(member_id if holder is None else holder)
@@ -174,12 +174,12 @@ class ConsumerCoordinator:
             words = f"with instance id {instance_id} {words} member."
             raise Refused(do, f"Static member {member_id} {words}")
         if member is None:
-            member = ModernMember(member_id)
+            member = ConsumerMember(member_id)
             group.members[member_id] = member
             return member
         return self._replace(group, member, member_id) if do is Do.REPLACE else member
 
-    def _replace(self, group: ModernGroup, old: ModernMember, member_id: str) -> ModernMember:
+    def _replace(self, group: ConsumerGroup, old: ConsumerMember, member_id: str) -> ConsumerMember:
         """A static member is back, perhaps under another id."""
         group.journal += consumer_records.member_gone(group, old.id)
         member = replace(old, id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH)
@@ -194,7 +194,7 @@ class ConsumerCoordinator:
         )
         return member
 
-    def _sender(self, group: ModernGroup, beat: Beat) -> tuple[ModernMember, Do]:
+    def _sender(self, group: ConsumerGroup, beat: Beat) -> tuple[ConsumerMember, Do]:
         """Whose heartbeat this is, which is no join, and what is to be done."""
         where, member = sender(group, beat)
         given = said(beat, where, member)
@@ -211,9 +211,9 @@ class ConsumerCoordinator:
 
     def step(
         self,
-        group: ModernGroup,
-        old: ModernMember,
-        member: ModernMember,
+        group: ConsumerGroup,
+        old: ConsumerMember,
+        member: ConsumerMember,
         owned: Collection[Place] | None,
         now: int,
     ) -> frozenset[str]:
@@ -228,7 +228,7 @@ class ConsumerCoordinator:
         return resolve
 
     def subscribe(
-        self, group: ModernGroup, old: ModernMember, member: ModernMember, now: int
+        self, group: ConsumerGroup, old: ConsumerMember, member: ConsumerMember, now: int
     ) -> tuple[bool, frozenset[str], bool]:
         """Whether names changed; expressions to be resolved; whether a changed one is known."""
         if member.said != old.said:
@@ -249,9 +249,9 @@ class ConsumerCoordinator:
 
     def _unresolved(
         self,
-        group: ModernGroup,
-        old: ModernMember,
-        resolved: dict[str, Resolved],
+        group: ConsumerGroup,
+        old: ConsumerMember,
+        resolved: dict[str, RegexResolution],
         now: int,
         *,
         fresh: bool,
@@ -273,7 +273,7 @@ class ConsumerCoordinator:
         group.resolving = due and bool(wanted)
         return wanted if due else frozenset()
 
-    def refresh(self, group: ModernGroup, *, bump: bool) -> None:
+    def refresh(self, group: ConsumerGroup, *, bump: bool) -> None:
         """Another epoch if asked for, or if a subscribed topic is not what it was."""
         hashed = self._hash(group)
         changed = bump or hashed != group.hash
@@ -283,14 +283,14 @@ class ConsumerCoordinator:
             group.journal.append(consumer_records.epoch(group))
         group.seen = self.view().version
 
-    def _hash(self, group: ModernGroup) -> int:
+    def _hash(self, group: ConsumerGroup) -> int:
         topics = self.view().topics
         return group_hash(
             {name: topics[name].hash for name in group.subscribed() if name in topics}
         )
 
     def _assign(
-        self, group: ModernGroup, old: ModernMember, member: ModernMember, now: int, *,
+        self, group: ConsumerGroup, old: ConsumerMember, member: ConsumerMember, now: int, *,
         counted: bool,
     ) -> None:  # fmt: skip
         """Work out the target if it is time to.
@@ -329,8 +329,8 @@ class ConsumerCoordinator:
 
     def reconcile(
         self,
-        group: ModernGroup,
-        member: ModernMember,
+        group: ConsumerGroup,
+        member: ConsumerMember,
         owned: Collection[Place] | None,
         now: int,
         *,
@@ -353,14 +353,14 @@ class ConsumerCoordinator:
         waits = member.state is MemberState.UNREVOKED and member.classic is None
         member.revoke_by = now + member.rebalance_timeout if waits else None
 
-    def fence(self, group: ModernGroup, members: Collection[ModernMember]) -> None:
+    def fence(self, group: ConsumerGroup, members: Collection[ConsumerMember]) -> None:
         """These are out: another epoch for the rest, which may have to go on as a classic group."""
         if not members:
             return
         leaving = frozenset(member.id for member in members)
         if self._may_end(group, leaving):
             group.journal += consumer_records.gone(group)
-            group.ending = Ending(leaving=leaving)
+            group.ending = Downgrade(leaving=leaving)
             return
         for member in members:
             group.journal += consumer_records.member_gone(group, member.id)
@@ -371,7 +371,7 @@ class ConsumerCoordinator:
         self.refresh(group, bump=True)
         stand(group)
 
-    def _may_end(self, group: ModernGroup, leaving: Collection[str]) -> bool:
+    def _may_end(self, group: ConsumerGroup, leaving: Collection[str]) -> bool:
         left = [m for m in group.members.values() if m.id not in leaving]
         settings = self.settings(group.id)
         return (
@@ -382,7 +382,7 @@ class ConsumerCoordinator:
         )
 
 
-def _why(code: E, group: ModernGroup, beat: Beat, member: ModernMember | None) -> str:
+def _why(code: E, group: ConsumerGroup, beat: Beat, member: ConsumerMember | None) -> str:
     """Kafka's words for this refusal."""
     if member is None:
         named = beat.instance_id is not None

@@ -53,7 +53,7 @@ class View(NamedTuple):
     created: int = 0
 
 
-class Resolved(NamedTuple):
+class RegexResolution(NamedTuple):
     """What a regular expression stood for."""
 
     topics: frozenset[str]
@@ -70,7 +70,7 @@ class Classic:
 
 
 @dataclass(slots=True)
-class ModernMember:
+class ConsumerMember:
     id: str
     instance_id: str | None = None
     rack_id: str | None = None
@@ -126,7 +126,7 @@ class ModernMember:
         return [at for at in instants if at is not None]
 
 
-class Ending(NamedTuple):
+class Downgrade(NamedTuple):
     """The group is a classic one from now on."""
 
     leaving: frozenset[str] = frozenset()
@@ -136,32 +136,32 @@ class Ending(NamedTuple):
 
 
 @dataclass(slots=True)
-class ModernGroup:
+class ConsumerGroup:
     id: str = ""
     epoch: int = 1  # what both epochs are before anybody subscribed
     assignment_epoch: int = 1
     assigned_at: int = 0  # ms; when the target was last worked out
-    members: dict[str, ModernMember] = field(default_factory=dict)
+    members: dict[str, ConsumerMember] = field(default_factory=dict)
     # instance id -> member id, which outlives a member that went on under another instance id
     instances: dict[str, str] = field(default_factory=dict)
     target: dict[str, frozenset[Place]] = field(default_factory=dict)
-    resolved: dict[str, Resolved] = field(default_factory=dict)  # by regular expression
+    resolved: dict[str, RegexResolution] = field(default_factory=dict)  # by regular expression
     hash: int = 0  # of the subscribed topics
     seen: int | None = None  # version of the view that `hash` was compared with
     resolving: bool = False
     watched: bool = False
     state: GroupState = GroupState.EMPTY
-    ending: Ending | None = None
+    ending: Downgrade | None = None
     journal: list[Entry] = field(default_factory=list)
 
-    def names_of(self, member: ModernMember) -> frozenset[str]:
+    def names_of(self, member: ConsumerMember) -> frozenset[str]:
         found = self.resolved.get(member.regex) if member.regex else None
         return member.names | found.topics if found else member.names
 
     def subscribed(self) -> set[str]:
         return {name for member in self.members.values() for name in self.names_of(member)}
 
-    def alike(self, besides: ModernMember | None = None) -> bool:
+    def alike(self, besides: ConsumerMember | None = None) -> bool:
         """Whether all members but this one subscribe to the same."""
         wanted = [self.names_of(each) for each in self.members.values() if each is not besides]
         return all(names == wanted[0] for names in wanted)
@@ -177,7 +177,7 @@ class ModernGroup:
         votes = Counter(m.assignor for m in self.members.values() if m.assignor is not None)
         return min(votes, key=lambda name: (-votes[name], order(name)), default=default)
 
-    def held_by_others(self, member: ModernMember) -> set[Place]:
+    def held_by_others(self, member: ConsumerMember) -> set[Place]:
         return {
             place for other in self.members.values() if other is not member for place in other.holds
         }
@@ -190,12 +190,12 @@ class ModernGroup:
             all(name in names for names in sets) for name in protocols
         )
 
-    def add(self, member: ModernMember) -> None:
+    def add(self, member: ConsumerMember) -> None:
         self.members[member.id] = member
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.id
 
-    def remove(self, member: ModernMember) -> None:
+    def remove(self, member: ConsumerMember) -> None:
         del self.members[member.id]
         self.target.pop(member.id, None)
         if member.instance_id is not None:

@@ -16,12 +16,12 @@ from typing import Any
 
 from touchstone.reference_impl.group.consumer_group import (
     Classic,
+    ConsumerGroup,
+    ConsumerMember,
     Entry,
     MemberState,
-    ModernGroup,
-    ModernMember,
     Place,
-    Resolved,
+    RegexResolution,
 )
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.wire import embedded
@@ -32,11 +32,11 @@ _STATES = {MemberState.STABLE: 0, MemberState.UNREVOKED: 1, MemberState.UNRELEAS
 _BY_NUMBER = {number: state for state, number in _STATES.items()}
 
 
-def epoch(group: ModernGroup) -> Entry:
+def epoch(group: ConsumerGroup) -> Entry:
     return EPOCH, _of(group), {"epoch": group.epoch, "metadata_hash": group.hash}
 
 
-def member(group: ModernGroup, one: ModernMember) -> Entry:
+def member(group: ConsumerGroup, one: ConsumerMember) -> Entry:
     classic = one.classic and {
         "session_timeout_ms": one.classic.session_timeout,
         "supported_protocols": [
@@ -57,7 +57,7 @@ def member(group: ModernGroup, one: ModernMember) -> Entry:
     return MEMBER, _of(group, one.id), value
 
 
-def target_epoch(group: ModernGroup) -> Entry:
+def target_epoch(group: ConsumerGroup) -> Entry:
     value = {
         "assignment_epoch": group.assignment_epoch,
         "assignment_timestamp": group.assigned_at,
@@ -65,7 +65,7 @@ def target_epoch(group: ModernGroup) -> Entry:
     return TARGET_EPOCH, _of(group), value
 
 
-def target(group: ModernGroup, member_id: str) -> Entry:
+def target(group: ConsumerGroup, member_id: str) -> Entry:
     rows = [
         {"topic_id": topic, "partitions": indexes}
         for topic, indexes in by_topic(group.target[member_id])
@@ -73,7 +73,7 @@ def target(group: ModernGroup, member_id: str) -> Entry:
     return TARGET, _of(group, member_id), {"topic_partitions": rows}
 
 
-def current(group: ModernGroup, one: ModernMember) -> Entry:
+def current(group: ConsumerGroup, one: ConsumerMember) -> Entry:
     value = {
         "member_epoch": one.epoch,
         "previous_member_epoch": one.previous_epoch,
@@ -84,21 +84,21 @@ def current(group: ModernGroup, one: ModernMember) -> Entry:
     return CURRENT, _of(group, one.id), value
 
 
-def regex(group: ModernGroup, text: str) -> Entry:
+def regex(group: ConsumerGroup, text: str) -> Entry:
     found = group.resolved[text]
     value = {"topics": sorted(found.topics), "version": found.version, "timestamp": found.at}
     return REGEX, _of(group) | {"regular_expression": text}, value
 
 
-def regex_gone(group: ModernGroup, text: str) -> Entry:
+def regex_gone(group: ConsumerGroup, text: str) -> Entry:
     return REGEX, _of(group) | {"regular_expression": text}, None
 
 
-def member_gone(group: ModernGroup, member_id: str) -> list[Entry]:
+def member_gone(group: ConsumerGroup, member_id: str) -> list[Entry]:
     return [(kind, _of(group, member_id), None) for kind in (CURRENT, TARGET, MEMBER)]
 
 
-def whole(group: ModernGroup) -> list[Entry]:
+def whole(group: ConsumerGroup) -> list[Entry]:
     """Everything there is of a group, as when a classic one becomes it."""
     ids = timeline_order(group.members)
     return [
@@ -110,7 +110,7 @@ def whole(group: ModernGroup) -> list[Entry]:
     ]
 
 
-def gone(group: ModernGroup, members: Iterable[str] | None = None) -> list[Entry]:
+def gone(group: ConsumerGroup, members: Iterable[str] | None = None) -> list[Entry]:
     """Tombstones for all that is kept of a group."""
     ids = timeline_order(group.members) if members is None else list(members)
     return [
@@ -140,7 +140,7 @@ def by_topic(places: Iterable[Place]) -> list[tuple[bytes, list[int]]]:
 
 
 def replay(
-    group: ModernGroup, kind: int, key: dict[str, Any], value: dict[str, Any] | None
+    group: ConsumerGroup, kind: int, key: dict[str, Any], value: dict[str, Any] | None
 ) -> bool:
     """Bring the group up to this record; whether it is still there."""
     member_id = key.get("member_id", "")
@@ -162,7 +162,7 @@ def replay(
             group.resolved.pop(text, None)
         else:
             topics = frozenset(value["topics"])
-            group.resolved[text] = Resolved(topics, value["version"], value["timestamp"])
+            group.resolved[text] = RegexResolution(topics, value["version"], value["timestamp"])
     elif kind == MEMBER:
         _replay_member(group, member_id, value)
     elif kind == CURRENT:
@@ -170,7 +170,7 @@ def replay(
     return True
 
 
-def _of(group: ModernGroup, member_id: str | None = None) -> dict[str, Any]:
+def _of(group: ConsumerGroup, member_id: str | None = None) -> dict[str, Any]:
     key = {"group_id": group.id}
     return key if member_id is None else key | {"member_id": member_id}
 
@@ -199,12 +199,12 @@ def _held(rows: list[dict[str, Any]], otherwise: int) -> dict[Place, int]:
     return held
 
 
-def _replay_member(group: ModernGroup, member_id: str, value: dict[str, Any] | None) -> None:
+def _replay_member(group: ConsumerGroup, member_id: str, value: dict[str, Any] | None) -> None:
     if value is None:
         if member_id in group.members:
             group.remove(group.members[member_id])
         return
-    one = group.members.get(member_id) or ModernMember(member_id)
+    one = group.members.get(member_id) or ConsumerMember(member_id)
     classic = value.get("classic_member_metadata")
     one.instance_id, one.rack_id = value["instance_id"], value["rack_id"]
     one.client_id, one.client_host = value["client_id"], value["client_host"]
@@ -218,12 +218,12 @@ def _replay_member(group: ModernGroup, member_id: str, value: dict[str, Any] | N
     group.add(one)
 
 
-def _replay_current(group: ModernGroup, member_id: str, value: dict[str, Any] | None) -> None:
+def _replay_current(group: ConsumerGroup, member_id: str, value: dict[str, Any] | None) -> None:
     one = group.members.get(member_id)
     if one is None:
         if value is None:
             return
-        one = ModernMember(member_id)
+        one = ConsumerMember(member_id)
         group.add(one)
     if value is None:
         one.epoch = one.previous_epoch = -1

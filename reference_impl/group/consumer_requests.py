@@ -18,8 +18,8 @@ from typing import NamedTuple
 from touchstone.reference_impl.group.consumer_group import (
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
-    ModernGroup,
-    ModernMember,
+    ConsumerGroup,
+    ConsumerMember,
     Place,
 )
 from touchstone.reference_impl.group.heartbeat import Beat
@@ -27,7 +27,7 @@ from touchstone.reference_impl.tables import Table
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
-class Standing(Enum):
+class Requester(Enum):
     NOBODY = "the group has no members"
     STRANGER = "the group has members, and this is none of them"
     OUSTED = "its instance id is another member's"
@@ -37,7 +37,7 @@ class Standing(Enum):
     CLASSIC = "a member that speaks the classic protocol"
 
 
-class Asked(Enum):
+class RequestKind(Enum):
     JOIN = "a heartbeat of epoch 0"
     JOIN_IN_PLACE = "a heartbeat of epoch 0 with this member's instance id"
     JOIN_CLASSIC = "a JoinGroup"
@@ -73,15 +73,17 @@ class Cell(NamedTuple):
     do: Do | E
 
 
-def _row(standing: Standing, cells: dict[Asked, Do | E]) -> dict[tuple[Standing, Asked], Cell]:
+def _row(
+    standing: Requester, cells: dict[RequestKind, Do | E]
+) -> dict[tuple[Requester, RequestKind], Cell]:
     """Of this standing; what is not named cannot happen."""
-    return {(standing, asked): Cell(cells.get(asked, Do.FAULT)) for asked in Asked}
+    return {(standing, asked): Cell(cells.get(asked, Do.FAULT)) for asked in RequestKind}
 
 
-_A, _D = Asked, Do
+_A, _D = RequestKind, Do
 
 
-def _member(stale: E, *, in_place: Do | E) -> dict[Asked, Do | E]:
+def _member(stale: E, *, in_place: Do | E) -> dict[RequestKind, Do | E]:
     """A member that is there; `stale`: what its commits in wrong epochs are."""
     return {
         _A.JOIN: _D.GO_ON,
@@ -104,64 +106,66 @@ def _member(stale: E, *, in_place: Do | E) -> dict[Asked, Do | E]:
     }
 
 
-_UNKNOWN: dict[Asked, Do | E] = dict.fromkeys(
+_UNKNOWN: dict[RequestKind, Do | E] = dict.fromkeys(
     (_A.BEAT, _A.LEAVE, _A.GO_AWAY, _A.COMMIT, _A.COMMIT_SIMPLE, _A.FETCH), E.UNKNOWN_MEMBER_ID
 )
 _EPOCHLESS = (_A.BEAT, _A.BEAT_LOST, _A.BEAT_BEFORE)  # an epoch of -2 is no heartbeat's
-REQUESTS: Table[Standing, Asked, Cell] = Table(
-    Standing,
-    Asked,
+REQUESTS: Table[Requester, RequestKind, Cell] = Table(
+    Requester,
+    RequestKind,
     {
         **_row(
-            Standing.NOBODY,
+            Requester.NOBODY,
             _UNKNOWN | {_A.JOIN: _D.ADMIT, _A.COMMIT_SIMPLE: _D.SERVE, _A.FETCH_SIMPLE: _D.SERVE},
         ),
         **_row(
-            Standing.STRANGER,
+            Requester.STRANGER,
             _UNKNOWN | {_A.JOIN: _D.ADMIT, _A.JOIN_CLASSIC: _D.ADMIT, _A.FETCH_SIMPLE: _D.SERVE},
         ),
         **_row(
-            Standing.OUSTED,
+            Requester.OUSTED,
             dict.fromkeys((_A.BEAT, _A.LEAVE, _A.GO_AWAY), E.FENCED_INSTANCE_ID),
         ),
         **_row(
-            Standing.STRANDED,
+            Requester.STRANDED,
             dict.fromkeys(
                 (_A.JOIN_IN_PLACE, _A.JOIN_CLASSIC_IN_PLACE, _A.BEAT, _A.LEAVE, _A.GO_AWAY),
                 E.UNKNOWN_MEMBER_ID,
             ),
         ),
         **_row(
-            Standing.AWAY,
+            Requester.AWAY,
             _member(E.STALE_MEMBER_EPOCH, in_place=_D.REPLACE)
             | dict.fromkeys(_EPOCHLESS, _D.FAULT),
         ),
-        **_row(Standing.CONSUMER, _member(E.STALE_MEMBER_EPOCH, in_place=E.UNRELEASED_INSTANCE_ID)),
-        **_row(Standing.CLASSIC, _member(E.ILLEGAL_GENERATION, in_place=_D.REPLACE)),
+        **_row(
+            Requester.CONSUMER, _member(E.STALE_MEMBER_EPOCH, in_place=E.UNRELEASED_INSTANCE_ID)
+        ),
+        **_row(Requester.CLASSIC, _member(E.ILLEGAL_GENERATION, in_place=_D.REPLACE)),
     },
 )
 JOINS = {  # by (classic, in a static member's place)
-    (False, False): Asked.JOIN,
-    (False, True): Asked.JOIN_IN_PLACE,
-    (True, False): Asked.JOIN_CLASSIC,
-    (True, True): Asked.JOIN_CLASSIC_IN_PLACE,
+    (False, False): RequestKind.JOIN,
+    (False, True): RequestKind.JOIN_IN_PLACE,
+    (True, False): RequestKind.JOIN_CLASSIC,
+    (True, True): RequestKind.JOIN_CLASSIC_IN_PLACE,
 }
 
 
 def standing(
-    group: ModernGroup, member: ModernMember | None, holder: str | None = None
-) -> Standing:
+    group: ConsumerGroup, member: ConsumerMember | None, holder: str | None = None
+) -> Requester:
     """`holder`: the member id that an instance id stands for."""
     if member is None and holder is not None:
-        return Standing.STRANDED
+        return Requester.STRANDED
     if member is None:
-        return Standing.STRANGER if group.members else Standing.NOBODY
+        return Requester.STRANGER if group.members else Requester.NOBODY
     if member.classic is not None:
-        return Standing.CLASSIC
-    return Standing.AWAY if member.epoch == STATIC_LEAVE_EPOCH else Standing.CONSUMER
+        return Requester.CLASSIC
+    return Requester.AWAY if member.epoch == STATIC_LEAVE_EPOCH else Requester.CONSUMER
 
 
-def sender(group: ModernGroup, beat: Beat) -> tuple[Standing, ModernMember | None]:
+def sender(group: ConsumerGroup, beat: Beat) -> tuple[Requester, ConsumerMember | None]:
     """Who sends a heartbeat that is no join: by the instance id where one is said."""
     if beat.instance_id is None:
         member = group.members.get(beat.member_id)
@@ -171,55 +175,55 @@ def sender(group: ModernGroup, beat: Beat) -> tuple[Standing, ModernMember | Non
         return standing(group, None), None
     member = group.members.get(holder)
     ousted = member is not None and holder != beat.member_id
-    return (Standing.OUSTED if ousted else standing(group, member, holder)), member
+    return (Requester.OUSTED if ousted else standing(group, member, holder)), member
 
 
-def said(beat: Beat, where: Standing, member: ModernMember | None) -> Asked:
+def said(beat: Beat, where: Requester, member: ConsumerMember | None) -> RequestKind:
     """What a heartbeat that is no join asks."""
     if beat.epoch == LEAVE_EPOCH:
-        return Asked.LEAVE
+        return RequestKind.LEAVE
     if beat.epoch == STATIC_LEAVE_EPOCH:
-        return Asked.GO_AWAY
-    if member is None or where is Standing.OUSTED or beat.epoch == member.epoch:
-        return Asked.BEAT
+        return RequestKind.GO_AWAY
+    if member is None or where is Requester.OUSTED or beat.epoch == member.epoch:
+        return RequestKind.BEAT
     if beat.epoch > member.epoch:
-        return Asked.BEAT_LATER
+        return RequestKind.BEAT_LATER
     lost = (  # the answer with the newer epoch never came
         beat.epoch == member.previous_epoch
         and beat.owned is not None
         and beat.owned <= member.assigned.keys()
     )
-    return Asked.BEAT_LOST if lost else Asked.BEAT_BEFORE
+    return RequestKind.BEAT_LOST if lost else RequestKind.BEAT_BEFORE
 
 
-def commit_fault(group: ModernGroup, member_id: str, epoch: int, places: Iterable[Place]) -> int:
+def commit_fault(group: ConsumerGroup, member_id: str, epoch: int, places: Iterable[Place]) -> int:
     """Why such a commit is not taken, NONE if it is.
 
     An older epoch will do where every partition was the member's in it already (KIP-1251).
     """
     member = group.members.get(member_id)
     if member is None:
-        given = Asked.COMMIT_SIMPLE if epoch < 0 else Asked.COMMIT
+        given = RequestKind.COMMIT_SIMPLE if epoch < 0 else RequestKind.COMMIT
     elif epoch == member.epoch:
-        given = Asked.COMMIT
+        given = RequestKind.COMMIT
     elif epoch > member.epoch:
-        given = Asked.COMMIT_LATER
+        given = RequestKind.COMMIT_LATER
     else:
         held = member.assigned | member.revoking
         mine = all(place in held and held[place] <= epoch for place in places)
-        given = Asked.COMMIT_HELD if mine else Asked.COMMIT_BEFORE
+        given = RequestKind.COMMIT_HELD if mine else RequestKind.COMMIT_BEFORE
     return _served(group, member, given)
 
 
-def fetch_fault(group: ModernGroup, member_id: str | None, epoch: int) -> int:
+def fetch_fault(group: ConsumerGroup, member_id: str | None, epoch: int) -> int:
     """Why offsets are not told to whoever asks with this id and epoch, NONE if they are."""
     if member_id is None and epoch < 0:
-        return _served(group, None, Asked.FETCH_SIMPLE)
+        return _served(group, None, RequestKind.FETCH_SIMPLE)
     member = group.members.get(member_id or "")
     same = member is None or epoch == member.epoch
-    return _served(group, member, Asked.FETCH if same else Asked.FETCH_OTHER)
+    return _served(group, member, RequestKind.FETCH if same else RequestKind.FETCH_OTHER)
 
 
-def _served(group: ModernGroup, member: ModernMember | None, given: Asked) -> int:
+def _served(group: ConsumerGroup, member: ConsumerMember | None, given: RequestKind) -> int:
     do = REQUESTS[standing(group, member), given].do
     return do if isinstance(do, E) else E.NONE

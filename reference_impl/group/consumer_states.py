@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from touchstone.reference_impl.group.consumer_group import GroupState, MemberState, ModernGroup
+from touchstone.reference_impl.group.consumer_group import ConsumerGroup, GroupState, MemberState
 from touchstone.reference_impl.tables import Table
 
 
-class Said(Enum):
+class MemberReport(Enum):
     CURRENT = "the target's epoch is the member's, which wants what it wanted"
     NARROWED = "the target's epoch is the member's, which wants other topics now"
     BEHIND = "the target is of another epoch than the member"
@@ -31,7 +31,7 @@ class Step(Enum):
     FAULT = "cannot happen"
 
 
-class Seen(Enum):
+class GroupProgress(Enum):
     NOBODY = "no member is left"
     UNASSIGNED = "the group's epoch is past its target's"
     WALKING = "a member is not where its target is"
@@ -39,55 +39,55 @@ class Seen(Enum):
 
 
 _M, _S = MemberState, Step
-MEMBERS: Table[MemberState, Said, Step] = Table(
+MEMBERS: Table[MemberState, MemberReport, Step] = Table(
     MemberState,
-    Said,
+    MemberReport,
     {
-        (_M.STABLE, Said.CURRENT): _S.STAY,
-        (_M.STABLE, Said.NARROWED): _S.DROP,
-        (_M.STABLE, Said.BEHIND): _S.ADVANCE,
-        (_M.STABLE, Said.HOLDS): _S.FAULT,
-        (_M.STABLE, Said.HOLDS_NARROWED): _S.FAULT,
-        (_M.UNREVOKED, Said.CURRENT): _S.ADVANCE,
-        (_M.UNREVOKED, Said.NARROWED): _S.ADVANCE,
-        (_M.UNREVOKED, Said.BEHIND): _S.ADVANCE,
-        (_M.UNREVOKED, Said.HOLDS): _S.STAY,
-        (_M.UNREVOKED, Said.HOLDS_NARROWED): _S.DROP,
-        (_M.UNRELEASED, Said.CURRENT): _S.ADVANCE,
-        (_M.UNRELEASED, Said.NARROWED): _S.ADVANCE,
-        (_M.UNRELEASED, Said.BEHIND): _S.ADVANCE,
-        (_M.UNRELEASED, Said.HOLDS): _S.FAULT,
-        (_M.UNRELEASED, Said.HOLDS_NARROWED): _S.FAULT,
+        (_M.STABLE, MemberReport.CURRENT): _S.STAY,
+        (_M.STABLE, MemberReport.NARROWED): _S.DROP,
+        (_M.STABLE, MemberReport.BEHIND): _S.ADVANCE,
+        (_M.STABLE, MemberReport.HOLDS): _S.FAULT,
+        (_M.STABLE, MemberReport.HOLDS_NARROWED): _S.FAULT,
+        (_M.UNREVOKED, MemberReport.CURRENT): _S.ADVANCE,
+        (_M.UNREVOKED, MemberReport.NARROWED): _S.ADVANCE,
+        (_M.UNREVOKED, MemberReport.BEHIND): _S.ADVANCE,
+        (_M.UNREVOKED, MemberReport.HOLDS): _S.STAY,
+        (_M.UNREVOKED, MemberReport.HOLDS_NARROWED): _S.DROP,
+        (_M.UNRELEASED, MemberReport.CURRENT): _S.ADVANCE,
+        (_M.UNRELEASED, MemberReport.NARROWED): _S.ADVANCE,
+        (_M.UNRELEASED, MemberReport.BEHIND): _S.ADVANCE,
+        (_M.UNRELEASED, MemberReport.HOLDS): _S.FAULT,
+        (_M.UNRELEASED, MemberReport.HOLDS_NARROWED): _S.FAULT,
     },
 )
 
 _BY_SIGHT = {
-    Seen.NOBODY: GroupState.EMPTY,
-    Seen.UNASSIGNED: GroupState.ASSIGNING,
-    Seen.WALKING: GroupState.RECONCILING,
-    Seen.ARRIVED: GroupState.STABLE,
+    GroupProgress.NOBODY: GroupState.EMPTY,
+    GroupProgress.UNASSIGNED: GroupState.ASSIGNING,
+    GroupProgress.WALKING: GroupState.RECONCILING,
+    GroupProgress.ARRIVED: GroupState.STABLE,
 }
-GROUPS: Table[GroupState, Seen, GroupState] = Table(
+GROUPS: Table[GroupState, GroupProgress, GroupState] = Table(
     GroupState,
-    Seen,
-    {(state, sight): _BY_SIGHT[sight] for state in GroupState for sight in Seen},
+    GroupProgress,
+    {(state, sight): _BY_SIGHT[sight] for state in GroupState for sight in GroupProgress},
 )
 
 
-def seen(group: ModernGroup) -> Seen:
+def seen(group: ConsumerGroup) -> GroupProgress:
     if not group.members:
-        return Seen.NOBODY
+        return GroupProgress.NOBODY
     if group.epoch > group.assignment_epoch:
-        return Seen.UNASSIGNED
+        return GroupProgress.UNASSIGNED
     arrived = all(m.reconciled(group.assignment_epoch) for m in group.members.values())
-    return Seen.ARRIVED if arrived else Seen.WALKING
+    return GroupProgress.ARRIVED if arrived else GroupProgress.WALKING
 
 
-def stand(group: ModernGroup) -> None:
+def stand(group: ConsumerGroup) -> None:
     """The state that the group is in after an operation."""
     group.state = GROUPS[group.state, seen(group)]
 
 
-def loaded(group: ModernGroup) -> None:
+def loaded(group: ConsumerGroup) -> None:
     """The state of a group that was read from the log, where no state stands."""
     group.state = _BY_SIGHT[seen(group)]

@@ -18,9 +18,9 @@ from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.classic_members import assignment_of
 from touchstone.reference_impl.group.consumer_group import (
     Classic,
-    Ending,
-    ModernGroup,
-    ModernMember,
+    ConsumerGroup,
+    ConsumerMember,
+    Downgrade,
     Place,
     View,
 )
@@ -38,7 +38,7 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
-def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGroup:
+def upgraded(group: Group, settings: Settings, view: View, now: int) -> ConsumerGroup:
     """The consumer group that this classic one is to be. Raises Refused; nothing changes."""
     if settings.migration not in UPGRADES:
         raise _cannot(group, "online upgrade is disabled")
@@ -48,7 +48,7 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGr
         raise _cannot(group, "the group size exceeds the consumer group maximum size")
     if group.protocol is None:
         raise Refused(E.UNKNOWN_SERVER_ERROR, "No value present")
-    modern = ModernGroup(
+    modern = ConsumerGroup(
         group.id, epoch=group.generation, assignment_epoch=group.generation, seen=view.version
     )
     for member_id in java_order(group.members):
@@ -63,7 +63,7 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> ModernGr
     return modern
 
 
-def take_over(group: Group, modern: ModernGroup) -> None:
+def take_over(group: Group, modern: ConsumerGroup) -> None:
     """The classic half is over: who waits in it has to come again."""
     group.clear()
     group.pending.clear()
@@ -75,10 +75,10 @@ def take_over(group: Group, modern: ModernGroup) -> None:
 
 
 def downgrade(
-    group: Group, modern: ModernGroup, view: View, now: int, tie: Callable[[str], Any]
+    group: Group, modern: ConsumerGroup, view: View, now: int, tie: Callable[[str], Any]
 ) -> bool:
     """Make the group a classic one again; whether it has to rebalance."""
-    ending = modern.ending or Ending()
+    ending = modern.ending or Downgrade()
     ids = [each for each in timeline_order(modern.members) if each not in ending.leaving]
     ids.sort(key=lambda each: each == ending.joining)
     group.modern = None
@@ -95,13 +95,13 @@ def downgrade(
     return ending.rebalances
 
 
-def _modern(group: Group, member: Member, view: View) -> ModernMember:
+def _modern(group: Group, member: Member, view: View) -> ConsumerMember:
     try:
         assigned = _assigned(group, member, view)
         _, subscription, _ = decode_subscription(member.metadata(group.protocol))
     except ValueError:
         raise _cannot(group, "the embedded consumer protocol is malformed") from None
-    return ModernMember(
+    return ConsumerMember(
         member.id,
         member.instance_id,
         subscription.get("rack_id") or None,
@@ -134,7 +134,7 @@ def _assigned(group: Group, member: Member, view: View) -> list[Place]:
     ]
 
 
-def _classic(member: ModernMember, now: int) -> Member:
+def _classic(member: ConsumerMember, now: int) -> Member:
     classic = member.classic or Classic(0, ())
     return Member(
         member.id,

@@ -52,7 +52,7 @@ class Coordinator:
         if group is None:
             if ask.member_id:
                 return self._refuse(ask, ErrorCode.UNKNOWN_MEMBER_ID)
-            group = self.found(ask.group_id, now)
+            group = self.create(ask.group_id, now)
         ticket = self._admit(group, ask, now)
         self._settle(group, now)
         return ticket
@@ -183,7 +183,7 @@ class Coordinator:
             return ErrorCode.ILLEGAL_GENERATION
         return ErrorCode.NONE
 
-    def found(self, group_id: str, now: int) -> Group:
+    def create(self, group_id: str, now: int) -> Group:
         """A new group; it stays even if whoever wanted it is refused."""
         group = self.groups[group_id] = Group(group_id, emptied_at=now)
         return group

@@ -59,7 +59,7 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HeartbeatResult:
     member_id: str
     epoch: int
     assignment: tuple[Place, ...] | None = None

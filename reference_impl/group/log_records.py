@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from touchstone.reference_impl.group import consumer_records
-from touchstone.reference_impl.group.consumer_group import ModernGroup
+from touchstone.reference_impl.group.consumer_group import ConsumerGroup
 from touchstone.reference_impl.group.members import CONSUMER, Group, Member
-from touchstone.reference_impl.group.offsets import Stored, transaction_ended
+from touchstone.reference_impl.group.offsets import CommittedOffset, transaction_ended
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
@@ -32,7 +32,7 @@ Key = tuple[str, int]
 
 def offsets_batch(
     group_id: str,
-    offsets: Mapping[Key, Stored | None],
+    offsets: Mapping[Key, CommittedOffset | None],
     *,
     version: int,
     now: int,
@@ -173,7 +173,7 @@ def _offset_key(group_id: str, topic: str, index: int) -> bytes:
     return embedded.encode_key(RECORDS, _OFFSET, body)
 
 
-def _offset_value(stored: Stored | None, version: int, *, named: bool) -> bytes | None:
+def _offset_value(stored: CommittedOffset | None, version: int, *, named: bool) -> bytes | None:
     """Offsets of a transaction do not name their topic by id, whose request has none."""
     if stored is None:
         return None
@@ -202,7 +202,7 @@ def _read_offset(
         return
     _, value = embedded.decode_value(RECORDS, _OFFSET, record.value)
     expires = value.get("expire_timestamp", -1)
-    kept[at] = Stored(
+    kept[at] = CommittedOffset(
         value["offset"],
         value.get("leader_epoch", -1),
         value["metadata"],
@@ -225,7 +225,7 @@ def _read_other(groups: dict[str, Group], record: Any, now: int) -> None:
             return
         if group is None:
             group = groups[key["group_id"]] = Group(key["group_id"], emptied_at=now)
-        group.modern, group.protocol_type = ModernGroup(group.id), CONSUMER
+        group.modern, group.protocol_type = ConsumerGroup(group.id), CONSUMER
     value = None
     if record.value is not None:
         _, value = embedded.decode_value(consumer_records.RECORDS, kind, record.value)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.reference_impl.group.consumer_group import ModernGroup
+from touchstone.reference_impl.group.consumer_group import ConsumerGroup
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
 
@@ -93,7 +93,7 @@ class Group:
     earliest: int | None = None  # no member's time is up before; None: not known
     absent: str | None = None  # one who had not joined when it was last looked for
     written: bool = False  # it was read from a record of its own, not only from its offsets
-    modern: ModernGroup | None = None  # its other half if its members speak KIP-848
+    modern: ConsumerGroup | None = None  # its other half if its members speak KIP-848
 
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:

@@ -18,7 +18,7 @@ from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
 
 
-class Stored(NamedTuple):
+class CommittedOffset(NamedTuple):
     offset: int
     leader_epoch: int
     metadata: str
@@ -42,7 +42,7 @@ def transaction_ended(group: Group, producer_id: int, *, commit: bool) -> None:
 
 
 def expired(
-    group: Group, stored: Stored, retention_ms: int, now: int, *, from_commit: bool = False
+    group: Group, stored: CommittedOffset, retention_ms: int, now: int, *, from_commit: bool = False
 ) -> bool:
     """Whether its time is up: counted from when the group emptied, where anybody ever joined."""
     if stored.expires is not None:

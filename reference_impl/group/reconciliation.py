@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from touchstone.reference_impl.group.consumer_group import MemberState, ModernMember, Place
-from touchstone.reference_impl.group.consumer_states import MEMBERS, Said, Step
+from touchstone.reference_impl.group.consumer_group import ConsumerMember, MemberState, Place
+from touchstone.reference_impl.group.consumer_states import MEMBERS, MemberReport, Step
 from touchstone.reference_impl.group.java_maps import after_copy
 
 _STABLE, _UNREVOKED, _UNRELEASED = MemberState
 
 
 def reconcile(
-    member: ModernMember,
+    member: ConsumerMember,
     target: Collection[Place],
     epoch: int,
     *,
@@ -34,11 +34,11 @@ def reconcile(
     `subscribed`: ids of topics it wants; `narrowed`: these changed with this very request.
     """
     if member.state is _UNREVOKED and _keeps(owned, member.revoking):
-        said = Said.HOLDS_NARROWED if narrowed else Said.HOLDS
+        said = MemberReport.HOLDS_NARROWED if narrowed else MemberReport.HOLDS
     elif member.epoch != epoch:
-        said = Said.BEHIND
+        said = MemberReport.BEHIND
     else:
-        said = Said.NARROWED if narrowed else Said.CURRENT
+        said = MemberReport.NARROWED if narrowed else MemberReport.CURRENT
     step = MEMBERS[member.state, said]
     if step is not Step.ADVANCE:
         return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed)
@@ -52,7 +52,7 @@ def _keeps(owned: Collection[Place] | None, places: Collection[Place]) -> bool:
 
 
 def _drop_unsubscribed(
-    member: ModernMember, owned: Collection[Place] | None, subscribed: Collection[bytes]
+    member: ConsumerMember, owned: Collection[Place] | None, subscribed: Collection[bytes]
 ) -> bool:
     dropped = {p: at for p, at in member.assigned.items() if p[0] not in subscribed}
     if not dropped:
@@ -67,7 +67,7 @@ def _drop_unsubscribed(
 
 
 def _advance(
-    member: ModernMember,
+    member: ConsumerMember,
     target: set[Place],
     epoch: int,
     owned: Collection[Place] | None,

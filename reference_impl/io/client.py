@@ -102,21 +102,21 @@ class Client:
             self._drop(self._links[node])
 
     @property
-    def admin(self) -> Running:
-        return Running(self, Admin(self.view))
+    def admin(self) -> BlockingCore:
+        return BlockingCore(self, Admin(self.view))
 
-    def producer(self, **options: Any) -> Running:
+    def producer(self, **options: Any) -> BlockingCore:
         self.view.now = self.now()
-        return Running(self, Producer(self.view, die=self.random.randrange, **options))
+        return BlockingCore(self, Producer(self.view, die=self.random.randrange, **options))
 
-    def transactional_producer(self, transactional_id: str, **options: Any) -> Running:
+    def transactional_producer(self, transactional_id: str, **options: Any) -> BlockingCore:
         """A producer that has taken its id: `begin` comes next."""
         self.view.now = self.now()
         producer = TransactionalProducer(
             self.view, transactional_id, die=self.random.randrange, **options
         )
         self.run(producer.init())
-        return Running(self, producer)
+        return BlockingCore(self, producer)
 
     def consumer(
         self,
@@ -126,7 +126,7 @@ class Client:
         topics: Iterable[str] = (),
         protocol: str = "classic",
         **options: Any,
-    ) -> Running:
+    ) -> BlockingCore:
         """A consumer of these partitions, or of its share of `topics` as a member of `group`.
 
         `protocol` is how it is a member: "classic", or "consumer" (KIP-848, brokers from 4.0 on).
@@ -145,7 +145,7 @@ class Client:
             consumer.subscribe(topics)
         else:
             consumer.assign(places)
-        return Running(self, consumer)
+        return BlockingCore(self, consumer)
 
     def ask(self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any) -> dict:
         """One request, its decoded answer."""
@@ -286,7 +286,7 @@ class Client:
                 outcomes[place] = Failed(ask, kind, why)
 
 
-class Running:
+class BlockingCore:
     """A core whose flows run when called: `client.admin.create_topic("t")` just does it."""
 
     def __init__(self, client: Client, core: Any):

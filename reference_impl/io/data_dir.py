@@ -23,7 +23,7 @@ from touchstone.reference_impl.cluster.image import adopt_folders, restore
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.io.background import Background
 from touchstone.reference_impl.io.log_dir import LogDirError
-from touchstone.reference_impl.io.log_dirs import Habits, LogDirs
+from touchstone.reference_impl.io.log_dirs import LogDirRules, LogDirs
 from touchstone.reference_impl.io.registry_file import RegistryFile
 from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("touchstone.log")
 
 
-class Data:
+class DataDir:
     """Opened once for a process; brokers come and go over it."""
 
     def __init__(self, root: Path, persona: Persona, config: Mapping[str, str]) -> None:
@@ -97,7 +97,7 @@ class Data:
             partial(cluster.config_of, broker=number),
             rules=rules_of(self._persona),
             switches=self._switches,
-            habits=Habits(
+            habits=LogDirRules(
                 quirk("log-dirs.folders-name-topics"),
                 quirk("log-dirs.indexes-name-first-offsets"),
                 quirk("log-dirs.clean-end-names-the-epoch"),

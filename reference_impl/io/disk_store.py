@@ -20,7 +20,7 @@ from pathlib import Path
 
 from touchstone.reference_impl.io.disk import Disk
 from touchstone.reference_impl.io.disk_segment import DiskSegment
-from touchstone.reference_impl.io.recovery import Recovered, Recovery, segment_files
+from touchstone.reference_impl.io.recovery import Recovery, RecoveryResult, segment_files
 from touchstone.reference_impl.log.files import (
     FileFormatError,
     checkpoints,
@@ -117,7 +117,7 @@ class DiskStore:
             epochs=epochs,
         )
 
-    def _epochs(self, found: Recovered, segments: list[DiskSegment]) -> list[tuple[int, int]]:
+    def _epochs(self, found: RecoveryResult, segments: list[DiskSegment]) -> list[tuple[int, int]]:
         """The checkpoint's, and what recovery saw; from all batches where it cannot be read."""
         path = self.folder / names.LEADER_EPOCHS
         try:

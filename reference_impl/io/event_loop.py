@@ -73,7 +73,7 @@ class Channel(Connection):
         self.open = True
 
 
-class Keeper(Protocol):
+class TimedTask(Protocol):
     """Somebody beside the brokers who has something due now and then."""
 
     def deadline(self) -> int | None: ...
@@ -106,7 +106,7 @@ class Server:
         self.links.wake = self.wake
         self._frozen: set[Broker] = set()
         self._calls: deque[tuple[Callable[[int], object], Future]] = deque()
-        self.keeper: Keeper | None = None
+        self.keeper: TimedTask | None = None
         self.before_answers: Callable[[], None] | None = None  # what they tell of must last
 
     # --- set-up ------------------------------------------------------------------------------

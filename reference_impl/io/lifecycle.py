@@ -32,7 +32,7 @@ BACKLOG = 512
 Done = Callable[[], None]
 
 
-class Ended(Protocol):
+class EndListener(Protocol):
     def __call__(self, broker: int, now: int, /, *, clean: bool) -> None: ...
 
 
@@ -61,7 +61,7 @@ class Lifecycle:
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
         self._ports: dict[int, socket.socket] = {}  # of ended brokers, held for their return
-        self.ended: Ended = lambda broker, now, *, clean: None  # its logs are let go of
+        self.ended: EndListener = lambda broker, now, *, clean: None  # its logs are let go of
         self.trace: Callable[[str, int], None] = lambda step, broker: None
 
     def adopt(self, broker: Broker) -> None:
@@ -149,7 +149,7 @@ class Lifecycle:
 
     def _sever(self, number: int, now: int) -> None:
         self._severed.add(number)
-        self._cluster.deafen(number)
+        self._cluster.cut_off(number)
         self._membership.killed(number, now)
 
     def _mend(self, number: int) -> None:

@@ -44,7 +44,7 @@ class Alarms(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class LogDirRules:
     """Where releases differ in what they write beside the logs."""
 
     topic_ids: bool = True  # partition.metadata
@@ -60,7 +60,7 @@ class LogDirs:
         *,
         rules: Rules | None = None,
         switches: frozenset[str] = frozenset(),
-        habits: Habits | None = None,
+        habits: LogDirRules | None = None,
         say: Callable[[str], None] = lambda sentence: None,
         failed: Callable[[str, Sequence[Key]], None] = lambda path, keys: None,
         disk: Callable[..., Disk] = Disk,
@@ -71,7 +71,7 @@ class LogDirs:
         LogDirError for one that is in use, or when all of them fail.
         """
         self._rules, self._switches = rules or Rules(), switches
-        self._habits = habits or Habits()
+        self._habits = habits or LogDirRules()
         self._say, self.failed = say, failed
         self._background = background
         self._alarms: Alarms | None = None

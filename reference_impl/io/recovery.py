@@ -30,7 +30,7 @@ _ENTRIES = {names.INDEX: offset_index.ENTRY.size, names.TIME_INDEX: time_index.E
 
 
 @dataclass(slots=True)
-class Recovered:
+class RecoveryResult:
     segments: list[DiskSegment] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)  # of what was read whole
     said: list[str] = field(default_factory=list)  # what was found and done, for the broker's log
@@ -48,8 +48,8 @@ class Recovery:
     now: int
     first_offsets: bool = False
 
-    def run(self) -> Recovered:
-        found = Recovered(said=tidy(self.disk, self.folder))
+    def run(self) -> RecoveryResult:
+        found = RecoveryResult(said=tidy(self.disk, self.folder))
         bases = [f.base_offset for _, f in segment_files(self.folder) if f.kind == names.LOG]
         for at, base in enumerate(sorted(bases)):
             later = sorted(bases)[at + 1 :]
@@ -58,7 +58,7 @@ class Recovery:
                 break
         return found
 
-    def _open(self, base: int, later: list[int], found: Recovered) -> bool:
+    def _open(self, base: int, later: list[int], found: RecoveryResult) -> bool:
         """Whether the log may go on behind this segment."""
         trusted = self.clean or (bool(later) and later[0] <= self.recovery_point)
         size = self._path(base, names.LOG).stat().st_size
@@ -115,7 +115,7 @@ class Recovery:
             counts.append(count)
         return counts[0], counts[1]
 
-    def _rebuild(self, base: int, found: Recovered) -> tuple[int, tuple[int, int], str | None]:
+    def _rebuild(self, base: int, found: RecoveryResult) -> tuple[int, tuple[int, int], str | None]:
         """Read a segment whole: its good bytes, its new indexes' entries, why it was cut."""
         path = self._path(base, names.LOG)
         data: mmap.mmap | bytes = b""
@@ -155,7 +155,7 @@ class Recovery:
         file.sync()
         file.close()
 
-    def _drop(self, bases: list[int], found: Recovered) -> None:
+    def _drop(self, bases: list[int], found: RecoveryResult) -> None:
         for base in bases:
             found.said.append(f"{names.name_of(base, names.LOG)}: removed, the log ends before it")
             self._remove(base)

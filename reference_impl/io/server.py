@@ -32,7 +32,7 @@ from touchstone.reference_impl.broker.replication.replicas import Logs
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
-from touchstone.reference_impl.io.data_dir import Data
+from touchstone.reference_impl.io.data_dir import DataDir
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links
@@ -56,7 +56,7 @@ class RunningCluster:
         cluster: Cluster,
         life: Lifecycle,
         clock: WallClock,
-        data: Data | None = None,
+        data: DataDir | None = None,
     ) -> None:
         self.server = server
         self.clock = clock
@@ -193,7 +193,7 @@ def build(
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
     said = advertised(advertise, config, brokers)
-    disk = Data(Path(data), persona, config) if data else None
+    disk = DataDir(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
         if registry is not None:
@@ -238,7 +238,7 @@ def _registry(
 
 
 def _ids(
-    brokers: int, config: Mapping[str, str], disk: Data | None, registry: ZooKeeper | None
+    brokers: int, config: Mapping[str, str], disk: DataDir | None, registry: ZooKeeper | None
 ) -> Iterable[int]:
     """The first broker's is broker.id, 0 if nobody says, and the others count on from there.
 
@@ -319,7 +319,7 @@ def _assemble(
 class _Cores:
     """Makes the core of a broker, again and again over the same logs."""
 
-    def __init__(self, cluster: Cluster, parts: Assembly, data: Data | None) -> None:
+    def __init__(self, cluster: Cluster, parts: Assembly, data: DataDir | None) -> None:
         self.data = data
         self.parts = parts
         self._cluster = cluster

@@ -25,7 +25,7 @@ class Span(NamedTuple):
     aborts: bool = False  # an abort marker
 
 
-class Acquired(NamedTuple):
+class AcquiredBatch(NamedTuple):
     """A row of the answer: records that its member has now."""
 
     first: int
@@ -54,9 +54,9 @@ def aborted_spans(read: Iterable[Span], transactions: Iterable[tuple[int, int]])
     return found
 
 
-def without(rows: Iterable[Acquired], spans: Sequence[Span]) -> list[Acquired]:
+def without(rows: Iterable[AcquiredBatch], spans: Sequence[Span]) -> list[AcquiredBatch]:
     """The rows less the records of these batches."""
-    kept: list[Acquired] = []
+    kept: list[AcquiredBatch] = []
     for row in rows:
         first = row.first
         for span in spans:

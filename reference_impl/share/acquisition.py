@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from touchstone.reference_impl.share.aborted import Acquired, Span, aborted_spans, without
+from touchstone.reference_impl.share.aborted import AcquiredBatch, Span, aborted_spans, without
 from touchstone.reference_impl.share.in_flight import ACQUIRED, AVAILABLE, InFlight, Run
 from touchstone.reference_impl.share.partition import SharePartition
 
@@ -21,7 +21,7 @@ BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 _THROTTLED_FROM = 2
 
 
-class Wish(NamedTuple):
+class AcquisitionRequest(NamedTuple):
     """What a member asks for."""
 
     member: str
@@ -38,19 +38,23 @@ class Read(NamedTuple):
     aborted: Sequence[tuple[int, int]] | None = None
 
 
-def acquire(share: SharePartition, wish: Wish, read: Read, now: int) -> list[Acquired]:
+def acquire(
+    share: SharePartition, wish: AcquisitionRequest, read: Read, now: int
+) -> list[AcquiredBatch]:
     return _Acquisition(share, wish, read, now).rows()
 
 
 class _Acquisition:
-    def __init__(self, share: SharePartition, wish: Wish, read: Read, now: int) -> None:
+    def __init__(
+        self, share: SharePartition, wish: AcquisitionRequest, read: Read, now: int
+    ) -> None:
         self.share, self.wish, self.read, self.now = share, wish, read, now
         self.limits = share.limits()
         self.throttled_from = max(_THROTTLED_FROM, -(-self.limits.deliveries // 2))
-        self.taken: list[Acquired] = []
+        self.taken: list[AcquiredBatch] = []
         self.count = 0
 
-    def rows(self) -> list[Acquired]:
+    def rows(self) -> list[AcquiredBatch]:
         share, spans = self.share, self.read.spans
         if self.wish.max_records <= 0 or not spans or spans[-1].last < share.start:
             return []
@@ -111,14 +115,14 @@ class _Acquisition:
         """The last offset of the batch that holds this one, itself where none does."""
         return next((s.last for s in self.read.spans if s.first <= offset <= s.last), offset)
 
-    def _runs_of(self, first: int, last: int, most: int) -> list[Acquired]:
+    def _runs_of(self, first: int, last: int, most: int) -> list[AcquiredBatch]:
         cuts = [first]
         if not self.wish.exactly and last - first + 1 > self.wish.batch_size:
             for span in self.read.spans:
                 if span.first <= last and span.first - cuts[-1] >= self.wish.batch_size:
                     cuts.append(span.first)
         ends = [cut - 1 for cut in cuts[1:]] + [last]
-        rows = [Acquired(begin, end, 1) for begin, end in zip(cuts, ends, strict=True)]
+        rows = [AcquiredBatch(begin, end, 1) for begin, end in zip(cuts, ends, strict=True)]
         for row in rows:
             self._put(Run(row.first, row.last, self._locked()))
         if self.wish.exactly and rows[0].size > most:
@@ -192,12 +196,12 @@ class _Acquisition:
             return self._some(run, last, left)
         if not self._is_free(one) or not self._acquired(one):
             return 0
-        self.taken.append(Acquired(run.first, run.last, one.count))
+        self.taken.append(AcquiredBatch(run.first, run.last, one.count))
         self.count += run.size
         return run.size
 
     def _some(self, run: Run, last: int, left: int) -> int:
-        rows: list[Acquired] = []
+        rows: list[AcquiredBatch] = []
         first, limit, most = self.read.spans[0].first, self.limits.deliveries, None
         got = 0
         for at, one in run.each.items():
@@ -213,7 +217,7 @@ class _Acquisition:
             if rows and rows[-1].last + 1 == at and rows[-1].count == one.count:
                 rows[-1] = rows[-1]._replace(last=at)
             else:
-                rows.append(Acquired(at, at, one.count))
+                rows.append(AcquiredBatch(at, at, one.count))
             alone = limit > _THROTTLED_FROM and one.count == limit
             if alone or got == most or (self.wish.exactly and got == left):
                 break

@@ -22,7 +22,7 @@ BECOMES: dict[int, State] = {
 }
 
 
-class Acknowledged(NamedTuple):
+class AcknowledgementBatch(NamedTuple):
     first: int
     last: int
     types: Sequence[int]
@@ -31,7 +31,7 @@ class Acknowledged(NamedTuple):
         return self.types[offset - self.first] if len(self.types) > 1 else self.types[0]
 
 
-class Known(NamedTuple):
+class AcknowledgementRules(NamedTuple):
     """What the request's version and its flag allow."""
 
     renews: bool  # the version has the type
@@ -42,7 +42,7 @@ class Known(NamedTuple):
         return RENEW if self.renews else REJECT
 
 
-_FAULTS: tuple[Callable[[Acknowledged, int, Known], bool], ...] = (
+_FAULTS: tuple[Callable[[AcknowledgementBatch, int, AcknowledgementRules], bool], ...] = (
     lambda one, end, known: one.first > one.last,
     lambda one, end, known: one.first < end,
     lambda one, end, known: not one.types,
@@ -52,7 +52,7 @@ _FAULTS: tuple[Callable[[Acknowledged, int, Known], bool], ...] = (
 )
 
 
-def faulty(batches: Sequence[Acknowledged], known: Known) -> bool:
+def faulty(batches: Sequence[AcknowledgementBatch], known: AcknowledgementRules) -> bool:
     end = -1
     for one in batches:
         if any(fault(one, end, known) for fault in _FAULTS):

@@ -5,8 +5,8 @@ records that were delivered. It begins with an `initialise`, whose state epoch f
 an older one; its leader epoch is that of the partition's leader that read it last, and fences
 older leaders. A write is an update, every so often a snapshot of all.
 
-Each call gives a `Told`: the answer's row, and what is to be written before it counts, a pair of
-the key and the new state (None: forget it) with what to call it. `take` makes it count.
+Each call gives a `ShareResult`: the answer's row, and what is to be written before it counts, a
+pair of the key and the new state (None: forget it) with what to call it. `take` makes it count.
 
 Sources: ShareCoordinatorShard@4.3.1 (facts); KIP-932, KIP-1226; observed on 4.3.1.
 """
@@ -33,7 +33,7 @@ OLD_STATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ShareState:
     snapshot_epoch: int
     state_epoch: int
     leader_epoch: int
@@ -57,13 +57,13 @@ class Write(NamedTuple):
     """A record: `whole` is a snapshot, else an update with these fields and batches."""
 
     key: Key
-    kept: Kept | None
+    kept: ShareState | None
     whole: bool = True
 
 
-class Told(NamedTuple):
+class ShareResult(NamedTuple):
     fault: Fault | None
-    kept: Kept | None = None
+    kept: ShareState | None = None
     write: Write | None = None
 
 
@@ -73,31 +73,31 @@ class ShareCoordinator:
     def __init__(self, exists: Callable[[bytes, int], bool], snapshot_after: int) -> None:
         self._exists = exists
         self._snapshot_after = snapshot_after
-        self.kept: dict[Key, Kept] = {}
+        self.kept: dict[Key, ShareState] = {}
         self._fences: dict[Key, tuple[int, int]] = {}  # highest leader and state epochs
 
-    def initialise(self, key: Key, state_epoch: int, start: int, now: int) -> Told:
+    def initialise(self, key: Key, state_epoch: int, start: int, now: int) -> ShareResult:
         known = self.kept.get(key)
         if fault := self._negative(key):
-            return Told(fault)
+            return ShareResult(fault)
         if UNKNOWN_EPOCH != state_epoch < self._fence(key)[1]:
-            return Told(Fault(E.FENCED_STATE_EPOCH, OLD_STATE))
+            return ShareResult(Fault(E.FENCED_STATE_EPOCH, OLD_STATE))
         if fault := self._missing(key):
-            return Told(fault)
+            return ShareResult(fault)
         number = known.snapshot_epoch + 1 if known else 0
         done = NO_OFFSET if start == NO_OFFSET else 0
-        kept = Kept(number, state_epoch, 0, start, done, (), now, now)
-        return Told(None, kept, Write(key, kept))
+        kept = ShareState(number, state_epoch, 0, start, done, (), now, now)
+        return ShareResult(None, kept, Write(key, kept))
 
-    def read(self, key: Key, leader_epoch: int, now: int) -> Told:
+    def read(self, key: Key, leader_epoch: int, now: int) -> ShareResult:
         """The state, and from now on nobody with an older leader epoch has a say."""
         known = self.kept.get(key)
         if fault := self._refused(key, known, UNREAD, leader_epoch, UNKNOWN_EPOCH):
-            return Told(fault)
+            return ShareResult(fault)
         if leader_epoch in (UNKNOWN_EPOCH, self._fence(key)[0]):
-            return Told(None, known)
+            return ShareResult(None, known)
         write = self._written(key, known, (), known.start, known.done, leader_epoch, now)
-        return Told(None, known, write)
+        return ShareResult(None, known, write)
 
     def write(
         self,
@@ -109,23 +109,23 @@ class ShareCoordinator:
         done: int,
         batches: Sequence[StateBatch],
         now: int,
-    ) -> Told:
+    ) -> ShareResult:
         known = self.kept.get(key)
         if fault := self._refused(key, known, UNWRITTEN, leader_epoch, state_epoch):
-            return Told(fault)
+            return ShareResult(fault)
         write = self._written(key, known, batches, start, done, known.leader_epoch, now)
-        return Told(None, known, write)
+        return ShareResult(None, known, write)
 
-    def summary(self, key: Key) -> Told:
+    def summary(self, key: Key) -> ShareResult:
         if fault := self._negative(key) or self._missing(key):
-            return Told(fault)
-        return Told(None, self.kept.get(key))
+            return ShareResult(fault)
+        return ShareResult(None, self.kept.get(key))
 
-    def delete(self, key: Key) -> Told:
+    def delete(self, key: Key) -> ShareResult:
         if fault := self._negative(key) or self._missing(key):
-            return Told(fault)
+            return ShareResult(fault)
         there = key in self.kept
-        return Told(None, None, Write(key, None) if there else None)
+        return ShareResult(None, None, Write(key, None) if there else None)
 
     def cold(self, keys: Sequence[Key], now: int, idle_ms: int) -> list[Write]:
         """Snapshots of those that nobody wrote to for so long, unless that is all there are."""
@@ -171,7 +171,7 @@ class ShareCoordinator:
     # --- checks ------------------------------------------------------------------------------
 
     def _refused(
-        self, key: Key, known: Kept | None, unknown: str, leader_epoch: int, state_epoch: int
+        self, key: Key, known: ShareState | None, unknown: str, leader_epoch: int, state_epoch: int
     ) -> Fault | None:
         if fault := self._negative(key):
             return fault
@@ -196,7 +196,7 @@ class ShareCoordinator:
     def _written(
         self,
         key: Key,
-        known: Kept,
+        known: ShareState,
         batches: Sequence[StateBatch],
         start: int,
         done: int,
@@ -213,7 +213,7 @@ class ShareCoordinator:
             )
             return Write(key, new, whole=False)
         start = known.start if start == NO_OFFSET else start
-        kept = Kept(
+        kept = ShareState(
             known.snapshot_epoch + 1,
             known.state_epoch,
             leader_epoch,

@@ -35,7 +35,7 @@ class Member:
     expires: int | None = None  # ms
 
 
-class Started(NamedTuple):
+class TopicPartitions(NamedTuple):
     """Share partitions of one topic of which the share coordinator was told, or is being told."""
 
     name: str
@@ -43,7 +43,7 @@ class Started(NamedTuple):
     at: int  # ms
 
 
-Initials = dict[bytes, Started]  # by topic id
+Initials = dict[bytes, TopicPartitions]  # by topic id
 
 
 @dataclass(slots=True)

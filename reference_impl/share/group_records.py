@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from touchstone.reference_impl.share.group import Initials, Member, Place, ShareGroup, Started
+from touchstone.reference_impl.share.group import (
+    Initials,
+    Member,
+    Place,
+    ShareGroup,
+    TopicPartitions,
+)
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.share_group_records import RECORDS
 from touchstone.reference_impl.wire.interpreter import DecodeError
@@ -189,7 +195,9 @@ def _read_places(rows: Iterable[dict[str, Any]]) -> frozenset[Place]:
 
 def _read_initials(rows: Iterable[dict[str, Any]], now: int) -> Initials:
     return {
-        bytes(row["topic_id"]): Started(row["topic_name"], frozenset(row["partitions"]), now)
+        bytes(row["topic_id"]): TopicPartitions(
+            row["topic_name"], frozenset(row["partitions"]), now
+        )
         for row in rows
     }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from touchstone.reference_impl.share.coordinator import Kept, Key, Write
+from touchstone.reference_impl.share.coordinator import Key, ShareState, Write
 from touchstone.reference_impl.share.state_batches import StateBatch
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.share_state import RECORDS
@@ -69,7 +69,7 @@ def _pair(write: Write) -> tuple[bytes, bytes | None]:
     return encoded, embedded.encode_value(RECORDS, kind, _VERSION, _body(write.kept, write.whole))
 
 
-def _body(kept: Kept, whole: bool) -> dict[str, Any]:
+def _body(kept: ShareState, whole: bool) -> dict[str, Any]:
     body = {
         "snapshot_epoch": kept.snapshot_epoch,
         "leader_epoch": kept.leader_epoch,
@@ -86,8 +86,8 @@ def _body(kept: Kept, whole: bool) -> dict[str, Any]:
     return body
 
 
-def _kept(value: dict[str, Any]) -> Kept:
-    return Kept(
+def _kept(value: dict[str, Any]) -> ShareState:
+    return ShareState(
         value["snapshot_epoch"],
         value.get("state_epoch", 0),
         value["leader_epoch"],

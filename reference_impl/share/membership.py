@@ -4,7 +4,7 @@ A heartbeat is checked; its member takes over what it says; the group's epoch ri
 who reads what, if a subscribed topic is not what it was, or if share partitions were initialised
 since the last assignment; the target is worked out for the newest epoch, but not more often than
 the assignment interval allows; and the member comes to it. What is subscribed to and not known to
-the share coordinator is to be initialised: `Told.initialise` says which.
+the share coordinator is to be initialised: `HeartbeatResult.initialise` says which.
 
 Refusals are `Refused`, a code and Kafka's words.
 
@@ -27,7 +27,7 @@ from touchstone.reference_impl.share.group import (
     Member,
     Place,
     ShareGroup,
-    Started,
+    TopicPartitions,
     Topics,
     joined,
     without,
@@ -62,7 +62,7 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HeartbeatResult:
     epoch: int
     assignment: frozenset[Place] | None = None
     initialise: Initials | None = None
@@ -88,7 +88,7 @@ class Membership:
         self._topics = topics
         self._settings = settings
 
-    def beat(self, group: ShareGroup, beat: Beat, now: int) -> Told:
+    def beat(self, group: ShareGroup, beat: Beat, now: int) -> HeartbeatResult:
         """A member that joins or goes on. Raises Refused; then nothing has changed."""
         settings = self._settings(group.id)
         if beat.member_id not in group.members and len(group.members) >= settings.max_size:
@@ -105,7 +105,7 @@ class Membership:
         member.expires = now + settings.session_ms
         full = beat.epoch == JOIN_EPOCH or beat.names is not None
         told = member.assigned if full or member.assigned != before else None
-        return Told(member.epoch, told, self._initialise(group, settings, now))
+        return HeartbeatResult(member.epoch, told, self._initialise(group, settings, now))
 
     def leave(self, group: ShareGroup, member_id: str) -> None:
         member = group.members.get(member_id)
@@ -124,7 +124,9 @@ class Membership:
     def initialised(self, group: ShareGroup, done: dict[bytes, frozenset[int]], now: int) -> None:
         """The share coordinator has these."""
         names = {topic.id: name for name, topic in self._topics().items()}
-        rows = {t: Started(names.get(t, "<UNKNOWN>"), parts, now) for t, parts in done.items()}
+        rows = {
+            t: TopicPartitions(names.get(t, "<UNKNOWN>"), parts, now) for t, parts in done.items()
+        }
         group.initialised = joined(group.initialised, rows)
         group.initialising = without(group.initialising, done)
 
@@ -202,7 +204,7 @@ class Membership:
             there = told[topic_id].partitions if topic_id in told else frozenset()
             missing = frozenset(range(count)) - there
             if missing:
-                fresh[topic_id] = Started(name, missing, now)
+                fresh[topic_id] = TopicPartitions(name, missing, now)
         if not fresh:
             return None
         group.initialising = joined(group.initialising, fresh)

@@ -6,7 +6,7 @@ give a `Change`: its rows are written down by the owner, who then says with `set
 went well. A lock that ended is no change anybody could take back, so `expire` only gives rows.
 
 `limits()` is what configs say at the moment. Offsets are the log's, instants ms. Refusals are
-`Unacknowledged`, a code and Kafka's words.
+`AcknowledgementError`, a code and Kafka's words.
 
 Sources: SharePartition@4.3.1 (facts); KIP-932, KIP-1222, KIP-1226; observed on 4.3.1.
 """
@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from touchstone.reference_impl.share.checks import BECOMES, RENEW, Acknowledged
+from touchstone.reference_impl.share.checks import BECOMES, RENEW, AcknowledgementBatch
 from touchstone.reference_impl.share.in_flight import (
     ACQUIRED,
     ARCHIVED,
@@ -40,14 +40,14 @@ class Limits(NamedTuple):
     renews: bool
 
 
-class Unacknowledged(Exception):
+class AcknowledgementError(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code, self.message = code, message
 
 
-def _state(words: str) -> Unacknowledged:
-    return Unacknowledged(E.INVALID_RECORD_STATE, words)
+def _state(words: str) -> AcknowledgementError:
+    return AcknowledgementError(E.INVALID_RECORD_STATE, words)
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Change:
     """What was begun: pairs of a state and the row to write for it."""
 
     pairs: list[tuple[InFlight, StateBatch]] = field(default_factory=list)
-    refusal: Unacknowledged | None = None
+    refusal: AcknowledgementError | None = None
 
     @property
     def rows(self) -> list[StateBatch]:
@@ -161,19 +161,19 @@ class SharePartition:
 
     # --- acknowledging -----------------------------------------------------------------------
 
-    def acknowledge(self, member: str, batches: Sequence[Acknowledged], now: int) -> Change:
+    def acknowledge(self, member: str, batches: Sequence[AcknowledgementBatch], now: int) -> Change:
         change = Change()
         try:
             for batch in batches:
                 if batch.last >= self.start:
                     for run in self._acknowledged(batch):
                         self._acknowledge(run, batch, member, change, now)
-        except Unacknowledged as refusal:
+        except AcknowledgementError as refusal:
             change.refusal = refusal
             self._conclude(change, False, now)
         return change
 
-    def _acknowledged(self, batch: Acknowledged) -> list[Run]:
+    def _acknowledged(self, batch: AcknowledgementBatch) -> list[Run]:
         at = self.floor(batch.first)
         if at < 0 and batch.first < self.start <= batch.last:
             at = self.floor(self.start)
@@ -184,11 +184,11 @@ class SharePartition:
         for which, past in (("first", batch.first), ("last", batch.last)):
             if past > runs[-1].last:
                 words = f"The {which} offset in request is past acquired records."
-                raise Unacknowledged(E.INVALID_REQUEST, f"Batch record not found. {words}")
+                raise AcknowledgementError(E.INVALID_REQUEST, f"Batch record not found. {words}")
         return runs
 
     def _acknowledge(
-        self, run: Run, batch: Acknowledged, member: str, change: Change, now: int
+        self, run: Run, batch: AcknowledgementBatch, member: str, change: Change, now: int
     ) -> None:
         if run.last < self.start:
             return

@@ -13,7 +13,7 @@ from __future__ import annotations
 from touchstone.reference_impl.share.coordinator import Key, Write
 
 
-class Redundant:
+class PrunableRecords:
     """`before` is the first offset that is needed; None as long as all are."""
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """A client process of a simulation: a flow of turns that goes on until it is told to stop, or dies.
 
-`Lives` is a place for one: whoever is there comes, goes, dies or falls asleep by the seed, and
-after a while somebody else takes the place. A sleeper is the zombie of KIP-98: it is replaced while
-it sleeps and wakes up believing that nothing happened.
+`ActorLifecycle` keeps one place filled: its actor comes, goes, crashes or falls asleep by the seed,
+and after a while another actor takes the place. A sleeper is the zombie of KIP-98: it is replaced
+while it sleeps and wakes up believing that nothing happened.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Actor:
         self._world.tell(self.client.name, what)
 
 
-class Lives:
+class ActorLifecycle:
     """One place for actors that `make(number)` gives; the first begins at `start`."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Lives:
         if how == "leaves":
             actor.stopped = True
         elif how == "dies":
-            actor.client.die()
+            actor.client.crash()
         else:
             actor.client.sleep()
             self._world.after(self._world.random.randint(500, 9_000), lambda: self._wake(actor))
@@ -104,4 +104,4 @@ class Lives:
         """It goes on where it was, for a moment."""
         actor.tell("wakes")
         actor.client.wake()
-        self._world.after(self._world.random.randint(200, 2_000), actor.client.die)
+        self._world.after(self._world.random.randint(200, 2_000), actor.client.crash)

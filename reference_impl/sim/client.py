@@ -63,7 +63,7 @@ class SimClient:
         self.idle, self._flow, self._done = False, flow, done
         self._resume(None)
 
-    def die(self) -> None:
+    def crash(self) -> None:
         """No goodbye: its flow ends where it stands and its connections are reset."""
         if self._flow is None:
             return

@@ -104,11 +104,11 @@ class Simulation:
         """Placed round the brokers; live once the decision has reached them."""
         ids = sorted(self.hosts)
         copies = replication or len(ids)
-        seats = [
+        replicas = [
             [ids[(first + step) % len(ids)] for step in range(copies)]
             for first in range(partitions)
         ]
-        self.cluster.create(name, seats)
+        self.cluster.create(name, replicas)
         self.cluster.spread()
 
     def _reachable(self, broker: int) -> bool:

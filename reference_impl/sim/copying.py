@@ -20,7 +20,7 @@ from touchstone.reference_impl.client.transactions import State, TransactionalPr
 from touchstone.reference_impl.sim.actor import Actor
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.groups import PATIENCE_MS, GroupHistory, ObservedConsumer
-from touchstone.reference_impl.sim.workload import Reading
+from touchstone.reference_impl.sim.workload import ReadRecord
 from touchstone.reference_impl.sim.world import World
 
 COPIES, AUDIT = "copies", "audit"
@@ -164,7 +164,7 @@ def judged(
     history: CopyHistory,
     committed: Mapping[Place, int],
     inputs: Mapping[Place, Iterable[int]],
-    reads: Iterable[Reading],
+    reads: Iterable[ReadRecord],
     topics: Iterable[str],
 ) -> str | None:
     """What a reader of committed records should not have seen or has missed; None if all is well.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEAF_LEADER_MS = 5_000
 
 
-class Mischief:
+class FaultSchedule:
     def __init__(
         self,
         simulation: Simulation,

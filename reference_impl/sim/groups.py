@@ -53,7 +53,7 @@ class GroupHistory:
                 )
 
     def accepted(
-        self, member: str, generation: int, offsets: dict[Place, int], before: Known
+        self, member: str, generation: int, offsets: dict[Place, int], before: MemberView
     ) -> None:
         """A commit went through; `before` is what was known when it was sent."""
         self.commits += 1
@@ -67,12 +67,12 @@ class GroupHistory:
                 self.complaints.append(f"{member} committed {offset} of {place} after {floor}")
             self.committed[place] = max(offset, self.committed.get(place, 0))
 
-    def known(self) -> Known:
-        return Known(self.newest, dict(self.committed))
+    def known(self) -> MemberView:
+        return MemberView(self.newest, dict(self.committed))
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MemberView:
     generation: int
     committed: dict[Place, int]
 

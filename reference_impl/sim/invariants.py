@@ -27,7 +27,7 @@ Place = tuple[str, int]
 _CHUNK = 1 << 20
 
 
-class Violated(AssertionError):
+class InvariantViolation(AssertionError):
     """An invariant does not hold; the message says which, where and when."""
 
 
@@ -157,7 +157,7 @@ class Invariants:
     def broken(self, sentence: str) -> NoReturn:
         """A promise does not hold: which seed, when, and what."""
         world = self._simulation.world
-        raise Violated(f"seed {world.seed}, {world.now - world.start} ms, {sentence}")
+        raise InvariantViolation(f"seed {world.seed}, {world.now - world.start} ms, {sentence}")
 
 
 def _raw(log: PartitionLog, start: int, end: int | None = None) -> bytes:

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from touchstone.reference_impl.sim.cluster import Simulation
-from touchstone.reference_impl.sim.fault_schedule import Mischief
-from touchstone.reference_impl.sim.invariants import Invariants, Violated
+from touchstone.reference_impl.sim.fault_schedule import FaultSchedule
+from touchstone.reference_impl.sim.invariants import Invariants, InvariantViolation
 from touchstone.reference_impl.sim.workload import History
 from touchstone.reference_impl.sim.workloads import WORKLOADS
 
@@ -65,7 +65,7 @@ def trial(
     simulation.advance(START_MS)
     history, world = work.history, simulation.world
     actors = work.actors()
-    mischief = Mischief(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
+    mischief = FaultSchedule(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
     invariants = Invariants(simulation)
     violation = None
     try:
@@ -83,7 +83,7 @@ def trial(
                 if not work.caught_up():
                     simulation.advance(DRAIN_MS)
         work.settle(invariants)
-    except Violated as found:
+    except InvariantViolation as found:
         violation = str(found)
     acknowledged = sum(write.acknowledged for write in history.writes)
     return Trial(
@@ -118,7 +118,7 @@ def _pass(
         if fresh:
             since = world.now
         elif world.now - since > stall_ms:
-            raise Violated(
+            raise InvariantViolation(
                 f"seed {world.seed}, {world.now - world.start} ms: nothing was acknowledged"
                 f" for {stall_ms} ms"
             )

@@ -37,7 +37,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadRecord:
     consumer: str
     topic: str
     partition: int
@@ -48,7 +48,7 @@ class Reading:
 @dataclass(slots=True)
 class History:
     writes: list[Write] = field(default_factory=list)
-    reads: list[Reading] = field(default_factory=list)
+    reads: list[ReadRecord] = field(default_factory=list)
 
 
 class Writer(Actor):
@@ -142,7 +142,7 @@ class Reader(Actor):
             records = []
         for record in records:
             self._history.reads.append(
-                Reading(name, record.topic, record.partition, record.offset, record.value)
+                ReadRecord(name, record.topic, record.partition, record.offset, record.value)
             )
         if records:
             first, last = records[0], records[-1]

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.client.offsets import READ_COMMITTED
-from touchstone.reference_impl.sim.actor import Actor, Lives
+from touchstone.reference_impl.sim.actor import Actor, ActorLifecycle
 from touchstone.reference_impl.sim.copying import AUDIT, COPIES, Copier, CopyHistory, judged
 from touchstone.reference_impl.sim.groups import GroupHistory, GroupMember
 from touchstone.reference_impl.sim.workload import History, Reader, Writer
@@ -47,13 +47,13 @@ class Plain:
         self.places = [(ORDERS, index) for index in range(partitions)]
         simulation.create_topic(ORDERS, partitions)
 
-    def actors(self) -> list[Actor | Lives]:
+    def actors(self) -> list[Actor | ActorLifecycle]:
         world, client = self.simulation.world, self.simulation.client
         self.fed = [
             Writer(client(f"p{number}"), world, self.history, self.places, gap_ms=self.gap_ms)
             for number in range(self.writers)
         ]
-        self.fed_by: list[Actor | Lives] = [
+        self.fed_by: list[Actor | ActorLifecycle] = [
             Reader(client("c0"), world, self.history, self.places, gap_ms=300)
         ]
         return [*self.fed, *self.fed_by]
@@ -61,10 +61,10 @@ class Plain:
     def calm(self) -> None:
         """No fault from now on: nobody goes any more."""
         for each in self.fed_by:
-            if isinstance(each, Lives):
+            if isinstance(each, ActorLifecycle):
                 each.calm()
 
-    def steps(self) -> list[list[Actor | Lives]]:
+    def steps(self) -> list[list[Actor | ActorLifecycle]]:
         """Who is stopped together, in order."""
         return [[*self.fed, *self.fed_by]]
 
@@ -96,15 +96,15 @@ class Groups(Plain):
     gap_ms = 300
     members = 3
 
-    def actors(self) -> list[Actor | Lives]:
+    def actors(self) -> list[Actor | ActorLifecycle]:
         actors = super().actors()
         world = self.simulation.world
         self.group = GroupHistory()
         assignors = world.random.choice((("range",), ("roundrobin",), ("cooperative-sticky",)))
         static = world.random.randrange(self.members + 1)
 
-        def place(slot: int) -> Lives:
-            return Lives(
+        def place(slot: int) -> ActorLifecycle:
+            return ActorLifecycle(
                 world,
                 lambda life: GroupMember(
                     self.simulation.client(f"g{slot}.{life}"),
@@ -120,7 +120,7 @@ class Groups(Plain):
         self.fed_by += lives
         return [*actors, *lives]
 
-    def steps(self) -> list[list[Actor | Lives]]:
+    def steps(self) -> list[list[Actor | ActorLifecycle]]:
         return [list(self.fed), self.fed_by]
 
     def settle(self, invariants: Invariants) -> dict:
@@ -164,15 +164,15 @@ class Transactions(Groups):
         for topic, count in TARGETS.items():
             simulation.create_topic(topic, count)
 
-    def actors(self) -> list[Actor | Lives]:
+    def actors(self) -> list[Actor | ActorLifecycle]:
         actors = super().actors() if self.whole else Plain.actors(self)
         world, simulation = self.simulation.world, self.simulation
         self.copies, self.copiers, self.seen = CopyHistory(), GroupHistory(), History()
         assignors = world.random.choice((("range",), ("cooperative-sticky",)))
         by_generation = simulation.persona.serves(by_name("TxnOffsetCommit").key, 3)
 
-        def place(slot: int) -> Lives:
-            return Lives(
+        def place(slot: int) -> ActorLifecycle:
+            return ActorLifecycle(
                 world,
                 lambda life: Copier(
                     simulation.client(f"x{slot}.{life}"),
@@ -195,7 +195,7 @@ class Transactions(Groups):
         self.fed_by += [*lives, reader]
         return [*actors, *lives, reader]
 
-    def steps(self) -> list[list[Actor | Lives]]:
+    def steps(self) -> list[list[Actor | ActorLifecycle]]:
         return [list(self.fed), self.fed_by[:-1], self.fed_by[-1:]]
 
     def settle(self, invariants: Invariants) -> dict:
@@ -216,7 +216,7 @@ class Transactions(Groups):
         return members and self._behind(self.copiers) is None
 
 
-class Everything(Transactions):
+class AllWorkloads(Transactions):
     whole = True
 
 
@@ -224,5 +224,5 @@ WORKLOADS: dict[str, type[Plain]] = {
     "plain": Plain,
     "groups": Groups,
     "transactions": Transactions,
-    "all": Everything,
+    "all": AllWorkloads,
 }

@@ -63,20 +63,20 @@ class Producer(NamedTuple):
 
 
 @dataclass(slots=True)
-class Held:
+class TransactionEntry:
     """A transactional id in a partition that this coordinator leads."""
 
-    now: Transaction
+    transaction: Transaction
     pending: bool = False  # a change is being written
     stranded: bool = False  # its end was written down and then refused: nobody goes on with it
 
 
 @dataclass(slots=True)
-class Led:
+class LedPartition:
     """A partition of `__transaction_state` that this coordinator leads."""
 
     epoch: int
-    held: dict[str, Held] = field(default_factory=dict)
+    entries: dict[str, TransactionEntry] = field(default_factory=dict)
     loading: bool = False
 
 
@@ -96,7 +96,7 @@ class Coordinator:
         switches: frozenset[str] = frozenset(),
     ) -> None:
         self.rules = rules
-        self.led: dict[int, Led] = {}
+        self.led: dict[int, LedPartition] = {}
         self._partition_of = partition_of
         self._new_id, self._keep, self._mark, self._alarm = new_id, keep, mark, alarm
         self._switches = switches
@@ -106,31 +106,35 @@ class Coordinator:
 
     def lead(self, partition: int, epoch: int, known: dict[str, Transaction], now: int) -> None:
         """This partition's log says `known`; what was being ended is gone on with."""
-        led = self.led[partition] = Led(epoch, {key: Held(one) for key, one in known.items()})
-        for held in list(led.held.values()):
-            if held.now.state in (State.PREPARE_COMMIT, State.PREPARE_ABORT):
+        led = self.led[partition] = LedPartition(
+            epoch, {key: TransactionEntry(one) for key, one in known.items()}
+        )
+        for entry in list(led.entries.values()):
+            if entry.transaction.state in (State.PREPARE_COMMIT, State.PREPARE_ABORT):
                 if "half-done-ends-forgotten" not in self._switches:
-                    self._have_marked(partition, led, held, now)
-            elif held.now.state is State.ONGOING:
+                    self._have_marked(partition, led, entry, now)
+            elif entry.transaction.state is State.ONGOING:
                 self._arm(TIMEOUTS, self.rules.timeout_check_ms, now)
         self._arm(EXPIRY, self.rules.expiry_check_ms, now)
 
     def load(self, partition: int, epoch: int) -> None:
         """This partition is ours from now on, and its log is being read; `lead` ends that."""
-        self.led[partition] = Led(epoch, loading=True)
+        self.led[partition] = LedPartition(epoch, loading=True)
 
     def resign(self, partition: int) -> None:
         """Somebody else leads it; answers to come will say so."""
         self.led.pop(partition, None)
 
-    def find(self, transactional_id: str) -> tuple[Led | None, Held | None, int]:
-        """(its partition, what is held of it, why not)."""
+    def find(
+        self, transactional_id: str
+    ) -> tuple[LedPartition | None, TransactionEntry | None, int]:
+        """(its partition, what is known of it, why not)."""
         led = self.led.get(self._partition_of(transactional_id))
         if led is None:
             return None, None, E.NOT_COORDINATOR
         if led.loading:
             return led, None, E.COORDINATOR_LOAD_IN_PROGRESS
-        return led, led.held.get(transactional_id), E.NONE
+        return led, led.entries.get(transactional_id), E.NONE
 
     # --- what producers ask ------------------------------------------------------------------
 
@@ -141,20 +145,20 @@ class Coordinator:
         checked = "transaction-timeout-not-validated" not in self._switches
         if checked and not 0 < timeout_ms <= self.rules.max_timeout_ms:
             return _no_producer(E.INVALID_TRANSACTION_TIMEOUT)
-        led, held, code = self.find(transactional_id)
+        led, entry, code = self.find(transactional_id)
         if led is None or code:
             return _no_producer(code)
-        if held is None:
+        if entry is None:
             fresh = Transaction(transactional_id, self._new_id(), timeout_ms=timeout_ms)
-            held = led.held[transactional_id] = Held(fresh)
-        one = held.now
-        if held.pending:
+            entry = led.entries[transactional_id] = TransactionEntry(fresh)
+        one = entry.transaction
+        if entry.pending:
             return _no_producer(E.CONCURRENT_TRANSACTIONS)
         if expected is not None and not _may_be(one, expected) and self._fences():
             return _no_producer(E.PRODUCER_FENCED)
         cell = TABLE[one.state, Input.INIT]
         if cell.do is Do.FENCE:
-            return self._fence(led, held, now)
+            return self._fence(led, entry, now)
         if cell.do is not Do.RAISE_EPOCH:
             return _no_producer(_code(cell))
         epoch = expected.epoch if expected is not None else None
@@ -166,41 +170,43 @@ class Coordinator:
             if raised is None and self._fences():
                 return _no_producer(E.PRODUCER_FENCED)
             to = raised or one.raised(None, timeout_ms, now, keeps_start=kept)
-        return self._changed(led, held, to, now)
+        return self._changed(led, entry, to, now)
 
     def add(
         self, transactional_id: str, producer: Producer, partitions: Partitions, now: int
     ) -> Ticket:
         """AddPartitionsToTxn and AddOffsetsToTxn."""
-        led, held, code = self._producers(transactional_id, producer)
-        if held is None or led is None or code:
+        led, entry, code = self._producers(transactional_id, producer)
+        if entry is None or led is None or code:
             return _no_producer(code)
-        if held.pending:
+        if entry.pending:
             return _no_producer(E.CONCURRENT_TRANSACTIONS)
-        known = held.now.state is State.ONGOING and partitions <= held.now.partitions
-        cell = TABLE[held.now.state, Input.ADD_KNOWN if known else Input.ADD]
+        one = entry.transaction
+        known = one.state is State.ONGOING and partitions <= one.partitions
+        cell = TABLE[one.state, Input.ADD_KNOWN if known else Input.ADD]
         if cell.do is not Do.EXTEND:
             return _no_producer(_code(cell))
-        ticket = self._changed(led, held, held.now.extended(partitions, now), now)
+        ticket = self._changed(led, entry, entry.transaction.extended(partitions, now), now)
         self._arm(TIMEOUTS, self.rules.timeout_check_ms, now)
         return ticket
 
     def verify(self, transactional_id: str, producer: Producer) -> tuple[int, Partitions]:
         """(why not, the partitions that are in): what brokers ask before they append (KIP-890)."""
-        _, held, code = self._producers(transactional_id, producer)
-        if held is None or code:
+        _, entry, code = self._producers(transactional_id, producer)
+        if entry is None or code:
             return code, frozenset()
-        cell = TABLE[held.now.state, Input.VERIFY]
-        return (E.NONE, held.now.partitions) if cell.do is Do.TELL else (_code(cell), frozenset())
+        one = entry.transaction
+        cell = TABLE[one.state, Input.VERIFY]
+        return (E.NONE, one.partitions) if cell.do is Do.TELL else (_code(cell), frozenset())
 
     def end(
         self, transactional_id: str, producer: Producer, commit: bool, *, bumps: bool, now: int
     ) -> Ticket:
         """EndTxn; `bumps` wants the next epoch with it (KIP-890)."""
-        led, held, code = self.find(transactional_id)
-        if held is None or led is None or code:
+        led, entry, code = self.find(transactional_id)
+        if entry is None or led is None or code:
             return _no_producer(code or E.INVALID_PRODUCER_ID_MAPPING)
-        one = held.now
+        one = entry.transaction
         kind = "plain"
         if bumps and self.rules.version >= 1:
             kind = "again" if _asks_again(one, producer) else "bumping"
@@ -211,9 +217,9 @@ class Coordinator:
             wrong = producer.epoch < one.epoch if higher_goes else producer.epoch != one.epoch
             if wrong and self._fences():
                 return _no_producer(E.PRODUCER_FENCED)
-        if held.pending:
+        if entry.pending:
             return _no_producer(E.CONCURRENT_TRANSACTIONS)
-        if held.stranded and commit != (one.state is State.PREPARE_COMMIT):
+        if entry.stranded and commit != (one.state is State.PREPARE_COMMIT):
             return _no_producer(E.INVALID_TXN_STATE)  # no marker is on its way to be waited for
         cell = TABLE[one.state, _ENDS[commit, kind]]
         if cell.do is Do.NOTHING:
@@ -224,9 +230,9 @@ class Coordinator:
         fresh = self._new_id() if bumps and exhausted(one.epoch) else NO_PRODUCER_ID
         to = one.ending(cell.next, now, bumps=bumps, fresh_id=fresh)
         # Taken, written, then found wrong: nobody has its markers written (seen on 1.0.2, 2.2.1).
-        held.stranded = ahead = producer.epoch > one.epoch and not self.rules.equal_epochs
+        entry.stranded = ahead = producer.epoch > one.epoch and not self.rules.equal_epochs
         code = E.INVALID_PRODUCER_EPOCH if ahead else E.NONE
-        return self._end(led, held, to, now, code, marks=not ahead)
+        return self._end(led, entry, to, now, code, marks=not ahead)
 
     # --- what time does ----------------------------------------------------------------------
 
@@ -238,23 +244,23 @@ class Coordinator:
                 self._arm(EXPIRY, self.rules.expiry_check_ms, now)
             return
         going_on = False
-        for led, held in list(self._all()):
-            if held.now.state is not State.ONGOING:
+        for led, entry in list(self._all()):
+            if entry.transaction.state is not State.ONGOING:
                 continue
-            late = held.now.started + held.now.timeout_ms < now
+            late = entry.transaction.started + entry.transaction.timeout_ms < now
             late = late and "transactions-never-time-out" not in self._switches
-            if late and not held.pending and TABLE[State.ONGOING, Input.TIMEOUT].do is Do.FENCE:
-                self._fence(led, held, now)
-            going_on = going_on or not late or held.pending
+            if late and not entry.pending and TABLE[State.ONGOING, Input.TIMEOUT].do is Do.FENCE:
+                self._fence(led, entry, now)
+            going_on = going_on or not late or entry.pending
         if going_on:
             self._arm(TIMEOUTS, self.rules.timeout_check_ms, now)
 
     def _expire(self, now: int) -> None:
-        for led, held in list(self._all()):
-            one = held.now
+        for led, entry in list(self._all()):
+            one = entry.transaction
             old = one.updated != -1 and one.updated <= now - self.rules.expiration_ms
-            if old and not held.pending and TABLE[one.state, Input.EXPIRE].do is Do.FORGET:
-                self._write(led, held, None, now, lambda code, then: None)
+            if old and not entry.pending and TABLE[one.state, Input.EXPIRE].do is Do.FORGET:
+                self._write(led, entry, None, now, lambda code, then: None)
 
     def _arm(self, name: str, interval: int, now: int) -> None:
         if name not in self._armed:
@@ -263,11 +269,11 @@ class Coordinator:
 
     # --- what administrators see -------------------------------------------------------------
 
-    def _all(self) -> Iterator[tuple[Led, Held]]:
-        return ((led, held) for led in self.led.values() for held in led.held.values())
+    def _all(self) -> Iterator[tuple[LedPartition, TransactionEntry]]:
+        return ((led, entry) for led in self.led.values() for entry in led.entries.values())
 
     def listed(self) -> Iterator[Transaction]:
-        return (held.now for _, held in self._all())
+        return (entry.transaction for _, entry in self._all())
 
     # --- changes -----------------------------------------------------------------------------
 
@@ -276,54 +282,69 @@ class Coordinator:
 
     def _producers(
         self, transactional_id: str, producer: Producer
-    ) -> tuple[Led | None, Held | None, int]:
+    ) -> tuple[LedPartition | None, TransactionEntry | None, int]:
         """As `find`, for a producer that must be the one and have its epoch."""
-        led, held, code = self.find(transactional_id)
+        led, entry, code = self.find(transactional_id)
         if not code:
-            if held is None or held.now.producer_id != producer.id:
+            if entry is None or entry.transaction.producer_id != producer.id:
                 code = E.INVALID_PRODUCER_ID_MAPPING
-            elif held.now.epoch != producer.epoch and self._fences():
+            elif entry.transaction.epoch != producer.epoch and self._fences():
                 code = E.PRODUCER_FENCED
-        return led, held, code
+        return led, entry, code
 
-    def _write(self, led: Led, held: Held, to: Transaction | None, now: int, then: Then) -> None:
-        name = held.now.id
+    def _write(
+        self,
+        led: LedPartition,
+        entry: TransactionEntry,
+        to: Transaction | None,
+        now: int,
+        then: Then,
+    ) -> None:
+        name = entry.transaction.id
         partition = self._partition_of(name)
-        held.pending = True
+        entry.pending = True
 
         def kept(code: int, at: int) -> None:
-            held.pending = False
+            entry.pending = False
             if self.led.get(partition) is not led:
                 code = E.NOT_COORDINATOR
             elif not code and to is None:
-                led.held.pop(name, None)
+                led.entries.pop(name, None)
             elif not code and to is not None:
-                held.now = to
+                entry.transaction = to
             then(code, at)
 
         self._keep(partition, led.epoch, name, to, now, kept)
 
-    def _changed(self, led: Led, held: Held, to: Transaction, now: int) -> Ticket:
+    def _changed(
+        self, led: LedPartition, entry: TransactionEntry, to: Transaction, now: int
+    ) -> Ticket:
         ticket = Ticket()
 
         def then(code: int, at: int) -> None:
             ticket.give(_answer(code) if code else _answer(E.NONE, to))
 
-        self._write(led, held, to, now, then)
+        self._write(led, entry, to, now, then)
         return ticket
 
-    def _fence(self, led: Led, held: Held, now: int) -> Ticket:
+    def _fence(self, led: LedPartition, entry: TransactionEntry, now: int) -> Ticket:
         """Abort under an epoch that nobody has; the answer is to ask again."""
-        if held.now.epoch == LAST_EPOCH:
-            raise AssertionError(f"{held.now.id} has an epoch that cannot be fenced")
+        if entry.transaction.epoch == LAST_EPOCH:
+            raise AssertionError(f"{entry.transaction.id} has an epoch that cannot be fenced")
         gently = self.rules.fences_gently
-        to = held.now.fenced(now, version=self.rules.version, keeps_last=gently)
-        return self._end(led, held, to, now, E.CONCURRENT_TRANSACTIONS)
+        to = entry.transaction.fenced(now, version=self.rules.version, keeps_last=gently)
+        return self._end(led, entry, to, now, E.CONCURRENT_TRANSACTIONS)
 
     def _end(
-        self, led: Led, held: Held, to: Transaction, now: int, code: int = E.NONE,
-        *, marks: bool = True,
-    ) -> Ticket:  # fmt: skip
+        self,
+        led: LedPartition,
+        entry: TransactionEntry,
+        to: Transaction,
+        now: int,
+        code: int = E.NONE,
+        *,
+        marks: bool = True,
+    ) -> Ticket:
         ticket = Ticket()
 
         def then(failed: int, at: int) -> None:
@@ -333,19 +354,21 @@ class Coordinator:
             over = to.complete(State.COMPLETE_COMMIT, at)
             ticket.give(_answer(code) if code else _answer(E.NONE, over))
             if marks:
-                self._have_marked(self._partition_of(to.id), led, held, at)
+                self._have_marked(self._partition_of(to.id), led, entry, at)
 
-        self._write(led, held, to, now, then)
+        self._write(led, entry, to, now, then)
         return ticket
 
-    def _have_marked(self, partition: int, led: Led, held: Held, now: int) -> None:
-        one = held.now
+    def _have_marked(
+        self, partition: int, led: LedPartition, entry: TransactionEntry, now: int
+    ) -> None:
+        one = entry.transaction
         commit = one.state is State.PREPARE_COMMIT
 
         def done(at: int) -> None:
-            if self.led.get(partition) is led and held.now is one:
+            if self.led.get(partition) is led and entry.transaction is one:
                 over = one.complete(TABLE[one.state, Input.MARKED].next, at)
-                self._write(led, held, over, at, lambda code, then: None)
+                self._write(led, entry, over, at, lambda code, then: None)
 
         self._mark(one, commit, led.epoch, now, done)
 

@@ -15,7 +15,7 @@ from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topic_config import TopicConfig
-from touchstone.reference_impl.io.log_dirs import Habits, LogDirs
+from touchstone.reference_impl.io.log_dirs import LogDirRules, LogDirs
 from touchstone.reference_impl.log.partition_log import PartitionLog
 from touchstone.reference_impl.log.rules import COORDINATOR, Rules
 from touchstone.reference_impl.wire.records import (
@@ -43,7 +43,7 @@ def opened(root: Path, release: str) -> LogDirs:
     """The directory as a broker of that release would keep it."""
     config = replace(TopicConfig(), segment_bytes=4000, index_interval_bytes=300)
     oldest = release == "1.0"
-    habits = Habits(topic_ids=not oldest, first_offsets=oldest, clean_epoch=not oldest)
+    habits = LogDirRules(topic_ids=not oldest, first_offsets=oldest, clean_epoch=not oldest)
     dirs = LogDirs([root], lambda topic: config, rules=Rules(), habits=habits)
     dirs.load(NOW)
     return dirs

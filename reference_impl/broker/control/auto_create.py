@@ -17,7 +17,7 @@ from touchstone.reference_impl.broker.control import kraft_topics, topic_names, 
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     default_partitions,
     default_replication,
-    seats,
+    eligible_brokers,
 )
 from touchstone.reference_impl.cluster import racks
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
@@ -124,14 +124,14 @@ def _create(
         return
     if broker.persona.kraft:
         kraft_topics.check_name(broker, name)
-        place = StripedPlacer(seats(cluster), cluster.random).place
+        place = StripedPlacer(eligible_brokers(cluster), cluster.random).place
         try:
             table = place(partitions, factor)
         except PlacementError as refused:
             raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
     else:
         zookeeper_topics.check_name(broker, name)
-        nodes = seats(cluster)
+        nodes = eligible_brokers(cluster)
         if not broker.persona.quirk("topics.auto-creation-needs-all-racks"):
             nodes = racks.without_racks(nodes)
         table = list(

@@ -30,7 +30,13 @@ from touchstone.reference_impl.broker.control import controller_frames
 from touchstone.reference_impl.broker.control.forwarding import QUORUM
 from touchstone.reference_impl.broker.effects import Connection, Request
 from touchstone.reference_impl.cluster.replica import NO_LEADER, LeaderState
-from touchstone.reference_impl.cluster.topology import Change, Controlled, Everything, Gone, Node
+from touchstone.reference_impl.cluster.topology import (
+    Change,
+    ClusterSnapshot,
+    ControllerChange,
+    Node,
+    PartitionDeletion,
+)
 from touchstone.reference_impl.wire.headers import RequestHeader
 
 if TYPE_CHECKING:
@@ -56,7 +62,7 @@ class _Peer:
         self.waits = False  # it could not be reached a moment ago
 
 
-class Channels:
+class ControllerChannelManager:
     """Of one broker; silent unless that is controller."""
 
     def __init__(self, broker: Broker) -> None:
@@ -70,7 +76,7 @@ class Channels:
         """What became of the registry: one batch."""
         news: list[Change] = []
         for change in changes:
-            if type(change) in (Everything, Controlled):
+            if type(change) in (ClusterSnapshot, ControllerChange):
                 news = self._begin()
                 self._broker.purgatory.touch(QUORUM)
             elif self._controls:
@@ -84,13 +90,13 @@ class Channels:
         self._controls = cluster.controller_id == self._broker.id
         self._epoch = cluster.controller_epoch
         self._peers, self._told = {}, {}
-        everything = cluster.everything()
-        return [*everything.brokers, *everything.partitions] if self._controls else []
+        snapshot = cluster.snapshot()
+        return [*snapshot.brokers, *snapshot.partitions] if self._controls else []
 
     # --- batches ----------------------------------------------------------------------------
 
     def _flush(self, changes: list[Change], now: int) -> None:
-        gone = [change for change in changes if type(change) is Gone]
+        gone = [change for change in changes if type(change) is PartitionDeletion]
         states = {(c.topic, c.index): c for c in changes if type(c) is LeaderState and _led(c)}
         fresh, left, stopping = self._members(c for c in changes if type(c) is Node)
         if gone:
@@ -145,7 +151,9 @@ class Channels:
         for replica in sorted(rows):
             self._queue(replica, controller_frames.LEADER_AND_ISR, rows[replica])
 
-    def _metadata(self, peers: Iterable[int], changes: Iterable[LeaderState | Gone]) -> None:
+    def _metadata(
+        self, peers: Iterable[int], changes: Iterable[LeaderState | PartitionDeletion]
+    ) -> None:
         """UpdateMetadata: who lives, and these partitions."""
         rows = list(changes)
         for peer in sorted(peers):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from touchstone.reference_impl.broker.control.controller_requests import by_topic
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topology import Cluster, Gone, Node
+from touchstone.reference_impl.cluster.topology import Cluster, Node, PartitionDeletion
 from touchstone.reference_impl.cluster.view import NO_TOPIC_ID
 
 DELETED = -2
@@ -22,7 +22,7 @@ FIRST_WITH_MOVES = FIRST_WITH_STOP_EPOCHS = 3
 _LEADERS, _STOPS, _METADATA = 4, 5, 6  # keys
 _BY_TOPIC = {_LEADERS: 2, _METADATA: 5}
 LISTENER, PLAINTEXT = "PLAINTEXT", 0
-Rows = Sequence[LeaderState | Gone]
+Rows = Sequence[LeaderState | PartitionDeletion]
 
 
 class Form(NamedTuple):
@@ -94,7 +94,7 @@ def _update_metadata(cluster: Cluster, version: int, changes: Rows) -> dict[str,
     }
 
 
-def _told_of(change: LeaderState | Gone, alive: set[int]) -> dict[str, Any]:
+def _told_of(change: LeaderState | PartitionDeletion, alive: set[int]) -> dict[str, Any]:
     if type(change) is LeaderState:
         offline = [r for r in change.replicas if r in change.lost or r not in alive]
         return {
@@ -180,16 +180,16 @@ def _node(row: dict[str, Any]) -> Node:
     return Node(row["id"], row["v0_host"] or "", row["v0_port"] or -1, row["rack"])
 
 
-def told_partitions(body: dict[str, Any]) -> list[LeaderState | Gone]:
+def told_partitions(body: dict[str, Any]) -> list[LeaderState | PartitionDeletion]:
     return [
         _change(topic, row)
         for topic, row in by_topic(body, "topic_states", "ungrouped_partition_states")
     ]
 
 
-def _change(topic: str, row: dict[str, Any]) -> LeaderState | Gone:
+def _change(topic: str, row: dict[str, Any]) -> LeaderState | PartitionDeletion:
     if row["leader"] == DELETED:
-        return Gone(topic, row["partition_index"], tuple(row["replicas"]))
+        return PartitionDeletion(topic, row["partition_index"], tuple(row["replicas"]))
     return LeaderState(
         topic,
         row["partition_index"],

@@ -22,9 +22,9 @@ from touchstone.reference_impl.broker.control.topic_outcomes import (
     Outcome,
     default_partitions,
     default_replication,
-    fenced_seats,
+    eligible_brokers,
+    fenced_brokers,
     grow,
-    seats,
 )
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
 from touchstone.reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID
@@ -156,7 +156,7 @@ def placement(broker: Broker, topic: NewTopic) -> list[list[int]]:
 def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
     cluster = broker.cluster
     cordons = broker.persona.quirk("placement.mentions-cordoned-directories")
-    placer = StripedPlacer(seats(cluster) + fenced_seats(cluster), cluster.random)
+    placer = StripedPlacer(eligible_brokers(cluster) + fenced_brokers(cluster), cluster.random)
     return placer.place(partitions, factor, cordons=cordons)
 
 

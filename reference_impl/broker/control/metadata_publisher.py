@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.control.forwarding import QUORUM
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topology import Change, Everything, Gone
+from touchstone.reference_impl.cluster.topology import Change, ClusterSnapshot, PartitionDeletion
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -42,10 +42,10 @@ def _act(broker: Broker, change: Change, now: int) -> None:
     replicas = broker.replicas
     if type(change) is LeaderState:
         replicas.apply(change, now)
-    elif type(change) is Gone:
+    elif type(change) is PartitionDeletion:
         replicas.stop(change.topic, change.index, delete=True, now=now)
         broker.soon("topics deleted", partial(registry.topics_deleted, broker))
-    elif type(change) is Everything:
+    elif type(change) is ClusterSnapshot:
         for replica in list(replicas):
             if broker.metadata.partition(replica.topic, replica.index) is None:
                 replicas.stop(replica.topic, replica.index, delete=True, now=now)

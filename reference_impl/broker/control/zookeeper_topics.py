@@ -26,8 +26,8 @@ from touchstone.reference_impl.broker.control.topic_outcomes import (
     Outcome,
     default_partitions,
     default_replication,
+    eligible_brokers,
     grow,
-    seats,
 )
 from touchstone.reference_impl.cluster import racks
 from touchstone.reference_impl.cluster.racks import PlacementError
@@ -186,7 +186,8 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
     if partitions > MOST_PARTITIONS and 0 < factor <= len(cluster.alive):
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     return placed(
-        broker, lambda: racks.assign(seats(cluster), partitions, factor, chance=cluster.random)
+        broker,
+        lambda: racks.assign(eligible_brokers(cluster), partitions, factor, chance=cluster.random),
     )
 
 
@@ -259,7 +260,7 @@ def create_partitions(
     names = [name for name, _, _ in rows]
     if _not_controller(broker):
         return [Outcome(n, ErrorCode.NOT_CONTROLLER) for n in dict.fromkeys(names)]
-    if len({seat.rack is None for seat in seats(broker.cluster)}) > 1:
+    if len({node.rack is None for node in eligible_brokers(broker.cluster)}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
     outcomes, twice = grow(broker, rows, _grown, validate_only=validate_only)
@@ -296,7 +297,9 @@ def _grown(
         if not existing[0]:
             raise unknown_error(broker, "empty.head")
         table = placed(
-            broker, lambda: racks.continue_assignment(seats(cluster), existing, count), now
+            broker,
+            lambda: racks.continue_assignment(eligible_brokers(cluster), existing, count),
+            now,
         )
         return list(table.values())
     living = {node.id for node in cluster.alive}

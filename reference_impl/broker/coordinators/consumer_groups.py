@@ -29,8 +29,8 @@ from touchstone.reference_impl.group import (
     log_records,
 )
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
-from touchstone.reference_impl.group.consumer_group import JOIN_EPOCH, ModernGroup, ModernMember
-from touchstone.reference_impl.group.heartbeat import Beat, Settings, Told
+from touchstone.reference_impl.group.consumer_group import JOIN_EPOCH, ConsumerGroup, ConsumerMember
+from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, Settings
 from touchstone.reference_impl.group.join_messages import Join, refusal, synced
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.states import State
@@ -60,7 +60,10 @@ def leads_changed(broker: Broker, now: int) -> None:
 
 
 def heartbeat(
-    broker: Broker, beat: Beat, form: Callable[[int, Told | str | None], dict[str, Any]], now: int
+    broker: Broker,
+    beat: Beat,
+    form: Callable[[int, HeartbeatResult | str | None], dict[str, Any]],
+    now: int,
 ) -> Ticket:
     """The answer that `form` makes of (code, what is told or words), when it is kept.
 
@@ -69,7 +72,7 @@ def heartbeat(
     consumers, standing = consumers_of(broker), coordinator_of(broker).groups.get(beat.group_id)
     modern, pairs = _opened(broker, standing, beat, now)
     told = consumers.leave(modern, beat) if beat.epoch < 0 else consumers.beat(modern, beat, now)
-    group = standing or coordinator_of(broker).found(beat.group_id, now)
+    group = standing or coordinator_of(broker).create(beat.group_id, now)
     if group.modern is None:
         _end_classic(group)
         conversion.take_over(group, modern)
@@ -115,7 +118,7 @@ def sync(broker: Broker, group: Group, body: dict[str, Any], now: int) -> Ticket
     try:
         assignment = classic_members.sync(
             consumers_of(broker),
-            group.modern or ModernGroup(),
+            group.modern or ConsumerGroup(),
             body["member_id"],
             body["group_instance_id"],
             body["generation_id"],
@@ -133,7 +136,7 @@ def sync(broker: Broker, group: Group, body: dict[str, Any], now: int) -> Ticket
 def classic_heartbeat(broker: Broker, group: Group, body: dict[str, Any], now: int) -> int:
     try:
         code = classic_members.heartbeat(
-            group.modern or ModernGroup(),
+            group.modern or ConsumerGroup(),
             body["member_id"],
             body["group_instance_id"],
             body["generation_id"],
@@ -149,9 +152,9 @@ def leave(
     broker: Broker, group: Group, who: Sequence[tuple[str, str | None]], now: int
 ) -> tuple[list[int], Ticket]:
     """LeaveGroup, which admins send too: a code for each, and when it is kept."""
-    modern = group.modern or ModernGroup()
+    modern = group.modern or ConsumerGroup()
     codes: list[int] = []
-    found: dict[str, ModernMember] = {}
+    found: dict[str, ConsumerMember] = {}
     for member_id, instance_id in who:
         try:
             held = modern.instances.get(instance_id or "", member_id)
@@ -184,7 +187,7 @@ def _make(broker: Broker) -> ConsumerCoordinator:
 
 def _opened(
     broker: Broker, group: Group | None, beat: Beat, now: int
-) -> tuple[ModernGroup, list[Pair]]:
+) -> tuple[ConsumerGroup, list[Pair]]:
     """The group that the heartbeat is for, and records that end what was there before it."""
     joins = beat.epoch == JOIN_EPOCH
     if is_shared(broker, beat.group_id):
@@ -194,7 +197,7 @@ def _opened(
         if not joins:
             kind = "Consumer group" if beat.epoch > 0 else "Group"
             raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
-        return ModernGroup(beat.group_id), []
+        return ConsumerGroup(beat.group_id), []
     if group.modern is not None:
         return group.modern, []
     if not joins:
@@ -202,7 +205,7 @@ def _opened(
         raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, words)
     ended = [log_records.group_tombstone(group.id)]
     if group.state is State.EMPTY:
-        return ModernGroup(group.id), ended
+        return ConsumerGroup(group.id), ended
     settings = _settings(broker, group.id)
     return conversion.upgraded(group, settings, topic_view(broker), now), ended
 

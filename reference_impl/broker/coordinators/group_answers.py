@@ -17,7 +17,7 @@ from touchstone.reference_impl.group.consumer_records import by_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def beaten(
+def heartbeat_answer(
     member_id: str, epoch: int, interval_ms: int, places: Iterable[Place] | None
 ) -> dict[str, Any]:
     """A heartbeat's answer; `places` are what the member has now, None where it knows that.
@@ -34,7 +34,7 @@ def beaten(
     }
 
 
-def not_beaten(code: int, message: str | None = None) -> dict[str, Any]:
+def heartbeat_refusal(code: int, message: str | None = None) -> dict[str, Any]:
     """The answer to a heartbeat that is refused."""
     return {
         "error_code": code,

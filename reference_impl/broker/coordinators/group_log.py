@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.coordinators import internal_log, leadersh
 from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.members import Group
-from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.group.placement import java_hash, partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -69,7 +69,7 @@ def loads(broker: Broker, group_id: str | None = None) -> bool:
 def keep_offsets(
     broker: Broker,
     group_id: str,
-    offsets: Mapping[tuple[str, int], Stored | None],
+    offsets: Mapping[tuple[str, int], CommittedOffset | None],
     now: int,
     then: Then,
     *,
@@ -166,7 +166,7 @@ def _load(
         broker.soon(("coordinator", OFFSETS), partial(registry.leads_changed, broker, OFFSETS))
 
     buffer = broker.number("offsets.load.buffer.size", _READ_BYTES)
-    pieces = loader.Loading(log, buffer, _reader(broker, groups, now))
+    pieces = loader.LogLoader(log, buffer, _reader(broker, groups, now))
     loader.begin(broker, (OFFSETS, index), pieces, done, now)
 
 

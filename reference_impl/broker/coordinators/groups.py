@@ -103,11 +103,13 @@ def forget_deleted(broker: Broker) -> None:
         for key in gone:
             del group.offsets[key]
         if gone:
-            bury = partial(_bury, broker, group.id, gone)
-            broker.soon(("deleted topics", group.id, cluster.generation), bury)
+            append = partial(_append_tombstones, broker, group.id, gone)
+            broker.soon(("deleted topics", group.id, cluster.generation), append)
 
 
-def _bury(broker: Broker, group_id: str, gone: list[tuple[str, int]], now: int) -> None:
+def _append_tombstones(
+    broker: Broker, group_id: str, gone: list[tuple[str, int]], now: int
+) -> None:
     tombstones: dict[tuple[str, int], None] = dict.fromkeys(gone)
     group_log.keep_offsets(broker, group_id, tombstones, now, lambda code, at: None)
 

@@ -27,7 +27,7 @@ _STATE = "loading"
 TURN_MS = 1  # between two turns, in which requests are served
 
 
-class Loading:
+class LogLoader:
     """One log on its way into memory; `turn` reads a piece and says whether that was the last."""
 
     def __init__(self, log: PartitionLog, buffer: int, read: Read) -> None:
@@ -49,7 +49,7 @@ class Loading:
 
 def whole(log: PartitionLog, buffer: int, read: Read) -> None:
     """All of it in one turn."""
-    loading = Loading(log, buffer, read)
+    loading = LogLoader(log, buffer, read)
     while not loading.turn():
         pass
 
@@ -57,7 +57,7 @@ def whole(log: PartitionLog, buffer: int, read: Read) -> None:
 def begin(
     broker: Broker,
     place: tuple[str, int],
-    loading: Loading,
+    loading: LogLoader,
     done: Callable[[int], None],
     now: int,
 ) -> None:

@@ -46,10 +46,10 @@ def have_marked(
         left.clear()
     if "torn-transaction" in broker.switches:
         left = set(sorted(left)[:1])
-    _Sending(broker, one.id, mark, left, done, wanted).go(now)
+    _MarkerDelivery(broker, one.id, mark, left, done, wanted).go(now)
 
 
-class _Sending:
+class _MarkerDelivery:
     """The markers of one end that are not written yet."""
 
     def __init__(

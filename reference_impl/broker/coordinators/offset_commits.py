@@ -21,7 +21,7 @@ from touchstone.reference_impl.broker.coordinators.groups import (
     retention_ms,
     watch_age,
 )
-from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group
     if group is None:
         if missing:
             return missing
-        group = coordinator.found(group_id, now)
+        group = coordinator.create(group_id, now)
     forget_deleted(broker)
     watch_age(broker, now)
     return group
 
 
-Take = Callable[[dict[str, Any], "Topic", int], Stored | int]
+Take = Callable[[dict[str, Any], "Topic", int], CommittedOffset | int]
 
 
 def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
@@ -81,7 +81,7 @@ def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
     no_metadata = "commit-metadata-lost" in switches
     no_epoch = "commit-leader-epoch-lost" in switches
 
-    def take(row: dict[str, Any], topic: Topic, made: int) -> Stored | int:
+    def take(row: dict[str, Any], topic: Topic, made: int) -> CommittedOffset | int:
         metadata = row["committed_metadata"] or ""
         if metadata:
             if 2 * len(metadata) > longest and chars(metadata) > longest:
@@ -89,7 +89,7 @@ def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
             if no_metadata:
                 metadata = ""
         at = now if made == UNSET else made
-        return Stored(
+        return CommittedOffset(
             row["committed_offset"] + shift,
             UNSET if no_epoch else row["committed_leader_epoch"],
             metadata,
@@ -102,7 +102,7 @@ def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
     return take
 
 
-def in_zookeeper(broker: Broker, group_id: str) -> dict[tuple[str, int], Stored]:
+def in_zookeeper(broker: Broker, group_id: str) -> dict[tuple[str, int], CommittedOffset]:
     """The offsets of a group that version 0 keeps in ZooKeeper; every broker sees the same."""
     return broker.cluster.zookeeper_offsets.setdefault(group_id, {})
 

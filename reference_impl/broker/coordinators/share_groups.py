@@ -30,14 +30,14 @@ from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
 from touchstone.reference_impl.share.group_records import Stand
-from touchstone.reference_impl.share.membership import Beat, Membership, Settings, Told
+from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, Membership, Settings
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.log.partition_log import PartitionLog
 
-Then = Callable[[Told | Refused, int], None]
+Then = Callable[[HeartbeatResult | Refused, int], None]
 _STATE, _MEMBERSHIP, _LED = "share groups", "share membership", "led share groups"
 _CHANGED = ("share leads changed", OFFSETS)
 _RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
@@ -66,7 +66,7 @@ def membership_of(broker: Broker) -> Membership:
     return broker.kept(_MEMBERSHIP, make)
 
 
-def are_on(broker: Broker) -> bool:
+def share_groups_enabled(broker: Broker) -> bool:
     """Whether share groups are served: share.version is 1 unless somebody changed it."""
     return finalized(broker).get(FEATURE, 0) > 0
 
@@ -89,7 +89,7 @@ def share_group(broker: Broker, group_id: str) -> ShareGroup:
 def heartbeat(broker: Broker, beat: Beat, now: int, then: Then) -> None:
     """`then(told or refused, now)` when it counts, perhaps before this returns."""
     try:
-        group, told, before = _beaten(broker, beat, now)
+        group, told, before = _apply_heartbeat(broker, beat, now)
     except Refused as refused:
         then(refused, now)
         return
@@ -164,7 +164,9 @@ def _load(broker: Broker, groups: dict[str, ShareGroup], log: PartitionLog, now:
         _watch(broker, group)
 
 
-def _beaten(broker: Broker, beat: Beat, now: int) -> tuple[ShareGroup, Told, Stand]:
+def _apply_heartbeat(
+    broker: Broker, beat: Beat, now: int
+) -> tuple[ShareGroup, HeartbeatResult, Stand]:
     groups = groups_of(broker)
     forget_deleted(broker, now)
     group = groups.get(beat.group_id)
@@ -172,7 +174,7 @@ def _beaten(broker: Broker, beat: Beat, now: int) -> tuple[ShareGroup, Told, Sta
     if beat.epoch == LEAVE_EPOCH:
         group = share_group(broker, beat.group_id)
         membership_of(broker).leave(group, beat.member_id)
-        return group, Told(LEAVE_EPOCH), before
+        return group, HeartbeatResult(LEAVE_EPOCH), before
     if group is None:
         if beat.group_id in coordinator_of(broker).groups:
             words = f"Group {beat.group_id} is not a share group."

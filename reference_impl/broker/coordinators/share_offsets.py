@@ -17,8 +17,8 @@ from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
-from touchstone.reference_impl.share.coordinator import Kept
-from touchstone.reference_impl.share.group import Place, ShareGroup, Started, joined
+from touchstone.reference_impl.share.coordinator import ShareState
+from touchstone.reference_impl.share.group import Place, ShareGroup, TopicPartitions, joined
 from touchstone.reference_impl.share.state_batches import NO_OFFSET
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -74,7 +74,7 @@ def summaries(
 
 def lags(
     broker: Broker,
-    wanted: dict[Place, Kept],
+    wanted: dict[Place, ShareState],
     now: int,
     then: Callable[[dict[Place, tuple[int, int]], int], None],
 ) -> None:
@@ -144,10 +144,10 @@ def alter(
     if group.members:
         raise Refused(E.NON_EMPTY_GROUP, NOT_EMPTY)
     groups[group_id] = group
-    rows: dict[bytes, Started] = {}
+    rows: dict[bytes, TopicPartitions] = {}
     for topic_id, index in offsets:
         name = broker.cluster.by_id[topic_id].name
-        rows = joined(rows, {topic_id: Started(name, frozenset({index}), now)})
+        rows = joined(rows, {topic_id: TopicPartitions(name, frozenset({index}), now)})
     group.initialising = joined(group.initialising, rows)
     for topic_id in rows:
         group.deleting.pop(topic_id, None)

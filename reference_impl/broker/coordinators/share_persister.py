@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from touchstone.reference_impl.broker.control import auto_create
 from touchstone.reference_impl.broker.coordinators import share_states
-from touchstone.reference_impl.share.coordinator import Kept, Key, ShareCoordinator, Told
+from touchstone.reference_impl.share.coordinator import (
+    Key,
+    ShareCoordinator,
+    ShareResult,
+    ShareState,
+)
 from touchstone.reference_impl.share.log_records import batches_of, rows_of
 from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -33,7 +38,7 @@ class Answer(NamedTuple):
 
     code: int
     message: str | None = None
-    kept: Kept | None = None
+    kept: ShareState | None = None
 
 
 Then = Callable[[Answer, int], None]
@@ -45,7 +50,7 @@ class Operation(NamedTuple):
     api: int
     version: int
     row: dict[str, Any]  # of a request, less its partition
-    ask: Callable[[ShareCoordinator], Told]
+    ask: Callable[[ShareCoordinator], ShareResult]
 
 
 def initialise(
@@ -53,17 +58,19 @@ def initialise(
 ) -> None:
     row = {"state_epoch": state_epoch, "start_offset": start}
 
-    def ask(coordinator: ShareCoordinator) -> Told:
+    def ask(coordinator: ShareCoordinator) -> ShareResult:
         return coordinator.initialise(key, state_epoch, start, now)
 
-    _Asking(broker, key, Operation(83, 0, row, ask), then).go(now)
+    _PersisterRequest(broker, key, Operation(83, 0, row, ask), then).go(now)
 
 
 def read(broker: Broker, key: Key, leader_epoch: int, now: int, then: Then) -> None:
-    def ask(coordinator: ShareCoordinator) -> Told:
+    def ask(coordinator: ShareCoordinator) -> ShareResult:
         return coordinator.read(key, leader_epoch, now)
 
-    _Asking(broker, key, Operation(84, 0, {"leader_epoch": leader_epoch}, ask), then).go(now)
+    _PersisterRequest(broker, key, Operation(84, 0, {"leader_epoch": leader_epoch}, ask), then).go(
+        now
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def write(broker: Broker, key: Key, update: Update, now: int, then: Then) -> Non
         "state_batches": rows_of(update.batches),
     }
 
-    def ask(coordinator: ShareCoordinator) -> Told:
+    def ask(coordinator: ShareCoordinator) -> ShareResult:
         return coordinator.write(
             key,
             state_epoch=update.state_epoch,
@@ -97,21 +104,21 @@ def write(broker: Broker, key: Key, update: Update, now: int, then: Then) -> Non
             now=now,
         )
 
-    _Asking(broker, key, Operation(85, 1, row, ask), then).go(now)
+    _PersisterRequest(broker, key, Operation(85, 1, row, ask), then).go(now)
 
 
 def delete(broker: Broker, key: Key, now: int, then: Then) -> None:
     operation = Operation(86, 0, {}, lambda coordinator: coordinator.delete(key))
-    _Asking(broker, key, operation, then).go(now)
+    _PersisterRequest(broker, key, operation, then).go(now)
 
 
 def summary(broker: Broker, key: Key, now: int, then: Then) -> None:
     row = {"leader_epoch": -1}
     operation = Operation(87, 1, row, lambda coordinator: coordinator.summary(key))
-    _Asking(broker, key, operation, then).go(now)
+    _PersisterRequest(broker, key, operation, then).go(now)
 
 
-class _Asking:
+class _PersisterRequest:
     def __init__(self, broker: Broker, key: Key, operation: Operation, then: Then) -> None:
         self.broker, self.key, self.operation, self.then = broker, key, operation, then
         self.left = _TRIES
@@ -139,7 +146,7 @@ class _Asking:
         api, version = self.operation.api, self.operation.version
         self.broker.ask(leader, api, version, body, self._heard, channel=_CHANNEL)
 
-    def _told(self, told: Told, now: int) -> None:
+    def _told(self, told: ShareResult, now: int) -> None:
         fault = told.fault
         answer = Answer(fault.code, fault.message) if fault else Answer(E.NONE, None, told.kept)
         self._settle(answer, now)
@@ -166,9 +173,9 @@ class _Asking:
         self.broker.purgatory.remind(("share persister", id(self)), now + pause, self.go)
 
 
-def _kept(row: dict[str, Any]) -> Kept:
+def _kept(row: dict[str, Any]) -> ShareState:
     """The state, or its summary, as an answer tells it."""
-    return Kept(
+    return ShareState(
         0,
         row["state_epoch"],
         row.get("leader_epoch", 0),

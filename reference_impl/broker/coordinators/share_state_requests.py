@@ -15,14 +15,14 @@ from touchstone.reference_impl.broker.coordinators import share_states
 from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.members import Ticket
-from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, Told
+from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, ShareResult
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-Ask = Callable[[ShareCoordinator, Key, dict[str, Any]], Told]
-Show = Callable[[Told], dict[str, Any]]
+Ask = Callable[[ShareCoordinator, Key, dict[str, Any]], ShareResult]
+Show = Callable[[ShareResult], dict[str, Any]]
 _STATE = "share group state"
 _WHAT = {  # what each of the five is about to do
     83: f"initialize {_STATE}",
@@ -47,7 +47,7 @@ def serve(
     places = [(topic_id, row["partition"]) for topic_id, row in wanted]
 
     def then(place: tuple[bytes, int]) -> share_states.Then:
-        def told(answer: Told, at: int) -> None:
+        def told(answer: ShareResult, at: int) -> None:
             shown = {} if answer.fault else show(answer)
             rows[place] = _row(request, place[1], answer) | shown
             if len(rows) == len(set(places)):
@@ -83,7 +83,7 @@ def _run(
     share_states.run(broker, key, lambda coordinator: ask(coordinator, key, row), now, then)
 
 
-def _row(request: Request, index: int, told: Told) -> dict[str, Any]:
+def _row(request: Request, index: int, told: ShareResult) -> dict[str, Any]:
     code, message, early = told.fault or (E.NONE, None, False)
     if early:
         message = f"Unable to {_WHAT[request.header.key]}: {message}"

@@ -24,15 +24,21 @@ from touchstone.reference_impl.broker.coordinators.groups import number
 from touchstone.reference_impl.broker.replication.partitions import locate, log_key
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.share import log_records
-from touchstone.reference_impl.share.coordinator import Fault, Key, ShareCoordinator, Told, Write
-from touchstone.reference_impl.share.prunable_records import Redundant
+from touchstone.reference_impl.share.coordinator import (
+    Fault,
+    Key,
+    ShareCoordinator,
+    ShareResult,
+    Write,
+)
+from touchstone.reference_impl.share.prunable_records import PrunableRecords
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.log.partition_log import PartitionLog
 
-Then = Callable[[Told, int], None]
+Then = Callable[[ShareResult, int], None]
 _STATE, _LED, _SEEN = "share coordinator", "led share states", "share states seen at"
 _REDUNDANT = "redundant share states"  # by the index of the partition that holds them
 _PRUNED_MS = "share.coordinator.state.topic.prune.interval.ms"
@@ -50,7 +56,7 @@ def coordinator_of(broker: Broker) -> ShareCoordinator:
         _catch_up(broker, found)
     if broker.state.get(_SEEN) != broker.cluster.generation:
         broker.state[_SEEN] = broker.cluster.generation
-        broker.soon((_STATE, "deleted topics"), lambda now: _bury(broker, now))
+        broker.soon((_STATE, "deleted topics"), lambda now: _append_tombstones(broker, now))
     return found
 
 
@@ -72,7 +78,7 @@ def partition_of(broker: Broker, key: Key) -> int:
 
 
 def run(
-    broker: Broker, key: Key, ask: Callable[[ShareCoordinator], Told], now: int, then: Then
+    broker: Broker, key: Key, ask: Callable[[ShareCoordinator], ShareResult], now: int, then: Then
 ) -> None:
     """Ask the coordinator of this share partition, if that is us; `then(told, now)` when it
     counts, perhaps before this returns.
@@ -80,7 +86,7 @@ def run(
     index = partition_of(broker, key)
     replica, _ = locate(broker, SHARES, index)
     if replica is None:
-        then(Told(_NOT_OURS), now)
+        then(ShareResult(_NOT_OURS), now)
         return
     told = ask(coordinator_of(broker))
     if told.write is None:
@@ -89,7 +95,7 @@ def run(
 
     def written(code: int, at: int) -> None:
         code = internal_log.NOT_KEPT.get(E(code), code)
-        then(Told(Fault(code, E(code).name, early=True)) if code else told, at)
+        then(ShareResult(Fault(code, E(code).name, early=True)) if code else told, at)
 
     _keep(broker, index, [told.write], now, written)
 
@@ -127,7 +133,7 @@ def _keep(
         take()
 
 
-def _bury(broker: Broker, now: int) -> None:
+def _append_tombstones(broker: Broker, now: int) -> None:
     """Tombstones for states of topics that are no more."""
     if "share-tombstones-missing" in broker.switches:
         return
@@ -206,8 +212,8 @@ def _catch_up(broker: Broker, coordinator: ShareCoordinator) -> None:
         redundant[index] = _load(coordinator, replica.log)
 
 
-def _load(coordinator: ShareCoordinator, log: PartitionLog) -> Redundant:
-    redundant = Redundant()
+def _load(coordinator: ShareCoordinator, log: PartitionLog) -> PrunableRecords:
+    redundant = PrunableRecords()
 
     def read(records: bytes) -> int | None:
         after = None

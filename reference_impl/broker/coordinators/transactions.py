@@ -148,6 +148,6 @@ def _load(broker: Broker, coordinator: Coordinator, index: int, replica: Replica
         coordinator.lead(index, epoch, known, at)
 
     buffer = broker.number("transaction.state.log.load.buffer.size", _READ_BYTES)
-    pieces = loader.Loading(replica.log, buffer, lambda records: log_records.read(records, known))
+    pieces = loader.LogLoader(replica.log, buffer, lambda records: log_records.read(records, known))
     coordinator.load(index, epoch)
     loader.begin(broker, (TRANSACTIONS, index), pieces, done, now)

@@ -49,19 +49,19 @@ LEVELS: tuple[tuple[dict[str, bool], tuple[bool, bool]], ...] = (
 )
 
 
-class Again(NamedTuple):
+class HeldFrame(NamedTuple):
     """What becomes of a frame that came while its connection was not read: now it is."""
 
     frame: bytes
 
 
-class Charged(NamedTuple):
+class ThrottledAnswer(NamedTuple):
     """An answer that has waited for its client's quota, as the handler gave it."""
 
     answer: Any
 
 
-class _Held(NamedTuple):
+class _QuotaWaiter(NamedTuple):
     """Somebody to be served later, as the purgatory wants it."""
 
     connection: Connection
@@ -115,13 +115,13 @@ class ClientQuotas:
         until = self._unread.get(connection, 0)
         if until <= now:
             return False
-        wait = Wait(until, (), lambda at: None, lambda at: Again(frame))
-        self._broker.purgatory.park(wait, _Held(connection))
+        wait = Wait(until, (), lambda at: None, lambda at: HeldFrame(frame))
+        self._broker.purgatory.park(wait, _QuotaWaiter(connection))
         return True
 
     def charge(self, request: Request, answer: Any, now: int) -> Any:
         """The answer as its client gets it: with how long to wait, empty, or later."""
-        if type(answer) is Charged:
+        if type(answer) is ThrottledAnswer:
             return answer.answer
         key = request.header.key
         if key not in KEYS or not (isinstance(answer, dict) or type(answer) is NoReply):
@@ -139,7 +139,7 @@ class ClientQuotas:
         if isinstance(answer, dict):
             answer["throttle_time_ms"] = wait
         if self._broker.persona.quirk("quotas.answers-wait"):
-            return Wait(now + wait, (), lambda at: None, lambda at: Charged(answer))
+            return Wait(now + wait, (), lambda at: None, lambda at: ThrottledAnswer(answer))
         self._unread[request.connection] = now + wait
         if key == FETCH:
             rate.record(-size, now)

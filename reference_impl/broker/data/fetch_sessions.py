@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.data.session_cache import SessionCache
 from touchstone.reference_impl.broker.replication.partitions import log_key
-from touchstone.reference_impl.cluster.replica import Pulse, Replica
+from touchstone.reference_impl.cluster.replica import LastFetch, Replica
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Key = tuple[bytes, str, int]
 
 
 @dataclass(slots=True)
-class Wanted:
+class FetchPartition:
     """One partition of a request; `topic` is its resolved name, None for an unknown id."""
 
     name: str  # as the request said it, empty from v13 on
@@ -57,10 +57,10 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class _Known:
+class _SessionPartition:
     """What the client was told last about a partition of its session."""
 
-    want: Wanted
+    want: FetchPartition
     high_watermark: int = -1
     log_start_offset: int = -1
 
@@ -70,14 +70,14 @@ class Session:
     created: int
     last_used: int
     follower: int  # a broker's id, negative for consumers
-    partitions: dict[Key, _Known]
+    partitions: dict[Key, _SessionPartition]
     heard: int  # how far it has read what was touched
     id: int = NO_SESSION  # the cache's to give
     next_epoch: int = 1
     by_ids: bool = False
-    awake: dict[Key, _Known] = field(default_factory=dict)
+    awake: dict[Key, _SessionPartition] = field(default_factory=dict)
     resting: dict[TouchedKey, Key] = field(default_factory=dict)
-    pulse: Pulse = field(default_factory=Pulse)  # of those that rest
+    shared_fetch: LastFetch = field(default_factory=LastFetch)  # of those that rest
 
     def __post_init__(self) -> None:
         self.awake = dict(self.partitions)
@@ -90,11 +90,11 @@ class Session:
     def size(self) -> int:
         return len(self.partitions)
 
-    def know(self, want: Wanted, broker: Broker) -> None:
+    def know(self, want: FetchPartition, broker: Broker) -> None:
         """The client named it: a new partition, or one that it wants otherwise."""
         known = self.partitions.get(want.key)
         if known is None:
-            known = self.partitions[want.key] = _Known(want)
+            known = self.partitions[want.key] = _SessionPartition(want)
         else:
             self._wake(known, broker)
             known.want = want
@@ -118,13 +118,13 @@ class Session:
             self.awake[key] = self.awake.pop(key)
         return changed or not incremental
 
-    def rest(self, want: Wanted, replica: Replica) -> None:
+    def rest(self, want: FetchPartition, replica: Replica) -> None:
         """The follower has all there is to know; nobody looks at it until that is otherwise."""
         if self.resting.setdefault(log_key(replica.topic, replica.index), want.key) == want.key:
-            replica.followers[self.follower].pulse = self.pulse
+            replica.followers[self.follower].shared_fetch = self.shared_fetch
             del self.awake[want.key]
 
-    def woken(self, broker: Broker) -> list[Wanted]:
+    def woken(self, broker: Broker) -> list[FetchPartition]:
         """What was touched since this was last asked, and is looked at from now on."""
         before, self.heard = self.heard, broker.purgatory.touches
         if not self.resting:
@@ -137,7 +137,7 @@ class Session:
             self._wake(self.partitions[key], broker)
         return [self.partitions[key].want for key in keys]
 
-    def _wake(self, known: _Known, broker: Broker) -> None:
+    def _wake(self, known: _SessionPartition, broker: Broker) -> None:
         want = known.want
         if want.key in self.awake:
             return
@@ -145,8 +145,8 @@ class Session:
         del self.resting[log_key(want.topic, want.index)]
         replica = broker.replicas.get(want.topic, want.index)
         state = replica.followers.get(self.follower) if replica else None
-        if state is not None and state.pulse is self.pulse:
-            state.stir()
+        if state is not None and state.shared_fetch is self.shared_fetch:
+            state.unshare_fetch()
 
 
 @dataclass(slots=True)
@@ -154,7 +154,7 @@ class Context:
     """How one request relates to sessions: its id in the answer, and which rows to leave out."""
 
     id: int = NO_SESSION
-    wanted: list[Wanted] = field(default_factory=list)
+    wanted: list[FetchPartition] = field(default_factory=list)
     error: int = ErrorCode.NONE
     session: Session | None = None
     incremental: bool = False
@@ -164,16 +164,16 @@ class Context:
         """Whether it is about more partitions than are `wanted`."""
         return self.session is not None and bool(self.session.resting)
 
-    def rests(self, want: Wanted) -> bool:
+    def rests(self, want: FetchPartition) -> bool:
         return self.session is not None and want.key not in self.session.awake
 
-    def woken(self, broker: Broker) -> list[Wanted]:
+    def woken(self, broker: Broker) -> list[FetchPartition]:
         """Those more that are to be looked at by now."""
         return [] if self.session is None else self.session.woken(broker)
 
     def select(
-        self, pairs: list[tuple[Wanted, dict[str, Any]]]
-    ) -> list[tuple[Wanted, dict[str, Any]]]:
+        self, pairs: list[tuple[FetchPartition, dict[str, Any]]]
+    ) -> list[tuple[FetchPartition, dict[str, Any]]]:
         """The rows that go out; the session remembers what they say."""
         session = self.session
         if session is None:
@@ -185,7 +185,7 @@ class Context:
         ]
 
 
-def _note(known: _Known, row: dict[str, Any]) -> bool:
+def _note(known: _SessionPartition, row: dict[str, Any]) -> bool:
     """Whether a row says something new; it is remembered as said."""
     start = row.get("log_start_offset", -1)
     changed = bool(
@@ -216,7 +216,7 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
             now,
             now,
             replica_of(request),
-            {want.key: _Known(want) for want in wanted},
+            {want.key: _SessionPartition(want) for want in wanted},
             broker.purgatory.touches,
             by_ids=request.header.version >= FIRST_BY_ID,
         )
@@ -232,7 +232,7 @@ def open_context(request: Request, broker: Broker, now: int) -> Context:
 def _continue(
     sessions: SessionCache[Session],
     request: Request,
-    wanted: list[Wanted],
+    wanted: list[FetchPartition],
     broker: Broker,
     now: int,
 ) -> Context:
@@ -288,9 +288,9 @@ def replica_of(request: Request) -> int:
     return body["replica_id"]
 
 
-def _wanted(request: Request, broker: Broker) -> list[Wanted]:
+def _wanted(request: Request, broker: Broker) -> list[FetchPartition]:
     by_id, ids = request.header.version >= FIRST_BY_ID, broker.metadata.by_id
-    rows: dict[Key, Wanted] = {}
+    rows: dict[Key, FetchPartition] = {}
     for topic in request.body["topics"]:
         name, number = topic["topic"], topic["topic_id"]
         resolved = name
@@ -298,7 +298,7 @@ def _wanted(request: Request, broker: Broker) -> list[Wanted]:
             known = ids.get(number)
             resolved = known.name if known else None
         for row in topic["partitions"]:
-            want = Wanted(
+            want = FetchPartition(
                 name,
                 number,
                 resolved,

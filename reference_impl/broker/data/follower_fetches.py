@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.data.fetch_sessions import Context, Wanted
+from touchstone.reference_impl.broker.data.fetch_sessions import Context, FetchPartition
 from touchstone.reference_impl.cluster.replica import FollowerState, Replica
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-def waits(replica: Replica | None, want: Wanted) -> bool:
+def waits(replica: Replica | None, want: FetchPartition) -> bool:
     """Whether a follower has all of this log, so that there is nothing to read for it."""
     return (
         replica is not None
@@ -39,17 +39,17 @@ def busy(
     broker: Broker,
     follower: int,
     session: Context,
-    named: list[Wanted],
+    named: list[FetchPartition],
     now: int,
     *,
     arrives: bool,
-) -> list[Wanted]:
+) -> list[FetchPartition]:
     """Those of which there is something to say; on arrival the others are noted as caught up."""
     if not session.incremental or session.session is None:
         return named
     found, told, mine = [], session.session.partitions, session.session.follower == follower
     if arrives and mine:
-        session.session.pulse.at = now
+        session.session.shared_fetch.at = now
     for want in named:
         replica, known = broker.replicas.get(want.topic, want.index), told.get(want.key)
         if (
@@ -70,13 +70,13 @@ def busy(
     return found
 
 
-def _stands(follower: FollowerState, want: Wanted) -> bool:
+def _stands(follower: FollowerState, want: FetchPartition) -> bool:
     """Whether its fetch says what is known of it already."""
     return follower.log_end_offset == want.offset and follower.log_start_offset == want.log_start
 
 
 def note(
-    broker: Broker, follower: int, epoch: int, named: list[Wanted], rows: Rows, now: int
+    broker: Broker, follower: int, epoch: int, named: list[FetchPartition], rows: Rows, now: int
 ) -> None:
     """Where the sender of a fetch stands, of every partition that could be read (REPL-07)."""
     for want, row in zip(named, rows, strict=True):
@@ -87,7 +87,7 @@ def note(
             broker.replicas.followed(replica, follower, want.offset, want.log_start, epoch, now)
 
 
-def count(broker: Broker, named: list[Wanted], rows: Rows, now: int) -> None:
+def count(broker: Broker, named: list[FetchPartition], rows: Rows, now: int) -> None:
     """What goes out to followers counts against the leader's quota (FETCH-22, DYN-15)."""
     quota = broker.replicas.leader_quota
     for want, row in zip(named, rows, strict=True):

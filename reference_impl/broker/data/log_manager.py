@@ -35,7 +35,7 @@ LOG = logging.getLogger("touchstone.upkeep")
 _KEY_BYTES, _FILLED = 24, 0.9  # of an entry in Kafka's offset map, and how full it may get
 
 
-class Upkeep:
+class LogManager:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._begun = False

@@ -20,7 +20,7 @@ EVICTION_MS = 120_000
 _IDS = 2**31 - 1
 
 
-class Kept(Protocol):
+class CachedSession(Protocol):
     """What the cache has to know of a session. Instants are milliseconds."""
 
     id: int
@@ -34,7 +34,7 @@ class Kept(Protocol):
     def size(self) -> int: ...
 
 
-S = TypeVar("S", bound=Kept)
+S = TypeVar("S", bound=CachedSession)
 
 
 class SessionCache(Generic[S]):
@@ -99,5 +99,5 @@ def _loser(shard: dict[int, S], newcomer: S) -> S | None:
     return least
 
 
-def _worth(session: Kept) -> tuple[bool, int, int]:
+def _worth(session: CachedSession) -> tuple[bool, int, int]:
     return session.privileged, session.size, session.id

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.broker.data import share_partitions
 from touchstone.reference_impl.broker.data.share_partitions import NO_FAULT, UNHOSTED, Fault
 from touchstone.reference_impl.broker.replication.partitions import leader_of
-from touchstone.reference_impl.share.checks import Acknowledged, Known, faulty
+from touchstone.reference_impl.share.checks import (
+    AcknowledgementBatch,
+    AcknowledgementRules,
+    faulty,
+)
 from touchstone.reference_impl.share.sessions import Place
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -30,7 +34,7 @@ def has_ids(body: dict[str, Any]) -> bool:
     return body["group_id"] is not None and 0 < len(member or "") <= _LONGEST_ID
 
 
-class Acknowledging:
+class Acknowledgements:
     """The acknowledgements of one request: `faults` says of each partition how it went."""
 
     def __init__(self, request: Request, broker: Broker) -> None:
@@ -42,12 +46,14 @@ class Acknowledging:
         """`done(now)` when all are written down, perhaps before this returns."""
         body, rows = self.request.body, list(rows_of(self.request))
         renews = self.request.header.version >= FIRST_RENEWING
-        known = Known(renews, bool(body["is_renew_ack"]) if renews else False)
-        wanted: list[tuple[Place, list[Acknowledged]]] = []
+        known = AcknowledgementRules(renews, bool(body["is_renew_ack"]) if renews else False)
+        wanted: list[tuple[Place, list[AcknowledgementBatch]]] = []
         self._waits = 1
         for place, row in rows:
             batches = [
-                Acknowledged(each["first_offset"], each["last_offset"], each["acknowledge_types"])
+                AcknowledgementBatch(
+                    each["first_offset"], each["last_offset"], each["acknowledge_types"]
+                )
                 for each in row["acknowledgement_batches"]
             ]
             fault = self._refused(place, batches, known)
@@ -60,7 +66,9 @@ class Acknowledging:
             self._acknowledge(place, batches, now, done)
         self._finish(now, done)
 
-    def _refused(self, place: Place, batches: list[Acknowledged], known: Known) -> Fault | None:
+    def _refused(
+        self, place: Place, batches: list[AcknowledgementBatch], known: AcknowledgementRules
+    ) -> Fault | None:
         topic = self.broker.cluster.by_id.get(place[0])
         if topic is None:
             return E.UNKNOWN_TOPIC_ID, None
@@ -70,7 +78,9 @@ class Acknowledging:
             return E.UNKNOWN_TOPIC_OR_PARTITION, None
         return None
 
-    def _acknowledge(self, place: Place, batches: list[Acknowledged], now: int, done: Any) -> None:
+    def _acknowledge(
+        self, place: Place, batches: list[AcknowledgementBatch], now: int, done: Any
+    ) -> None:
         group, member = self.request.body["group_id"], self.request.body["member_id"]
         one = share_partitions.there(self.broker, (group, *place))
         if one is None:

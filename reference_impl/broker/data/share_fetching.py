@@ -19,8 +19,8 @@ from touchstone.reference_impl.broker.effects import Key
 from touchstone.reference_impl.broker.replication.partitions import locate, log_key
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE
 from touchstone.reference_impl.log.rules import LogError
-from touchstone.reference_impl.share.aborted import Acquired, Span
-from touchstone.reference_impl.share.acquisition import Read, Wish, acquire
+from touchstone.reference_impl.share.aborted import AcquiredBatch, Span
+from touchstone.reference_impl.share.acquisition import AcquisitionRequest, Read, acquire
 from touchstone.reference_impl.share.sessions import Place
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.records import control, convert, entries, read_header
@@ -32,12 +32,12 @@ _BATCH_MAGIC = 2
 
 
 @dataclass(slots=True)
-class Fetching:
+class ShareRead:
     """`rows` are what the answer says of each partition, once it is done."""
 
     broker: Broker
     group: str
-    wish: Wish
+    wish: AcquisitionRequest
     places: list[tuple[Place, str]]  # with the names of their topics
     min_bytes: int
     max_bytes: int
@@ -198,7 +198,7 @@ def spans_of(records: bytes) -> list[Span]:
     return found
 
 
-def _cut(records: bytes, taken: list[Acquired]) -> bytes:
+def _cut(records: bytes, taken: list[AcquiredBatch]) -> bytes:
     """Whole batches, from the one that holds the first record to the one that holds the last."""
     first, last = taken[0].first, taken[-1].last
     ends = [(position, size) for position, size, _ in entries(records)]

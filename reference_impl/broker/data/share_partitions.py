@@ -20,7 +20,7 @@ from touchstone.reference_impl.broker.coordinators import share_persister
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer, Update
 from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.cluster.replica import Replica
-from touchstone.reference_impl.share.checks import Acknowledged
+from touchstone.reference_impl.share.checks import AcknowledgementBatch
 from touchstone.reference_impl.share.partition import Change, Limits, SharePartition
 from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -107,7 +107,12 @@ def forget_group(broker: Broker, group: str) -> None:
 
 
 def acknowledge(
-    broker: Broker, one: Begun, member: str, batches: Sequence[Acknowledged], now: int, then: Then
+    broker: Broker,
+    one: Begun,
+    member: str,
+    batches: Sequence[AcknowledgementBatch],
+    now: int,
+    then: Then,
 ) -> None:
     _keep(broker, one, one.share.acknowledge(member, batches, now), now, then)
 

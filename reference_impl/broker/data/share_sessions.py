@@ -33,7 +33,7 @@ def end(broker: Broker, key: Key, now: int) -> None:
         share_partitions.release(broker, (group, *place), member, now)
 
 
-def hang_on(broker: Broker, connection: Connection) -> None:
+def end_with_connection(broker: Broker, connection: Connection) -> None:
     """A session began on this connection and goes with it."""
 
     def gone(now: int) -> None:

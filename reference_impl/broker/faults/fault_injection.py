@@ -19,13 +19,13 @@ from touchstone.reference_impl.broker.effects import (
     Request,
     Unmute,
 )
-from touchstone.reference_impl.broker.faults.fault_plan import Asked, Plan, Rule
+from touchstone.reference_impl.broker.faults.fault_plan import Plan, RequestView, Rule
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 
-class Spoiler:
+class FaultInjector:
     """The requests of one broker that are in work and shall not end well."""
 
     def __init__(self, broker: Broker, plan: Plan) -> None:
@@ -41,7 +41,7 @@ class Spoiler:
         """What becomes of the request instead of being carried out; None: go on."""
         header = request.header
         self._due.pop(request.connection, None)
-        asked = Asked(
+        asked = RequestView(
             self._broker.id, header.key, header.version, header.client_id, request.body,
             getattr(request.connection, "sender", None) is not None, self._name_of,
         )  # fmt: skip
@@ -102,11 +102,11 @@ def _changed(effect: Effect, change: Callable[[bytes], bytes]) -> list[Effect]:
     return [Reply(effect.connection, (change(b"".join(map(bytes, effect.parts))),))]
 
 
-_WAYS: dict[str, Callable[[Spoiler, Rule, Request, Effect], list[Effect]]] = {
-    "error": Spoiler._error,
-    "delay": Spoiler._delay,
-    "drop": Spoiler._drop,
-    "close": Spoiler._close,
-    "truncate": Spoiler._truncate,
-    "corrupt": Spoiler._corrupt,
+_WAYS: dict[str, Callable[[FaultInjector, Rule, Request, Effect], list[Effect]]] = {
+    "error": FaultInjector._error,
+    "delay": FaultInjector._delay,
+    "drop": FaultInjector._drop,
+    "close": FaultInjector._close,
+    "truncate": FaultInjector._truncate,
+    "corrupt": FaultInjector._corrupt,
 }

@@ -122,7 +122,7 @@ class Rule:
 
 
 @dataclass(slots=True)
-class Standing:
+class ActiveRule:
     """A rule in force, with what it has met so far."""
 
     number: int
@@ -139,7 +139,7 @@ class Plan:
 
     def __init__(self, rules: Iterator[Rule] | tuple[Rule, ...] = ()) -> None:
         self._numbers = itertools.count(1)
-        self._standing: tuple[Standing, ...] = ()
+        self._standing: tuple[ActiveRule, ...] = ()
         for rule in rules:
             self.add(rule)
 
@@ -148,7 +148,7 @@ class Plan:
 
     def add(self, rule: Rule) -> int:
         """Put a rule in force, after the others; its number."""
-        standing = Standing(next(self._numbers), rule)
+        standing = ActiveRule(next(self._numbers), rule)
         self._standing += (standing,)
         return standing.number
 
@@ -161,11 +161,11 @@ class Plan:
     def clear(self) -> None:
         self._standing = ()
 
-    def standing(self) -> tuple[Standing, ...]:
+    def standing(self) -> tuple[ActiveRule, ...]:
         """The rules in force and how often each one matched and hit."""
         return self._standing
 
-    def pick(self, asked: Asked) -> Rule | None:
+    def pick(self, asked: RequestView) -> Rule | None:
         """The first rule that spoils this request; every rule that fits counts it."""
         picked = None
         for each in self._standing:
@@ -182,7 +182,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestView:
     """A request as rules look at it. `name_of` gives the name of a topic id, or None."""
 
     broker: int
@@ -198,7 +198,7 @@ class Asked:
         return _places(self.body, self.name_of)
 
 
-def _fits(rule: Rule, asked: Asked) -> bool:
+def _fits(rule: Rule, asked: RequestView) -> bool:
     if rule.key is not None and rule.key != asked.key:
         return False
     if rule.versions and not rule.versions[0] <= asked.version <= rule.versions[-1]:

@@ -27,7 +27,7 @@ from touchstone.reference_impl.broker.effects import Hangup, Key, Request, Wait
 from touchstone.reference_impl.broker.purgatory import ANY
 from touchstone.reference_impl.broker.replication.partitions import (
     DEBUGGING,
-    Located,
+    LocatedReplica,
     leader_of,
     locate,
     log_key,
@@ -59,7 +59,7 @@ class _Query:
     """What one Fetch asks for, with its limits resolved."""
 
     request: Request
-    wanted: list[fetch_sessions.Wanted]
+    wanted: list[fetch_sessions.FetchPartition]
     session: fetch_sessions.Context
     version: int
     isolation: str
@@ -70,7 +70,7 @@ class _Query:
     rack: str  # where a consumer reads from, if it says so (v11)
     tells_stable: bool  # whether the answer carries the last stable offset
     from_any_replica: bool  # consumers may read from followers since v11 (KIP-392)
-    refused: list[tuple[fetch_sessions.Wanted, int]] = field(default_factory=list)
+    refused: list[tuple[fetch_sessions.FetchPartition, int]] = field(default_factory=list)
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait | Hangup:
@@ -174,7 +174,7 @@ def _query(
     )
 
 
-def _unknown(broker: Broker, want: fetch_sessions.Wanted) -> int:
+def _unknown(broker: Broker, want: fetch_sessions.FetchPartition) -> int:
     """Why a partition cannot even be looked for; such rows come last in the answer."""
     if want.topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
@@ -186,7 +186,7 @@ def _unknown(broker: Broker, want: fetch_sessions.Wanted) -> int:
 
 
 def _read_all(
-    query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], now: int
+    query: _Query, broker: Broker, named: list[fetch_sessions.FetchPartition], now: int
 ) -> list[dict[str, Any]]:
     """A row per partition, in request order, until the answer's bytes are used up."""
     left, min_one, rows = query.max_bytes, query.version >= 3, []
@@ -203,7 +203,7 @@ def _read_all(
 def _read(
     query: _Query,
     broker: Broker,
-    want: fetch_sessions.Wanted,
+    want: fetch_sessions.FetchPartition,
     max_bytes: int,
     min_one: bool,
     now: int,
@@ -274,7 +274,7 @@ def _read_to(records: bytes, max_bytes: int, log_end: int) -> int:
     return end
 
 
-def _located(query: _Query, broker: Broker, want: fetch_sessions.Wanted) -> Located:
+def _located(query: _Query, broker: Broker, want: fetch_sessions.FetchPartition) -> LocatedReplica:
     return locate(
         broker,
         want.topic,
@@ -291,7 +291,7 @@ def _sent_elsewhere(broker: Broker, rows: list[dict[str, Any]]) -> bool:
     return any("preferred_read_replica" in row for row in rows)
 
 
-def _diverging(replica: Replica, want: fetch_sessions.Wanted) -> dict[str, int] | None:
+def _diverging(replica: Replica, want: fetch_sessions.FetchPartition) -> dict[str, int] | None:
     """Where the reader's log left ours, if it did (KIP-595)."""
     if want.last_fetched_epoch < 0:
         return None
@@ -308,7 +308,9 @@ def _diverging(replica: Replica, want: fetch_sessions.Wanted) -> dict[str, int] 
     return None
 
 
-def _row(query: _Query, want: fetch_sessions.Wanted, read: Read, records: bytes) -> dict[str, Any]:
+def _row(
+    query: _Query, want: fetch_sessions.FetchPartition, read: Read, records: bytes
+) -> dict[str, Any]:
     committed = query.isolation == LAST_STABLE
     return {
         "partition_index": want.index,
@@ -331,7 +333,9 @@ def _error(index: int, code: int) -> dict[str, Any]:
     }
 
 
-def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], now: int) -> bool:
+def _ready(
+    query: _Query, broker: Broker, named: list[fetch_sessions.FetchPartition], now: int
+) -> bool:
     """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
     total, follows = 0, query.replica >= 0
     for want in named:
@@ -359,7 +363,7 @@ def _ready(query: _Query, broker: Broker, named: list[fetch_sessions.Wanted], no
 def _answer(
     query: _Query,
     broker: Broker,
-    named: list[fetch_sessions.Wanted],
+    named: list[fetch_sessions.FetchPartition],
     rows: list[dict[str, Any]],
     now: int,
 ) -> dict[str, Any]:
@@ -386,7 +390,9 @@ def _answer(
     }
 
 
-def _grouped(pairs: list[tuple[fetch_sessions.Wanted, dict[str, Any]]]) -> list[dict[str, Any]]:
+def _grouped(
+    pairs: list[tuple[fetch_sessions.FetchPartition, dict[str, Any]]],
+) -> list[dict[str, Any]]:
     """Rows of neighbouring partitions of one topic share a topic entry."""
     topics: list[dict[str, Any]] = []
     last = None
@@ -400,7 +406,7 @@ def _grouped(pairs: list[tuple[fetch_sessions.Wanted, dict[str, Any]]]) -> list[
 
 
 def _converted(
-    query: _Query, broker: Broker, want: fetch_sessions.Wanted, row: dict[str, Any]
+    query: _Query, broker: Broker, want: fetch_sessions.FetchPartition, row: dict[str, Any]
 ) -> dict[str, Any]:
     """The row in a format its version can carry (KIP-110, KIP-283)."""
     if want.topic not in broker.cluster.topics:
@@ -428,7 +434,7 @@ def _converted(
     return {**row, "records": records}
 
 
-def _unconverted(broker: Broker, want: fetch_sessions.Wanted, code: int) -> dict[str, Any]:
+def _unconverted(broker: Broker, want: fetch_sessions.FetchPartition, code: int) -> dict[str, Any]:
     row = _error(want.index, code)
     if broker.persona.quirk("fetch.unconverted-is-null"):
         return {**row, "records": None, "aborted_transactions": []}

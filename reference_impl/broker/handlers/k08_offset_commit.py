@@ -24,7 +24,7 @@ from touchstone.reference_impl.group.commits import may_commit
 from touchstone.reference_impl.group.consumer_group import Place
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.members import Group, Ticket
-from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
@@ -33,7 +33,7 @@ _WAIVED = {
     "stale-generation-committed": ErrorCode.ILLEGAL_GENERATION,
     "strangers-commit": ErrorCode.UNKNOWN_MEMBER_ID,
 }
-Offsets = dict[tuple[str, int], Stored]
+Offsets = dict[tuple[str, int], CommittedOffset]
 # Per topic: what was asked, the topic if any of it is there, an answer per partition.
 Rows = list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]
 
@@ -211,7 +211,7 @@ def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> Offsets:
             index = answer["partition_index"]
             row = by_index[index]
             kept = take(row, topic, row["commit_timestamp"])
-            if type(kept) is Stored:
+            if type(kept) is CommittedOffset:
                 offsets[name, index] = kept
             else:
                 answer["error_code"] = kept

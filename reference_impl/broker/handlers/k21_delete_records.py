@@ -26,7 +26,7 @@ TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1
 
 
-class _Deleting(NamedTuple):
+class _DeleteRecords(NamedTuple):
     """A partition's row of the answer, and where every replica's log is to begin."""
 
     row: dict[str, Any]
@@ -42,7 +42,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             row, offset = _delete(broker, name, asked, now)
             rows.append(row)
             if not row["error_code"] and row["low_watermark"] < offset:
-                left.append(_Deleting(row, name, offset))
+                left.append(_DeleteRecords(row, name, offset))
         topics.append({"name": name, "partitions": rows})
     answer = {"topics": topics}
     return _later(request, broker, answer, left, now) if left else answer
@@ -64,7 +64,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _later(
-    request: Request, broker: Broker, answer: dict[str, Any], left: list[_Deleting], now: int
+    request: Request, broker: Broker, answer: dict[str, Any], left: list[_DeleteRecords], now: int
 ) -> Wait:
     """Until all live replicas begin where they should, or time is up."""
 
@@ -81,7 +81,7 @@ def _later(
     return Wait(now + request.body["timeout_ms"], keys, attempt, expire)
 
 
-def _gone_everywhere(broker: Broker, deleting: _Deleting) -> bool:
+def _gone_everywhere(broker: Broker, deleting: _DeleteRecords) -> bool:
     row, topic, offset = deleting
     replica, error = locate(broker, topic, row["partition_index"])
     if replica is None:

@@ -34,7 +34,7 @@ from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.members import Group, Ticket
-from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.txn.transaction import NO_PRODUCER_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -168,7 +168,9 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
     group_log.keep_offsets(broker, group_id, offsets, now, kept, producer=producer)
 
 
-def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[Key, Stored]:
+def _offsets(
+    request: Request, broker: Broker, codes: Codes, now: int
+) -> dict[Key, CommittedOffset]:
     """What may be kept; `codes` are told of what may not."""
     kept, take = {}, offset_commits.taker(broker, now)
     for topic in request.body["topics"]:
@@ -177,7 +179,7 @@ def _offsets(request: Request, broker: Broker, codes: Codes, now: int) -> dict[K
             if codes[key]:
                 continue
             found = take(row, broker.cluster.topics[topic["name"]], offset_commits.UNSET)
-            if isinstance(found, Stored):
+            if isinstance(found, CommittedOffset):
                 kept[key] = found
             else:
                 codes[key] = found

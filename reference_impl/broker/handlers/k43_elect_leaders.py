@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
 from touchstone.reference_impl.broker.effects import NEVER, Wait
-from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, Elected
+from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, ElectionResult
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _kraft(
     ]
 
 
-def _kraft_row(kind: int, elected: Elected) -> Row:
+def _kraft_row(kind: int, elected: ElectionResult) -> Row:
     topic, index, outcome = elected
     nobody = _unavailable(kind)
     code, message = {
@@ -148,7 +148,7 @@ def _zookeeper(
     return list(found.items())
 
 
-def _zookeeper_row(kind: int, elected: Elected, *, says_needless: bool) -> Row:
+def _zookeeper_row(kind: int, elected: ElectionResult, *, says_needless: bool) -> Row:
     topic, index, outcome = elected
     needless = (ErrorCode.ELECTION_NOT_NEEDED, NEEDLESS) if says_needless else (0, None)
     code, message = {

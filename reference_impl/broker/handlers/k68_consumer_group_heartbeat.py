@@ -17,10 +17,13 @@ from touchstone.reference_impl.broker.coordinators.consumer_groups import (
     heartbeat_interval,
     new_id,
 )
-from touchstone.reference_impl.broker.coordinators.group_answers import beaten, not_beaten
+from touchstone.reference_impl.broker.coordinators.group_answers import (
+    heartbeat_answer,
+    heartbeat_refusal,
+)
 from touchstone.reference_impl.broker.coordinators.groups import coordinates, waiting
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.group.heartbeat import Beat, Told, check
+from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, check
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -33,11 +36,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     given = request.header.version < FIRST_CLIENT_IDS
     beat = _beat(request)
 
-    def form(code: int, told: Told | str | None) -> dict[str, Any]:
-        if code or not isinstance(told, Told):
+    def form(code: int, told: HeartbeatResult | str | None) -> dict[str, Any]:
+        if code or not isinstance(told, HeartbeatResult):
             return fail(request, code)
         interval = heartbeat_interval(broker, beat.group_id)
-        return beaten(told.member_id, told.epoch, interval, told.assignment)
+        return heartbeat_answer(told.member_id, told.epoch, interval, told.assignment)
 
     try:
         check(beat, ASSIGNORS, ids_are_given=given)
@@ -47,11 +50,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             beat = replace(beat, member_id=new_id(broker))
         return waiting(broker, heartbeat(broker, beat, form, now), dict)
     except Refused as refused:
-        return not_beaten(refused.code, refused.message)
+        return heartbeat_refusal(refused.code, refused.message)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return not_beaten(code)
+    return heartbeat_refusal(code)
 
 
 def _beat(request: Request) -> Beat:

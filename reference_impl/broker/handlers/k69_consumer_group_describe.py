@@ -22,7 +22,7 @@ from touchstone.reference_impl.broker.coordinators.group_answers import describe
 from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.group.consumer_group import ModernGroup, ModernMember, Place
+from touchstone.reference_impl.group.consumer_group import ConsumerGroup, ConsumerMember, Place
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -63,7 +63,7 @@ def _rights(request: Request, broker: Broker) -> int:
     return GROUP_OPERATIONS | configs if asked else NOT_ASKED
 
 
-def _shown(broker: Broker, group: ModernGroup, rights: int) -> dict[str, Any]:
+def _shown(broker: Broker, group: ConsumerGroup, rights: int) -> dict[str, Any]:
     return {
         "group_state": str(group.state),
         "group_epoch": group.epoch,
@@ -76,7 +76,7 @@ def _shown(broker: Broker, group: ModernGroup, rights: int) -> dict[str, Any]:
     }
 
 
-def _member(broker: Broker, group: ModernGroup, member: ModernMember) -> dict[str, Any]:
+def _member(broker: Broker, group: ConsumerGroup, member: ConsumerMember) -> dict[str, Any]:
     return {
         "member_id": member.id,
         "instance_id": member.instance_id,

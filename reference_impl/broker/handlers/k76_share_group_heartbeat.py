@@ -8,22 +8,25 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.group_answers import beaten, not_beaten
+from touchstone.reference_impl.broker.coordinators.group_answers import (
+    heartbeat_answer,
+    heartbeat_refusal,
+)
 from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
 from touchstone.reference_impl.broker.coordinators.share_groups import (
-    are_on,
     heartbeat,
     heartbeat_interval,
+    share_groups_enabled,
 )
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.refused import Refused
-from touchstone.reference_impl.share.membership import Beat, Told, check
+from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     beat = _beat(request)
     try:
@@ -35,7 +38,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         return fail(request, code)
     ticket = Ticket()
 
-    def then(told: Told | Refused, at: int) -> None:
+    def then(told: HeartbeatResult | Refused, at: int) -> None:
         refused = isinstance(told, Refused)
         ticket.give(_refused(told) if refused else _answer(broker, beat, told))
 
@@ -44,16 +47,16 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return not_beaten(code)
+    return heartbeat_refusal(code)
 
 
 def _refused(refused: Refused) -> dict[str, Any]:
-    return not_beaten(refused.code, refused.message or None)
+    return heartbeat_refusal(refused.code, refused.message or None)
 
 
-def _answer(broker: Broker, beat: Beat, told: Told) -> dict[str, Any]:
+def _answer(broker: Broker, beat: Beat, told: HeartbeatResult) -> dict[str, Any]:
     interval = heartbeat_interval(broker, beat.group_id)
-    return beaten(beat.member_id, told.epoch, interval, told.assignment)
+    return heartbeat_answer(beat.member_id, told.epoch, interval, told.assignment)
 
 
 def _beat(request: Request) -> Beat:

@@ -15,7 +15,10 @@ from touchstone.reference_impl.broker.authorized_operations import (
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
 from touchstone.reference_impl.broker.coordinators.groups import refusal
-from touchstone.reference_impl.broker.coordinators.share_groups import are_on, share_group
+from touchstone.reference_impl.broker.coordinators.share_groups import (
+    share_group,
+    share_groups_enabled,
+)
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.group import Member, ShareGroup
@@ -26,7 +29,7 @@ WORDS = {ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator."}
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["include_authorized_operations"]
     rights = GROUP_OPERATIONS | GROUP_CONFIG_OPERATIONS if asked else NOT_ASKED

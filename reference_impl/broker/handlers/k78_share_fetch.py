@@ -13,20 +13,20 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import group_settings
-from touchstone.reference_impl.broker.coordinators.share_groups import are_on
+from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
 from touchstone.reference_impl.broker.data import share_partitions, share_sessions
 from touchstone.reference_impl.broker.data.share_acknowledging import (
     FIRST_RENEWING,
-    Acknowledging,
+    Acknowledgements,
     grouped,
     has_ids,
     rows_of,
     told_leader,
 )
-from touchstone.reference_impl.broker.data.share_fetching import Fetching, failed
+from touchstone.reference_impl.broker.data.share_fetching import ShareRead, failed
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.refused import Refused
-from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, Wish
+from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, AcquisitionRequest
 from touchstone.reference_impl.share.sessions import FINAL, FIRST, Place, Session
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -35,7 +35,7 @@ _WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxR
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     renews = request.header.version >= FIRST_RENEWING and bool(body["is_renew_ack"])
@@ -72,7 +72,7 @@ def _session(request: Request, broker: Broker) -> Session | None:
         connection=request.connection,
     )
     if body["share_session_epoch"] == FIRST:
-        share_sessions.hang_on(broker, request.connection)
+        share_sessions.end_with_connection(broker, request.connection)
     return session
 
 
@@ -83,7 +83,7 @@ class _ShareFetch:
         self, request: Request, broker: Broker, session: Session | None, renews: bool
     ) -> None:
         self.request, self.broker, self.session = request, broker, session
-        self.acknowledging = Acknowledging(request, broker)
+        self.acknowledging = Acknowledgements(request, broker)
         self.acknowledged = False
         self.unknown = False
         self.failed: dict[Place, int] = {}
@@ -117,14 +117,16 @@ class _ShareFetch:
         self.fetching.expire(now)
         return self._told(now) if self.acknowledged else None
 
-    def _fetching(self, renews: bool) -> Fetching:
+    def _fetching(self, renews: bool) -> ShareRead:
         body, broker = self.request.body, self.broker
         exactly = body.get("share_acquire_mode") == RECORD_LIMIT
-        wish = Wish(body["member_id"], exactly, body["batch_size"], body["max_records"])
+        wish = AcquisitionRequest(
+            body["member_id"], exactly, body["batch_size"], body["max_records"]
+        )
         limit = broker.number("fetch.max.bytes", broker.persona.quirk("fetch.max-bytes"))
         max_bytes = min(body["max_bytes"], limit)
         level = group_settings.setting(broker, body["group_id"], group_settings.ISOLATION)
-        return Fetching(
+        return ShareRead(
             broker,
             body["group_id"],
             wish,

@@ -13,10 +13,10 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import waiting
-from touchstone.reference_impl.broker.coordinators.share_groups import are_on
+from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
 from touchstone.reference_impl.broker.data import share_partitions, share_sessions
 from touchstone.reference_impl.broker.data.share_acknowledging import (
-    Acknowledging,
+    Acknowledgements,
     grouped,
     has_ids,
     told_leader,
@@ -30,7 +30,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     if not has_ids(body):
@@ -41,7 +41,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     except Refused as refused:
         return fail(request, refused.code)
     ticket = Ticket()
-    acknowledging = Acknowledging(request, broker)
+    acknowledging = Acknowledgements(request, broker)
 
     def done(at: int) -> None:
         if epoch == FINAL:

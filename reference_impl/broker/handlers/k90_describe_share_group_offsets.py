@@ -12,7 +12,10 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import share_offsets
 from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
-from touchstone.reference_impl.broker.coordinators.share_groups import are_on, groups_of
+from touchstone.reference_impl.broker.coordinators.share_groups import (
+    groups_of,
+    share_groups_enabled,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
@@ -23,7 +26,7 @@ _UNKNOWN = -1
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, E.UNSUPPORTED_VERSION)
     asked = request.body["groups"]
     ticket, rows = Ticket(), {}

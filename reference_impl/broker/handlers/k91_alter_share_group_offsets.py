@@ -10,7 +10,7 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import share_offsets
 from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
-from touchstone.reference_impl.broker.coordinators.share_groups import are_on
+from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
 from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
@@ -20,7 +20,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     group_id, known = body["group_id"], broker.cluster.topics

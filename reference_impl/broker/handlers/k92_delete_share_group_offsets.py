@@ -10,7 +10,10 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import share_offsets
 from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
-from touchstone.reference_impl.broker.coordinators.share_groups import are_on, share_group
+from touchstone.reference_impl.broker.coordinators.share_groups import (
+    share_group,
+    share_groups_enabled,
+)
 from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
@@ -23,7 +26,7 @@ NOTHING = "There is no offset information to delete."
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not are_on(broker):
+    if not share_groups_enabled(broker):
         return fail(request, E.UNSUPPORTED_VERSION)
     group_id = request.body["group_id"]
     if not group_id:

@@ -47,7 +47,7 @@ class FetchSettings(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Following:
+class FollowedPartition:
     """A partition in one leader epoch; a new epoch brings a new one of these."""
 
     replica: Replica
@@ -60,7 +60,7 @@ class Following:
     asked_from: int = UNDEFINED  # offset of the last fetch that named it
 
 
-def _key(following: Following) -> Key:
+def _key(following: FollowedPartition) -> Key:
     return log_key(following.replica.topic, following.replica.index)
 
 
@@ -96,10 +96,10 @@ class Fetcher:
         self._list_version = quirk("replicas.list-offsets-version")
         self._cuts = "truncation-skipped" not in broker.switches
         self._on_fetch = quirk("replicas.truncate-on-fetch")
-        self._followed: dict[Key, Following] = {}
+        self._followed: dict[Key, FollowedPartition] = {}
         self._awake: dict[Key, None] = {}  # all of them, but those that sleep
         self._heard = 0  # how far it has read what was touched
-        self._asked: dict[Place, Following] = {}  # what the session is about
+        self._asked: dict[Place, FollowedPartition] = {}  # what the session is about
         self._gone: list[Place] = []  # what is to be no more
         self._session = FollowerSession(self._version)
         self._busy = False
@@ -115,7 +115,7 @@ class Fetcher:
         knows_epochs = log.epochs.latest != UNDEFINED
         truncating = not (self._on_fetch and knows_epochs)
         start = log.high_watermark
-        following = Following(replica, replica.leader_epoch, start, truncating)
+        following = FollowedPartition(replica, replica.leader_epoch, start, truncating)
         self._followed[_key(following)] = following
         self._wake(following)
         self._later()
@@ -127,12 +127,12 @@ class Fetcher:
             self._awake.pop(key, None)
             self._gone.append(self._place(following))
 
-    def _place(self, following: Following) -> Place:
+    def _place(self, following: FollowedPartition) -> Place:
         """Its name in a Fetch."""
         replica = following.replica
         return (replica.topic_id if self._session.by_id else replica.topic), replica.index
 
-    def _wake(self, following: Following) -> None:
+    def _wake(self, following: FollowedPartition) -> None:
         if self._current(following):
             self._awake[_key(following)] = None
 
@@ -171,7 +171,7 @@ class Fetcher:
             return
         self._awake.update((key, None) for key in touched if key in self._followed)
 
-    def _held_back(self, following: Following, now: int) -> bool:
+    def _held_back(self, following: FollowedPartition, now: int) -> bool:
         """Whether a quota leaves it out for now: only what is not in sync (DYN-15)."""
         replica, quota = following.replica, self._broker.replicas.follower_quota
         if following.in_sync or not quota.throttles(replica.topic, replica.index):
@@ -199,11 +199,11 @@ class Fetcher:
 
         self._broker.ask(self._leader, key, version, body, answered)
 
-    def _back_off(self, following: Following, now: int) -> None:
+    def _back_off(self, following: FollowedPartition, now: int) -> None:
         self._wake(following)
         following.not_before = now + self._settings.backoff_ms
 
-    def _current(self, following: Following) -> bool:
+    def _current(self, following: FollowedPartition) -> bool:
         """Whether an answer about it is still wanted."""
         return self._followed.get(_key(following)) is following
 
@@ -212,7 +212,7 @@ class Fetcher:
 
     # --- fetching ----------------------------------------------------------------------------
 
-    def _fetch(self, ready: list[Following]) -> None:
+    def _fetch(self, ready: list[FollowedPartition]) -> None:
         if not self._session.goes_on:
             self._asked = {}
         rows = {}
@@ -267,7 +267,7 @@ class Fetcher:
                     self._wake(following)
                     self._take(following, row, now)
 
-    def _take(self, following: Following, row: dict[str, Any], now: int) -> None:
+    def _take(self, following: FollowedPartition, row: dict[str, Any], now: int) -> None:
         replica, code = following.replica, row["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             following.out_of_range = True
@@ -286,7 +286,7 @@ class Fetcher:
                 key = _key(following)
                 self._followed[key] = self._followed.pop(key)  # others first next time
 
-    def _kept(self, following: Following, row: dict[str, Any], now: int) -> bool:
+    def _kept(self, following: FollowedPartition, row: dict[str, Any], now: int) -> bool:
         """Whether it could be kept; else the partition rests, or is given up as Kafka's does."""
         replica = following.replica
         try:
@@ -321,7 +321,7 @@ class Fetcher:
 
     # --- truncating --------------------------------------------------------------------------
 
-    def _cut_alone(self, following: Following, now: int) -> bool:
+    def _cut_alone(self, following: FollowedPartition, now: int) -> bool:
         """Without an epoch to ask for, the high watermark is all there is to go by."""
         if following.replica.log.epochs.latest != UNDEFINED:
             return False
@@ -330,7 +330,7 @@ class Fetcher:
         following.truncating = False
         return True
 
-    def _ask_epochs(self, unsure: list[Following]) -> None:
+    def _ask_epochs(self, unsure: list[FollowedPartition]) -> None:
         topics: dict[str, list[dict[str, Any]]] = {}
         asked = {}
         for each in unsure:
@@ -353,7 +353,10 @@ class Fetcher:
         )
 
     def _told_epochs(
-        self, asked: dict[tuple[str, int], Following], answer: dict[str, Any] | None, now: int
+        self,
+        asked: dict[tuple[str, int], FollowedPartition],
+        answer: dict[str, Any] | None,
+        now: int,
     ) -> None:
         if answer is None:
             for following in asked.values():
@@ -372,7 +375,7 @@ class Fetcher:
                     epoch = row.get("leader_epoch", UNDEFINED)
                     self._cut(following, epoch, row["end_offset"], now)
 
-    def _cut(self, following: Following, epoch: int, end: int, now: int) -> None:
+    def _cut(self, following: FollowedPartition, epoch: int, end: int, now: int) -> None:
         replica = following.replica
         offset, done = where_to_cut(replica.log, epoch, end, following.start)
         if self._cuts:
@@ -383,7 +386,7 @@ class Fetcher:
 
     # --- out of range ------------------------------------------------------------------------
 
-    def _ask_offset(self, following: Following, which: int) -> None:
+    def _ask_offset(self, following: FollowedPartition, which: int) -> None:
         """Where the leader's log ends, or begins (REPL-23)."""
         replica = following.replica
         row = {
@@ -407,7 +410,7 @@ class Fetcher:
         )
 
     def _told_offset(
-        self, following: Following, which: int, answer: dict[str, Any] | None, now: int
+        self, following: FollowedPartition, which: int, answer: dict[str, Any] | None, now: int
     ) -> None:
         if not self._current(following):
             return

@@ -20,7 +20,7 @@ NO_EPOCH = -1
 CONSUMER, DEBUGGING = -1, -2  # replica ids of those who are no replicas
 
 
-class Located(NamedTuple):
+class LocatedReplica(NamedTuple):
     """A replica this broker leads (or has), or why it cannot be used."""
 
     replica: Replica | None
@@ -48,27 +48,27 @@ def locate(
     epoch: int = NO_EPOCH,
     any_replica: bool = False,
     debugging: bool = False,
-) -> Located:
+) -> LocatedReplica:
     """The replica if this broker leads it (or has it, for `any_replica`) in this epoch."""
     replica = broker.replicas.get(topic, index)
     if replica is None:
         if broker.metadata.partition(topic, index) is None:
-            return Located(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            return LocatedReplica(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         name = "partition.elsewhere-for-debuggers" if debugging else "partition.elsewhere"
-        return Located(None, broker.persona.quirk(name))
+        return LocatedReplica(None, broker.persona.quirk(name))
     if replica.offline:
-        return Located(None, ErrorCode.KAFKA_STORAGE_ERROR)
+        return LocatedReplica(None, ErrorCode.KAFKA_STORAGE_ERROR)
     named = epoch > NO_EPOCH or (
         epoch < NO_EPOCH and broker.persona.quirk("partition.fences-negative-epochs")
     )
     if named and "leader-epoch-not-checked" not in broker.switches:
         if epoch < replica.leader_epoch:
-            return Located(None, ErrorCode.FENCED_LEADER_EPOCH)
+            return LocatedReplica(None, ErrorCode.FENCED_LEADER_EPOCH)
         if epoch > replica.leader_epoch:
-            return Located(None, ErrorCode.UNKNOWN_LEADER_EPOCH)
+            return LocatedReplica(None, ErrorCode.UNKNOWN_LEADER_EPOCH)
     if not (replica.is_leader or any_replica):
-        return Located(None, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    return Located(replica)
+        return LocatedReplica(None, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    return LocatedReplica(replica)
 
 
 def leader_of(broker: Broker, topic: str, index: int) -> tuple[dict[str, int], dict | None]:

@@ -162,7 +162,7 @@ class Replicas:
 
     def _open(self, state: LeaderState, now: int) -> Replica:
         broker, topic, replicas = self._broker, state.topic, len(state.replicas)
-        broker.upkeep.begin(now)
+        broker.log_manager.begin(now)
         capped = broker.persona.quirk("produce.caps-min-isr")
 
         def min_isr() -> int:

@@ -6,7 +6,7 @@ from touchstone.reference_impl.broker.control import controller_frames
 from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.cluster.membership import KEEPER
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topology import Gone, Node
+from touchstone.reference_impl.cluster.topology import Node, PartitionDeletion
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.replication.wires import Wires
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -158,7 +158,7 @@ def test_every_version_of_a_frame_says_the_same(form):
     wires.topic("a")
     wires.topic("b", (1,))
     for version in range(4):
-        states = wires.cluster.everything().partitions
+        states = wires.cluster.snapshot().partitions
         body = form.body(wires.cluster, version, list(states))
         frame = encode_request(form.key, version, 1, "c", {
             "controller_id": 0, "controller_epoch": 1, "broker_epoch": 5, **body,
@@ -169,8 +169,8 @@ def test_every_version_of_a_frame_says_the_same(form):
 def test_what_is_told_is_what_was_said():
     wires = Wires("2.8")
     wires.topic("a")
-    (state,) = wires.cluster.everything().partitions
-    gone = Gone("old", 3, (1, 2))
+    (state,) = wires.cluster.snapshot().partitions
+    gone = PartitionDeletion("old", 3, (1, 2))
     form = controller_frames.UPDATE_METADATA
     for version in range(form.key, 8):
         body = form.body(wires.cluster, version, [state, gone])

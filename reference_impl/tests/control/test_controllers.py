@@ -7,7 +7,7 @@ import pytest
 
 from touchstone.reference_impl.broker.configs.config_view import topic_defaults
 from touchstone.reference_impl.broker.effects import Reply
-from touchstone.reference_impl.cluster.racks import Seat, assign
+from touchstone.reference_impl.cluster.racks import EligibleBroker, assign
 from touchstone.reference_impl.group.placement import java_hash, partition_for
 from touchstone.reference_impl.tests.control.node import Peer, brokers
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -118,8 +118,8 @@ def test_rack_aware_placement_is_one_of_the_rings(release):
     peer = Peer(brokers(release, 9, racks=racks)[0])
     create(peer, topic("a", 12, 3))
     table = [p.replicas for p in peer.broker.cluster.topics["a"].partitions]
-    seats = [Seat(i, rack) for i, rack in enumerate(racks)]
-    rings = [assign(seats, 12, 3, start=s, shift=t) for s in range(9) for t in range(9)]
+    candidates = [EligibleBroker(i, rack) for i, rack in enumerate(racks)]
+    rings = [assign(candidates, 12, 3, start=s, shift=t) for s in range(9) for t in range(9)]
     assert table in rings
 
 

@@ -5,7 +5,13 @@ import random
 import pytest
 
 from touchstone.reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
-from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster, Gone, Node
+from touchstone.reference_impl.cluster.topology import (
+    NO_LEADER,
+    NO_TOPIC_ID,
+    Cluster,
+    Node,
+    PartitionDeletion,
+)
 
 
 def cluster(count=3, **options):
@@ -42,7 +48,7 @@ def test_brokers_hear_of_partitions_that_are_there_come_and_go():
     assert [(each.topic, each.index) for each in everything.partitions] == [("a", 0)]
     assert sorted(node.id for node in everything.brokers) == [0, 1, 2]
     assert [(each.topic, each.index) for each in heard] == [("a", i) for i in (1, 2, 0, 1, 2)]
-    assert [isinstance(change, Gone) for change in heard] == [False] * 2 + [True] * 3
+    assert [isinstance(change, PartitionDeletion) for change in heard] == [False] * 2 + [True] * 3
     assert [change.is_new for change in heard[:2]] == [True, True]
 
 
@@ -55,13 +61,13 @@ def test_a_broker_that_is_cut_off_goes_on_by_the_settings_it_has_heard_of():
         return [made.config_of("a", broker).max_message_bytes for broker in (0, 1)]
 
     made.subscribe(1, lambda change: None)
-    made.deafen(1)
+    made.cut_off(1)
     made.configure("a", {"max.message.bytes": "70"})
     assert limits() == [70, 50]
     assert [made.overrides_of("a", b)["max.message.bytes"] for b in (0, 1)] == ["70", "50"]
     made.subscribe(1, lambda change: None)
     assert limits() == [70, 70]
-    made.deafen(1)
+    made.cut_off(1)
     made.configure("a", {})
     made.unsubscribe(1)
     assert limits()[0] == limits()[1] > 70

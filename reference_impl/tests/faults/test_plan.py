@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.faults.fault_plan import ACTIONS, Asked, BadRule, Plan, Rule
+from touchstone.reference_impl.broker.faults.fault_plan import (
+    ACTIONS,
+    BadRule,
+    Plan,
+    RequestView,
+    Rule,
+)
 
 PRODUCE, FETCH, METADATA, OFFSET_FETCH, DELETE_TOPICS = 0, 1, 3, 9, 20
 BODIES = {
@@ -21,12 +27,12 @@ BODIES = {
 }
 
 
-def asked(key: int = PRODUCE, **but) -> Asked:
+def asked(key: int = PRODUCE, **but) -> RequestView:
     given = {
         "broker": 0, "key": key, "version": 9, "client_id": "c", "body": BODIES[key],
         "peer": False, "name_of": {b"\1" * 16: "t"}.get,
     }  # fmt: skip
-    return Asked(**{**given, **but})
+    return RequestView(**{**given, **but})
 
 
 FITS = [

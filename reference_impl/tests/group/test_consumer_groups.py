@@ -14,7 +14,7 @@ import pytest
 
 from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
-from touchstone.reference_impl.group.consumer_group import GroupState, ModernGroup, Topic, View
+from touchstone.reference_impl.group.consumer_group import ConsumerGroup, GroupState, Topic, View
 from touchstone.reference_impl.group.consumer_requests import (
     REQUESTS,
     Do,
@@ -53,7 +53,7 @@ class World:
         self.settings = replace(SETTINGS, **settings)
         self.version = 0
         self.coordinator = ConsumerCoordinator(self.view, lambda _: self.settings)
-        self.group = ModernGroup("g")
+        self.group = ConsumerGroup("g")
         self.now = 0
 
     def view(self):
@@ -222,7 +222,7 @@ def test_commits_need_the_epoch_or_an_older_one_of_the_partition():
     assert given == {1: stale, 2: E.NONE, 3: E.NONE, 4: stale, -1: stale}
     assert commit_fault(group, "m2", 2, place) == stale
     assert commit_fault(group, "", -1, place) == E.UNKNOWN_MEMBER_ID
-    assert commit_fault(ModernGroup(), "", -1, place) == E.NONE
+    assert commit_fault(ConsumerGroup(), "", -1, place) == E.NONE
     assert fetch_fault(group, None, -1) == E.NONE
     assert fetch_fault(group, "", -1) == E.UNKNOWN_MEMBER_ID
     assert fetch_fault(group, "m1", 2) == stale

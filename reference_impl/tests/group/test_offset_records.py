@@ -7,21 +7,21 @@ from types import SimpleNamespace
 import pytest
 
 from touchstone.reference_impl.group import log_records
-from touchstone.reference_impl.group.offsets import Stored
+from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
 from touchstone.reference_impl.wire.records import batch
 
 ONE, OTHER = (SimpleNamespace(id=bytes([each]) * 16) for each in (1, 2))
 OFFSETS = {
-    ("one", 0): Stored(5, 3, "", 100, None, ONE),
-    ("one", 1): Stored(0, 3, "", 100, None, ONE),
-    ("one", -1): Stored((1 << 63) - 1, -1, "", 100, None, ONE),
-    ("other", 7): Stored(-1, 3, "", 100, None, OTHER),
-    ("other", 1 << 20): Stored(1, 3, "words \u00fc", 100, None, OTHER),
+    ("one", 0): CommittedOffset(5, 3, "", 100, None, ONE),
+    ("one", 1): CommittedOffset(0, 3, "", 100, None, ONE),
+    ("one", -1): CommittedOffset((1 << 63) - 1, -1, "", 100, None, ONE),
+    ("other", 7): CommittedOffset(-1, 3, "", 100, None, OTHER),
+    ("other", 1 << 20): CommittedOffset(1, 3, "words \u00fc", 100, None, OTHER),
     ("one", 3): None,
-    ("one", 4): Stored(6, 3, "", 100, 200, ONE),
-    ("one", 5): Stored(6, 3, "", 101, None, ONE),
+    ("one", 4): CommittedOffset(6, 3, "", 100, 200, ONE),
+    ("one", 5): CommittedOffset(6, 3, "", 101, None, ONE),
 }
 
 
@@ -29,7 +29,7 @@ def records_of(data: bytes) -> list[tuple[bytes, bytes | None]]:
     return [(each.key, each.value) for each in batch.decode_batch(data).records]
 
 
-def in_full(stored: Stored | None, version: int, *, named: bool) -> bytes | None:
+def in_full(stored: CommittedOffset | None, version: int, *, named: bool) -> bytes | None:
     if stored is None:
         return None
     version = version if stored.expires is None else 1

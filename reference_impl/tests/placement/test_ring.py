@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from touchstone.reference_impl.cluster.racks import (
+    EligibleBroker,
     PlacementError,
-    Seat,
     alternate,
     assign,
     continue_assignment,
@@ -29,8 +29,8 @@ NINE = {0: "rack1", 1: "rack1", 2: "rack1", 3: "rack2", 4: "rack2", 5: "rack2"} 
 }
 
 
-def seats(*ids, racks=None):
-    return [Seat(i, (racks or {}).get(i)) for i in ids]
+def brokers_of(*ids, racks=None):
+    return [EligibleBroker(i, (racks or {}).get(i)) for i in ids]
 
 
 def table(text):
@@ -38,33 +38,33 @@ def table(text):
 
 
 EXAMPLES = {
-    "TOPIC-20": (seats(0, 1, 2), 6, 3, {"start": 2}, "201 012 120 210 021 102"),
-    "TOPIC-21": (seats(0, 1, 2), 6, 3, {"start": 2, "shift": 1}, "210 021 102 201 012 120"),
-    "TOPIC-22": (seats(2, 5, 8), 6, 3, {"start": 2}, "825 258 582 852 285 528"),
+    "TOPIC-20": (brokers_of(0, 1, 2), 6, 3, {"start": 2}, "201 012 120 210 021 102"),
+    "TOPIC-21": (brokers_of(0, 1, 2), 6, 3, {"start": 2, "shift": 1}, "210 021 102 201 012 120"),
+    "TOPIC-22": (brokers_of(2, 5, 8), 6, 3, {"start": 2}, "825 258 582 852 285 528"),
     "TOPIC-23": (
-        seats(0, 1, 2, 3, 4),
+        brokers_of(0, 1, 2, 3, 4),
         10,
         3,
         {"start": 0},
         "012 123 234 340 401 023 134 240 301 412",
     ),
     "TOPIC-27": (
-        seats(*NINE, racks=NINE),
+        brokers_of(*NINE, racks=NINE),
         12,
         3,
         {"start": 0},
         "036 361 614 147 472 725 258 580 803 047 372 625",
     ),
     "TOPIC-28 two": (
-        seats(*NINE, racks=NINE),
+        brokers_of(*NINE, racks=NINE),
         9,
         2,
         {"start": 0},
         "03 36 61 14 47 72 25 58 80",
     ),
-    "TOPIC-28 four": (seats(*NINE, racks=NINE), 3, 4, {"start": 0}, "0361 3614 6147"),
+    "TOPIC-28 four": (brokers_of(*NINE, racks=NINE), 3, 4, {"start": 0}, "0361 3614 6147"),
     "TOPIC-29": (
-        seats(*range(6), racks={0: "r1", 1: "r3", 2: "r3", 3: "r2", 4: "r2", 5: "r1"}),
+        brokers_of(*range(6), racks={0: "r1", 1: "r3", 2: "r3", 3: "r2", 4: "r2", 5: "r1"}),
         7,
         3,
         {"start": 0},
@@ -87,13 +87,13 @@ def test_racks_alternate_and_spent_racks_are_left_out():
 
 def test_one_replica_never_divides_by_zero():
     """TOPIC-19."""
-    assert assign(seats(7), 3, 1, start=0) == [[7], [7], [7]]
+    assert assign(brokers_of(7), 3, 1, start=0) == [[7], [7], [7]]
 
 
 def test_three_brokers_have_six_tables():
     """TOPIC-31."""
     tables = {
-        str(assign(seats(0, 1, 2), 6, 3, start=start, shift=shift))
+        str(assign(brokers_of(0, 1, 2), 6, 3, start=start, shift=shift))
         for start in range(3)
         for shift in range(3)
     }
@@ -102,26 +102,26 @@ def test_three_brokers_have_six_tables():
 
 def test_growth_continues_the_walk():
     """TOPIC-33."""
-    assert continue_assignment(seats(0, 1, 2), [[1, 2, 0]], 4) == table("210 021 120")
+    assert continue_assignment(brokers_of(0, 1, 2), [[1, 2, 0]], 4) == table("210 021 120")
 
 
 def test_growth_past_the_last_broker_starts_at_the_first():
-    assert continue_assignment(seats(0, 1), [[5]], 3) == [[1], [0]]
+    assert continue_assignment(brokers_of(0, 1), [[5]], 3) == [[1], [0]]
 
 
 REFUSALS = {
-    "TOPIC-11": (seats(0), 0, 1, "partitions", "Number of partitions must be larger than 0."),
-    "TOPIC-12": (seats(0), 1, 0, "replication", "Replication factor must be larger than 0."),
+    "TOPIC-11": (brokers_of(0), 0, 1, "partitions", "Number of partitions must be larger than 0."),
+    "TOPIC-12": (brokers_of(0), 1, 0, "replication", "Replication factor must be larger than 0."),
     "TOPIC-13": (
-        seats(0, 1, 2),
+        brokers_of(0, 1, 2),
         1,
         4,
         "replication",
         "Replication factor: 4 larger than available brokers: 3.",
     ),
-    "TOPIC-14": (seats(0), 0, 0, "partitions", "Number of partitions must be larger than 0."),
+    "TOPIC-14": (brokers_of(0), 0, 0, "partitions", "Number of partitions must be larger than 0."),
     "TOPIC-15": (
-        seats(0, 1, racks={0: "a"}),
+        brokers_of(0, 1, racks={0: "a"}),
         1,
         1,
         "racks",
@@ -140,14 +140,14 @@ def test_refusals_and_their_order(clause):
 
 def test_auto_creation_ignores_racks_unless_all_have_one():
     """TOPIC-03."""
-    assert without_racks(seats(0, 1, racks={0: "a"})) == seats(0, 1)
-    assert without_racks(seats(0, racks={0: "a"})) == seats(0, racks={0: "a"})
+    assert without_racks(brokers_of(0, 1, racks={0: "a"})) == brokers_of(0, 1)
+    assert without_racks(brokers_of(0, racks={0: "a"})) == brokers_of(0, racks={0: "a"})
 
 
 def answer(case):
     brokers, partitions, replication, start, first, seed = case.split()
     pairs = [pair.split(":") for pair in brokers.split(",")]
-    cluster = [Seat(int(i), None if rack == "-" else rack) for i, rack in pairs]
+    cluster = [EligibleBroker(int(i), None if rack == "-" else rack) for i, rack in pairs]
     try:
         rows = assign(
             cluster,
@@ -181,7 +181,7 @@ def test_promises_for_any_cluster(data):
     racks = dict(zip(ids, names, strict=False)) if names else {}
     replication = data.draw(st.integers(1, len(ids)))
     fixed = data.draw(st.tuples(st.integers(0, 12), st.integers(0, 12)))
-    rows = assign(seats(*ids, racks=racks), 23, replication, start=fixed[0], shift=fixed[1])
+    rows = assign(brokers_of(*ids, racks=racks), 23, replication, start=fixed[0], shift=fixed[1])
     for row in rows:
         assert len(set(row)) == len(row) == replication
         held = {racks.get(broker) for broker in row}

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from touchstone.reference_impl.cluster.racks import PlacementError, Seat, StripedPlacer
+from touchstone.reference_impl.cluster.racks import EligibleBroker, PlacementError, StripedPlacer
 from touchstone.reference_impl.tests.placement.java_random import JavaRandom
 
 GOLDEN = (Path(__file__).parent / "stripes.txt").read_text().splitlines()
 
 
-def seat(text):
+def broker_of(text):
     broker, rack = text.rstrip("!").split(":")
-    return Seat(int(broker), None if rack == "-" else rack, text.endswith("!"))
+    return EligibleBroker(int(broker), None if rack == "-" else rack, text.endswith("!"))
 
 
 def answer(case):
     brokers, partitions, replication, seed = case.split()
-    placer = StripedPlacer([seat(b) for b in brokers.split(",")], JavaRandom(int(seed)))
+    placer = StripedPlacer([broker_of(b) for b in brokers.split(",")], JavaRandom(int(seed)))
     try:
         rows = placer.place(int(partitions), int(replication))
     except PlacementError as refused:
@@ -55,7 +55,7 @@ def test_the_jars_answer_the_same():
 )
 def test_4_3_mentions_cordoned_directories(brokers, replication, message):
     """Observed: StripedReplicaPlacer of the 4.3.1 jar."""
-    placer = StripedPlacer([seat(b) for b in brokers.split(",")], JavaRandom(0))
+    placer = StripedPlacer([broker_of(b) for b in brokers.split(",")], JavaRandom(0))
     with pytest.raises(PlacementError) as refused:
         placer.place(1, replication, cordons=True)
     assert refused.value.message == message
@@ -70,7 +70,9 @@ def test_4_3_mentions_cordoned_directories(brokers, replication, message):
 def test_promises_for_any_cluster(racks, replication, seed):
     """TOPIC-30, the part that KRaft keeps: no broker twice, racks distinct while they last."""
     replication = min(replication, len(racks))
-    placer = StripedPlacer([Seat(i, rack) for i, rack in enumerate(racks)], JavaRandom(seed))
+    placer = StripedPlacer(
+        [EligibleBroker(i, rack) for i, rack in enumerate(racks)], JavaRandom(seed)
+    )
     for row in placer.place(12, replication):
         assert len(set(row)) == replication
         held = {racks[broker] for broker in row}

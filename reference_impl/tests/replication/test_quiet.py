@@ -83,7 +83,7 @@ def test_it_may_not_if_nobody_notes_its_fetches(monkeypatch):
 
     def forgets(self, want, replica):
         rest(self, want, replica)
-        replica.followers[self.follower].pulse = None
+        replica.followers[self.follower].shared_fetch = None
 
     monkeypatch.setattr(Session, "rest", forgets)
     wires = settled("4.3", 1)

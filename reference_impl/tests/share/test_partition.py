@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.share.aborted import Acquired, Span, aborted_spans, without
-from touchstone.reference_impl.share.acquisition import Read, Wish, acquire
+from touchstone.reference_impl.share.aborted import AcquiredBatch, Span, aborted_spans, without
+from touchstone.reference_impl.share.acquisition import AcquisitionRequest, Read, acquire
 from touchstone.reference_impl.share.checks import (
     ACCEPT,
     GAP,
     REJECT,
     RELEASE,
     RENEW,
-    Acknowledged,
-    Known,
+    AcknowledgementBatch,
+    AcknowledgementRules,
     faulty,
 )
 from touchstone.reference_impl.share.in_flight import ACQUIRED, TRANSITIONS, Do, InFlight, State
@@ -41,13 +41,13 @@ class World:
             return []
         offset = self.share.next_offset()
         spans = [span for span in self.spans if span.last >= offset]
-        wish = Wish(member, exactly, size, most)
+        wish = AcquisitionRequest(member, exactly, size, most)
         return [
             tuple(row) for row in acquire(self.share, wish, Read(offset, spans, aborted), self.now)
         ]
 
     def ack(self, *runs, member="m", good=True):
-        batches = [Acknowledged(first, last, types) for first, last, *types in runs]
+        batches = [AcknowledgementBatch(first, last, types) for first, last, *types in runs]
         change = self.share.acknowledge(member, batches, self.now)
         if change.refusal is not None:
             return change.refusal.code
@@ -252,10 +252,10 @@ def test_aborted_records_are_nobodys():
     ]
     bad = aborted_spans(read, [(7, 0)])
     assert [span.first for span in bad] == [0]
-    assert without([Acquired(0, 4, 1)], bad) == [Acquired(2, 4, 1)]
-    assert without([Acquired(0, 9, 1)], [Span(0, 0), Span(4, 5), Span(9, 9)]) == [
-        Acquired(1, 3, 1),
-        Acquired(6, 8, 1),
+    assert without([AcquiredBatch(0, 4, 1)], bad) == [AcquiredBatch(2, 4, 1)]
+    assert without([AcquiredBatch(0, 9, 1)], [Span(0, 0), Span(4, 5), Span(9, 9)]) == [
+        AcquiredBatch(1, 3, 1),
+        AcquiredBatch(6, 8, 1),
     ]
     world = World(0, 2, 3)
     assert world.fetch(aborted=[(7, 0)]) == [(0, 2, 1)]
@@ -276,11 +276,11 @@ def test_aborted_records_are_nobodys():
     ],
 )
 def test_runs_are_checked(runs, wrong):
-    batches = [Acknowledged(*each) for each in runs]
-    assert faulty(batches, Known(True, False)) is wrong
+    batches = [AcknowledgementBatch(*each) for each in runs]
+    assert faulty(batches, AcknowledgementRules(True, False)) is wrong
 
 
 def test_renewals_need_their_flag():
-    renewal = [Acknowledged(0, 0, [RENEW])]
-    assert not faulty(renewal, Known(True, True))
-    assert faulty(renewal, Known(False, True))
+    renewal = [AcknowledgementBatch(0, 0, [RENEW])]
+    assert not faulty(renewal, AcknowledgementRules(True, True))
+    assert faulty(renewal, AcknowledgementRules(False, True))

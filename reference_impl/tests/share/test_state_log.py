@@ -6,18 +6,18 @@ import pytest
 
 from touchstone.reference_impl.broker.control.auto_create import SHARES
 from touchstone.reference_impl.share import log_records
-from touchstone.reference_impl.share.coordinator import Kept, ShareCoordinator, Write
-from touchstone.reference_impl.share.prunable_records import Redundant
+from touchstone.reference_impl.share.coordinator import ShareCoordinator, ShareState, Write
+from touchstone.reference_impl.share.prunable_records import PrunableRecords
 from touchstone.reference_impl.share.state_batches import StateBatch
 from touchstone.reference_impl.tests.share.test_over_the_wire import LEADER, STATES, TOPIC, Shared
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 A, B = (("g", bytes([n]) * 16, 0) for n in (1, 2))
-KEPT = Kept(0, 1, 0, 0, 0, (), 5, 5)
+KEPT = ShareState(0, 1, 0, 0, 0, (), 5, 5)
 
 
-def noted(*rows: tuple[int, tuple, Kept | None, bool]) -> list[int | None]:
-    redundant, found = Redundant(), []
+def noted(*rows: tuple[int, tuple, ShareState | None, bool]) -> list[int | None]:
+    redundant, found = PrunableRecords(), []
     for offset, key, kept, whole in rows:
         redundant.note(offset, Write(key, kept, whole))
         found.append(redundant.before)

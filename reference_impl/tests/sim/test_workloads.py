@@ -7,20 +7,20 @@ import pytest
 from touchstone.reference_impl.sim.copying import CopyHistory, judged
 from touchstone.reference_impl.sim.groups import GroupHistory
 from touchstone.reference_impl.sim.trial import trial
-from touchstone.reference_impl.sim.workload import Reading
+from touchstone.reference_impl.sim.workload import ReadRecord
 
 ORDERS = ("orders", 0)
 
 
-def copied(*values: str, topics: str = "copies audit") -> list[Reading]:
+def copied(*values: str, topics: str = "copies audit") -> list[ReadRecord]:
     return [
-        Reading("r", topic, 0, offset, value.encode())
+        ReadRecord("r", topic, 0, offset, value.encode())
         for topic in topics.split()
         for offset, value in enumerate(values)
     ]
 
 
-def verdict(reads: list[Reading], committed: int = 2, **ends: str) -> str | None:
+def verdict(reads: list[ReadRecord], committed: int = 2, **ends: str) -> str | None:
     """Of transactions that copied one record each, in order."""
     history = CopyHistory()
     for offset, (name, end) in enumerate(ends.items()):

@@ -25,8 +25,8 @@ def code(answer):
 def at_epoch(world, epoch):
     """The id's producer as it is after many epochs."""
     first = world.producer()
-    held = world.coordinator.led[PARTITION].held["x"]
-    held.now = replace(held.now, epoch=epoch)
+    entry = world.coordinator.led[PARTITION].entries["x"]
+    entry.transaction = replace(entry.transaction, epoch=epoch)
     return Producer(first.id, epoch)
 
 

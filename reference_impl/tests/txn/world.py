@@ -85,4 +85,4 @@ class World:
 
     @property
     def one(self):
-        return self.coordinator.led[PARTITION].held["x"].now
+        return self.coordinator.led[PARTITION].entries["x"].transaction
