@@ -43,7 +43,8 @@ def at(time, offset, stamp):
     where=VERSIONS,
 )
 def test_by_time_is_the_first_record_not_older(case):
-    """ListOffsets by time answers the first record whose timestamp is not older, with that time."""
+    """ListOffsets by time returns the first record whose timestamp is not older than the time asked
+    for, with that timestamp, and offset -1 where there is none."""
     topic = case.topic()
     stored = {
         "one batch": [stamped(*TIMES)],
@@ -73,7 +74,7 @@ def test_by_time_is_the_first_record_not_older(case):
     where=among(1, 5, 9),
 )
 def test_by_time_goes_by_offset_when_times_are_out_of_order(case):
-    """Where timestamps are out of order the first match by offset is found."""
+    """ListOffsets by time returns the first match by offset where timestamps are out of order."""
     topic = case.topic()
     times = (10_000, 30_000, 20_000, 40_000)
     stored = [stamped(*times)] if case.stored == "one batch" else [stamped(one) for one in times]
@@ -92,7 +93,7 @@ def test_by_time_goes_by_offset_when_times_are_out_of_order(case):
     where=among(1, 5, 9),
 )
 def test_by_time_finds_nothing_that_was_deleted(case):
-    """After DeleteRecords a lookup by an older time finds a record at or above the log start."""
+    """After DeleteRecords, ListOffsets by time returns a record at or above the log start."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, *(stamped(time) for time in TIMES)),
@@ -110,7 +111,7 @@ def test_by_time_finds_nothing_that_was_deleted(case):
     where=among(1, 5, 9),
 )
 def test_equal_times_give_the_first_record(case):
-    """Of records with equal timestamps the one with the lowest offset is found."""
+    """ListOffsets by time returns the lowest offset of the records with equal timestamps."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, stamped(10_000, 20_000, 20_000), stamped(20_000)),

@@ -60,7 +60,8 @@ def kept(offset, partition=0):
     **TO_GROUPS,
 )
 def test_commits_are_fetched(case):
-    """A commit without a generation founds the group, and its offset and metadata are fetched."""
+    """OffsetCommit without a generation creates the group, and OffsetFetch returns its offset and
+    metadata."""
     topic, group, steps = a_group(case)
     fields = {"committed_metadata": "where I was"}
     return case.scenario(
@@ -85,7 +86,8 @@ def test_commits_are_fetched(case):
     **TO_GROUPS | {"versions": range_("OffsetCommit", 2, 2)},
 )
 def test_metadata_of_commits_is_kept(case):
-    """The text beside an offset comes back as it was, whatever script it is in."""
+    """OffsetFetch returns the metadata of a commit as it was sent, whatever characters it
+    contains."""
     topic, group, steps = a_group(case)
     fields = {"committed_metadata": case.text}
     return case.scenario(
@@ -98,7 +100,7 @@ def test_metadata_of_commits_is_kept(case):
 
 @claim("offsets.null-metadata-is-empty", evidence=("OFFS-21",), **TO_GROUPS)
 def test_null_metadata_is_empty(case):
-    """A commit without metadata is fetched with an empty one."""
+    """OffsetFetch returns empty metadata for an offset that was committed with null metadata."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -117,7 +119,8 @@ def test_null_metadata_is_empty(case):
     **TO_GROUPS,
 )
 def test_metadata_of_commits_has_a_limit(case):
-    """More than 4096 is OFFSET_METADATA_TOO_LARGE for that partition; the others are stored."""
+    """OffsetCommit answers OFFSET_METADATA_TOO_LARGE for a partition with more than 4096 characters
+    of metadata and stores the others."""
     topic, group, steps = a_group(case, 3)
     sent = [
         part(5, 0, committed_metadata="m" * (LIMIT + 1)),
@@ -143,7 +146,8 @@ def test_metadata_of_commits_has_a_limit(case):
     **TO_GROUPS | {"versions": range_("OffsetCommit", 2, 2)},
 )
 def test_metadata_of_commits_is_counted_in_java_chars(case):
-    """The limit counts UTF-16 units: 4096 letters of two bytes fit, 2049 of two units do not."""
+    """OffsetCommit counts metadata in UTF-16 units: 4096 characters of one unit fit, 2049
+    characters of two units are OFFSET_METADATA_TOO_LARGE."""
     topic, group, steps = a_group(case)
     sent = [
         part(5, 0, committed_metadata="ü" * LIMIT),
@@ -159,7 +163,8 @@ def test_metadata_of_commits_is_counted_in_java_chars(case):
 
 @claim("offsets.unknown-topics-are-not-committed", evidence=("OFFS-03",), **TO_GROUPS)
 def test_unknown_topics_are_not_committed(case):
-    """A topic that is not there is UNKNOWN_TOPIC_OR_PARTITION, by id UNKNOWN_TOPIC_ID."""
+    """OffsetCommit of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION, or
+    UNKNOWN_TOPIC_ID where the request names it by id."""
     topic, group, steps = a_group(case)
     by_id = case.version >= FIRST_BY_ID
     strange = b"\x01" * 16 if by_id else case.topic("strange")
@@ -179,7 +184,7 @@ def test_unknown_topics_are_not_committed(case):
 
 @claim("offsets.known-topics-are-committed-beside-unknown-ones", evidence=("OFFS-03",), **TO_GROUPS)
 def test_known_topics_are_committed_beside_unknown_ones(case):
-    """One request with a known and an unknown topic keeps the known one's offset."""
+    """OffsetCommit of a known and an unknown topic stores the offset of the known one."""
     topic, group, steps = a_group(case)
     strange = b"\x01" * 16 if case.version >= FIRST_BY_ID else case.topic("strange")
     return case.scenario(
@@ -192,7 +197,8 @@ def test_known_topics_are_committed_beside_unknown_ones(case):
 
 @claim("offsets.partitions-of-commits-are-checked", evidence=("OFFS-03",), **TO_GROUPS)
 def test_partitions_of_commits_are_checked(case):
-    """A partition that its topic does not have is refused from 2.2 on; the others are stored."""
+    """OffsetCommit does not store an offset of a partition that its topic lacks (1.0 does); it
+    stores the others."""
     topic, group, steps = a_group(case)
     sent = [part(8, 9), part(7, 1)]
     return case.scenario(
@@ -214,7 +220,8 @@ def test_partitions_of_commits_are_checked(case):
     **TO_GROUPS,
 )
 def test_generations_of_no_group_are_refused(case):
-    """A generation of a group that is not there is ILLEGAL_GENERATION, newly GROUP_ID_NOT_FOUND."""
+    """OffsetCommit with a generation for a group that does not exist answers ILLEGAL_GENERATION, or
+    GROUP_ID_NOT_FOUND since version 9 on 4.x, and stores nothing."""
     topic, group, steps = a_group(case)
     newer = NO_SUCH_GROUP if case.version >= FIRST_WITH_MEMBER else ILLEGAL_GENERATION
     return case.scenario(
@@ -244,7 +251,8 @@ def test_generations_of_no_group_are_refused(case):
     **TO_GROUPS,
 )
 def test_negative_generations_are_all_alike(case):
-    """Any negative generation means a group that only stores offsets; a member id is not asked."""
+    """OffsetCommit with any negative generation is stored for a group without members, whatever its
+    member id."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -265,7 +273,8 @@ def test_negative_generations_are_all_alike(case):
     **TO_GROUPS | {"versions": range_("OffsetCommit", 6), "releases": "2.2+"},
 )
 def test_leader_epochs_of_commits_are_kept(case):
-    """The leader epoch of a commit is fetched with its offset, named or not; -1 is none."""
+    """OffsetFetch returns the leader epoch of a commit, whether the request names the partition or
+    asks for all; -1 means none."""
     topic, group, steps = a_group(case)
     fields = {"committed_leader_epoch": case.epoch}
     return case.scenario(
@@ -288,7 +297,7 @@ def test_leader_epochs_of_commits_are_kept(case):
     **TO_GROUPS | {"versions": range_("OffsetCommit", 1, 5), "releases": "2.2+"},
 )
 def test_older_commits_have_no_leader_epoch(case):
-    """A commit of a version that carries no leader epoch forgets the one that was there."""
+    """An OffsetCommit version without leader epochs resets the epoch of an earlier commit to -1."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -301,7 +310,7 @@ def test_older_commits_have_no_leader_epoch(case):
 
 @claim("offsets.the-last-commit-counts", evidence=("OFFS-19",), **TO_GROUPS)
 def test_the_last_commit_counts(case):
-    """A later commit replaces an earlier one, also with a smaller offset."""
+    """A later commit replaces an earlier one, even with a smaller offset."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -314,7 +323,8 @@ def test_the_last_commit_counts(case):
 
 @claim("offsets.commits-of-a-connection-keep-their-order", evidence=("OFFS-19",), **TO_GROUPS)
 def test_commits_of_a_connection_keep_their_order(case):
-    """Of commits that are sent without waiting the last one's offset stays."""
+    """Of several commits pipelined on one connection the last one is the one that OffsetFetch
+    returns."""
     topic, group, steps = a_group(case)
     asked = [commit(group, topic, at, version=case.version, name=f"at {at}") for at in (3, 9, 5)]
     return case.scenario(
@@ -333,7 +343,7 @@ def test_commits_of_a_connection_keep_their_order(case):
     **TO_GROUPS,
 )
 def test_a_partition_committed_twice_at_once(case):
-    """What becomes of a request that names one partition twice, with two offsets."""
+    """OffsetCommit that names a partition twice stores the offset of the second entry."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -345,7 +355,7 @@ def test_a_partition_committed_twice_at_once(case):
 
 @claim("offsets.commits-of-nothing", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_commits_of_nothing(case):
-    """A commit without topics is answered without topics; what group it leaves behind."""
+    """OffsetCommit without topics answers with no topics and creates no group."""
     _, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -357,7 +367,7 @@ def test_commits_of_nothing(case):
 
 @claim("offsets.commits-without-partitions", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_commits_without_partitions(case):
-    """A topic without partitions in a commit, and what group it leaves behind."""
+    """OffsetCommit of a topic without partitions answers with no topics and creates no group."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -368,7 +378,7 @@ def test_commits_without_partitions(case):
 
 @claim("offsets.commits-of-several-topics", evidence=("OFFS-17",), **TO_GROUPS)
 def test_commits_of_several_topics(case):
-    """One commit may name many partitions of many topics; all are kept."""
+    """OffsetCommit stores the offsets of several partitions of several topics in one request."""
     topic, group, steps = a_group(case)
     other = case.topic("other")
     sent = [(topic, [part(5, 1), part(6)]), (other, [part(8)])]
@@ -384,7 +394,7 @@ def test_commits_of_several_topics(case):
 
 @claim("offsets.refused-rows-do-not-stop-others", evidence=("OFFS-03", "OFFS-16"), **TO_GROUPS)
 def test_refused_rows_do_not_stop_others(case):
-    """Each partition of a commit is judged apart: the right ones are stored, whatever the rest."""
+    """OffsetCommit stores the valid partitions of a request although others of it are refused."""
     topic, group, steps = a_group(case, 3)
     big = "m" * (LIMIT + 1)
     sent = [part(5, 2), part(6, 9), part(7, 1, committed_metadata=big), part(8, 0)]
@@ -399,7 +409,8 @@ def test_refused_rows_do_not_stop_others(case):
 @claim("offsets.odd-offsets-are-kept", evidence=("OFFS-17",), level=OBSERVED,
        offset=(0, -1, -2, 2**63 - 1), **TO_GROUPS)  # fmt: skip
 def test_odd_offsets_are_kept(case):
-    """Nobody compares a committed offset with the log: any is kept, and fetched."""
+    """OffsetCommit accepts any offset, negative or beyond the log end, and does not compare it with
+    the log."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -411,7 +422,7 @@ def test_odd_offsets_are_kept(case):
 
 @claim("offsets.a-group-of-no-name", evidence=("OFFS-05",), level=OBSERVED, **TO_GROUPS)
 def test_a_group_of_no_name(case):
-    """The empty group id may keep offsets, unlike members."""
+    """OffsetCommit and OffsetFetch accept the empty group id for commits without a generation."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -427,7 +438,7 @@ def test_a_group_of_no_name(case):
     **TO_GROUPS,
 )
 def test_commits_found_an_empty_group(case):
-    """A group that only stores offsets is Empty, without protocol or members."""
+    """A group that only stores offsets is in state Empty."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -443,7 +454,7 @@ def test_commits_found_an_empty_group(case):
 
 @claim("offsets.groups-do-not-share-offsets", evidence=("OFFS-21",), **TO_GROUPS)
 def test_groups_do_not_share_offsets(case):
-    """Two groups' offsets of one partition are two."""
+    """Two groups have separate offsets for one partition."""
     topic, group, steps = a_group(case)
     other = case.group("other")
     return case.scenario(

@@ -93,10 +93,8 @@ def a_case(case):
     **HARMED,
 )
 def test_survive_their_coordinator(case):
-    """When the coordinator is killed another broker has every offset that was acknowledged.
-
-    On 4.3 not at once: it answers from what its high watermark has passed (5 was seen once).
-    """
+    """After its coordinator dies, OffsetFetch at the next coordinator returns every acknowledged
+    offset, and OffsetCommit goes on there; 4.3 may return an earlier offset at first."""
     topic, group, steps = a_case(case)
     return case.scenario(
         steps,
@@ -125,7 +123,8 @@ def test_survive_their_coordinator(case):
     **HARMED,
 )
 def test_members_go_on_at_the_next_coordinator(case):
-    """A stable group goes on at its next coordinator with its members and its generation."""
+    """After its coordinator dies, a stable group keeps its members and generation: Heartbeat and
+    OffsetCommit of a member succeed at the next coordinator."""
     topic, group, steps = a_case(case)
     before, after = at(group, "before"), at(group, "after")
     return case.scenario(
@@ -157,9 +156,8 @@ def test_members_go_on_at_the_next_coordinator(case):
     **HARMED | {"releases": "2.8,4.3"},
 )
 def test_deleted_ones_stay_deleted_at_the_next_coordinator(case):
-    """A tombstone counts for the next coordinator, once it is replicated: before 4.x nobody waits
-    for that but whoever commits later.
-    """
+    """Offsets of a deleted group stay deleted at the next coordinator once the deletion is
+    replicated, which releases before 4.x do not wait for."""
     topic, group, steps = a_case(case)
     other = case.group("other")
     return case.scenario(
@@ -186,7 +184,8 @@ def test_deleted_ones_stay_deleted_at_the_next_coordinator(case):
     **WHOLE,
 )
 def test_only_the_coordinator_takes_commits(case):
-    """A commit at another broker than the coordinator is NOT_COORDINATOR and keeps nothing."""
+    """OffsetCommit at a broker that is not the coordinator answers NOT_COORDINATOR and stores
+    nothing."""
     topic, group, steps = a_case(case)
     return case.scenario(
         steps,
@@ -206,7 +205,8 @@ def test_only_the_coordinator_takes_commits(case):
     **WHOLE,
 )
 def test_only_the_coordinator_has_them(case):
-    """A fetch at another broker is NOT_COORDINATOR: of each partition in v1, once later on."""
+    """OffsetFetch at a broker that is not the coordinator answers NOT_COORDINATOR, for each
+    partition in version 1 and once since version 2."""
     topic, group, steps = a_case(case)
     path = CODE if case.version == 1 else fetched("error_code", case.version)
     return case.scenario(
@@ -226,7 +226,8 @@ def test_only_the_coordinator_has_them(case):
     **WHOLE | {"releases": "2.8,4.3"},
 )
 def test_only_the_coordinator_deletes_them(case):
-    """OffsetDelete and DeleteGroups at another broker are NOT_COORDINATOR and delete nothing."""
+    """OffsetDelete and DeleteGroups at a broker that is not the coordinator answer NOT_COORDINATOR
+    and delete nothing."""
     topic, group, steps = a_case(case)
     return case.scenario(
         steps,

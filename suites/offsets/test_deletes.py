@@ -47,7 +47,7 @@ SUBSCRIBED = 86
     **DELETES,
 )
 def test_deleted_offsets_are_gone(case):
-    """OffsetDelete removes the offsets it names and no other."""
+    """OffsetDelete removes the offsets of the partitions that it names and of no others."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -65,7 +65,7 @@ def test_deleted_offsets_are_gone(case):
 
 @claim("offsets.deleting-what-was-never-committed", evidence=("KIP-496",), **DELETES)
 def test_deleting_what_was_never_committed(case):
-    """To delete an offset that is not there is no error."""
+    """OffsetDelete of a partition without a committed offset answers no error."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -77,7 +77,8 @@ def test_deleting_what_was_never_committed(case):
 
 @claim("offsets.deletes-check-their-partitions", evidence=("KIP-496",), **DELETES)
 def test_deletes_check_their_partitions(case):
-    """A partition that is not there is UNKNOWN_TOPIC_OR_PARTITION; the others are deleted."""
+    """OffsetDelete answers UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist and removes
+    the other offsets of its request."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -93,7 +94,8 @@ def test_deletes_check_their_partitions(case):
 
 @claim("offsets.deletes-need-a-group", evidence=("KIP-496",), **DELETES)
 def test_deletes_need_a_group(case):
-    """An unknown group is GROUP_ID_NOT_FOUND, the empty id INVALID_GROUP_ID."""
+    """OffsetDelete answers GROUP_ID_NOT_FOUND for an unknown group and INVALID_GROUP_ID for the
+    empty group id."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -108,7 +110,8 @@ def test_deletes_need_a_group(case):
 
 @claim("offsets.subscribed-topics-keep-their-offsets", evidence=("KIP-496",), **DELETES)
 def test_subscribed_topics_keep_their_offsets(case):
-    """Of topics that a consumer of the group subscribes to nothing is deleted."""
+    """OffsetDelete answers GROUP_SUBSCRIBED_TO_TOPIC for a topic that a member subscribes to, and
+    deletes the offsets of other topics."""
     topic, group, steps = a_group(case)
     other = case.topic("other")
     return case.scenario(
@@ -131,7 +134,8 @@ def test_subscribed_topics_keep_their_offsets(case):
 
 @claim("offsets.groups-that-hide-their-topics-keep-all", evidence=("KIP-496",), **DELETES)
 def test_groups_that_hide_their_topics_keep_all(case):
-    """A consumer whose metadata cannot be read may subscribe to anything: nothing is deleted."""
+    """OffsetDelete answers GROUP_SUBSCRIBED_TO_TOPIC for every topic while a consumer's metadata
+    cannot be parsed."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -145,7 +149,8 @@ def test_groups_that_hide_their_topics_keep_all(case):
 
 @claim("offsets.active-groups-of-other-protocols-keep-all", evidence=("KIP-496",), **DELETES)
 def test_active_groups_of_other_protocols_keep_all(case):
-    """A group with members that are no consumers is NON_EMPTY_GROUP; once it is empty it is not."""
+    """OffsetDelete answers NON_EMPTY_GROUP for a group with members of another protocol type than
+    consumer, and deletes once the group is empty."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -165,7 +170,7 @@ def test_active_groups_of_other_protocols_keep_all(case):
 
 @claim("offsets.empty-groups-subscribe-to-nothing", evidence=("KIP-496",), **DELETES)
 def test_empty_groups_subscribe_to_nothing(case):
-    """When the last member has left, the offsets of what it subscribed to can be deleted."""
+    """OffsetDelete removes offsets of a topic after its last subscriber has left the group."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -181,7 +186,8 @@ def test_empty_groups_subscribe_to_nothing(case):
 @claim("offsets.groups-stay-without-offsets", evidence=("KIP-496", "OFFS-24"), level=OBSERVED,
        **DELETES)  # fmt: skip
 def test_groups_stay_without_offsets(case):
-    """What is left of a group when its last offset has been deleted."""
+    """OffsetDelete of a group's last offset answers no error; the group is then Dead before 4.x and
+    Empty since."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -194,7 +200,7 @@ def test_groups_stay_without_offsets(case):
 
 @claim("offsets.deletes-of-nothing", evidence=("KIP-496",), level=OBSERVED, **DELETES)
 def test_deletes_of_nothing(case):
-    """What OffsetDelete says to a topic without partitions."""
+    """OffsetDelete of a topic without partitions deletes nothing."""
     topic, group, steps = a_group(case)
     asked = offset_delete(group, topic)
     topics = [{"name": topic, "partitions": []}]
@@ -209,7 +215,8 @@ def test_deletes_of_nothing(case):
 
 @claim("offsets.deleted-groups-have-none", evidence=("OFFS-24", "KIP-229"), **GROUPS)
 def test_deleted_groups_have_none(case):
-    """A deleted group's offsets are gone; a group of that name begins without any."""
+    """DeleteGroups removes all offsets of the group; a group created under its name has none of
+    them."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -229,7 +236,7 @@ def test_deleted_groups_have_none(case):
 
 @claim("offsets.groups-with-members-keep-theirs", evidence=("KIP-229",), **GROUPS)
 def test_groups_with_members_keep_theirs(case):
-    """DeleteGroups of a group that has members is NON_EMPTY_GROUP and takes nothing."""
+    """DeleteGroups of a group with members answers NON_EMPTY_GROUP and removes no offsets."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -251,7 +258,7 @@ def forgotten(group, name, *, version=2):
 
 @claim("offsets.deleted-topics-have-none", evidence=("OFFS-24",), **TOPICS)
 def test_deleted_topics_have_none(case):
-    """When a topic is deleted, each group's offsets of it go, and no other's."""
+    """Deleting a topic removes its offsets from every group and leaves those of other topics."""
     topic, group, steps = a_group(case)
     other, second = case.group("other"), case.topic("second")
     return case.scenario(
@@ -269,7 +276,7 @@ def test_deleted_topics_have_none(case):
 
 @claim("offsets.new-topics-begin-without-any", evidence=("OFFS-24",), **TOPICS)
 def test_new_topics_begin_without_any(case):
-    """A new topic of a deleted one's name has none of its offsets."""
+    """A topic created under the name of a deleted one has no committed offsets."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,

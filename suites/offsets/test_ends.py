@@ -36,7 +36,7 @@ def found(step: str, version: int, offset: int):
     versions=every("ListOffsets"),
 )
 def test_latest_and_earliest_are_the_ends_of_the_log(case):
-    """ListOffsets answers the high watermark for the latest, the log start for the earliest."""
+    """ListOffsets returns the high watermark for timestamp -1 and the log start for -2."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
@@ -58,7 +58,7 @@ def test_latest_and_earliest_are_the_ends_of_the_log(case):
     where=among(0, 1, 4, 9, 11),
 )
 def test_an_empty_log_has_both_ends_at_0(case):
-    """In an empty log both ends are 0, and no record is found by time."""
+    """ListOffsets of an empty log returns 0 for both ends and -1 for any time."""
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
@@ -83,7 +83,7 @@ def test_an_empty_log_has_both_ends_at_0(case):
     where=among(0, 1, 4, 7, 9, 11),
 )
 def test_delete_records_moves_the_earliest(case):
-    """After DeleteRecords the earliest offset is the one given to it; the latest stays."""
+    """After DeleteRecords, ListOffsets for timestamp -2 returns the new log start."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
@@ -105,7 +105,8 @@ def test_delete_records_moves_the_earliest(case):
     timestamp=(LATEST, EARLIEST),
 )
 def test_version_0_lists_segments_newest_first(case):
-    """Version 0 lists the log end and the base offsets of segments, as many as are asked for."""
+    """ListOffsets 0 returns the log end and the base offsets of the segments, newest first, up to
+    max_num_offsets."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE, TWO), batch(THREE)),
@@ -126,7 +127,8 @@ def test_version_0_lists_segments_newest_first(case):
     where=among(7, 9, 11),
 )
 def test_the_largest_timestamp_is_found(case):
-    """From version 7 timestamp -3 finds the record with the largest timestamp."""
+    """ListOffsets for timestamp -3 returns the record with the largest timestamp since version 7,
+    and -1 for an empty log."""
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
@@ -146,7 +148,8 @@ def test_the_largest_timestamp_is_found(case):
     versions=range_("ListOffsets", 8),
 )
 def test_without_tiers_the_local_log_is_the_log(case):
-    """Without tiered storage the local log starts where the log does, and nothing is tiered."""
+    """Without tiered storage ListOffsets returns the log start for timestamp -4 and -1 for -5;
+    versions without these timestamps answer UNSUPPORTED_VERSION."""
     topic = case.topic()
     code = f"{ROW}.error_code"
     return case.scenario(
@@ -173,7 +176,8 @@ def test_without_tiers_the_local_log_is_the_log(case):
     where=among(1, 2, 5, 6),
 )
 def test_names_a_version_does_not_have(case):
-    """A timestamp below -2 is a time before 3.0, and UNSUPPORTED_VERSION since if it is no name."""
+    """ListOffsets treats a timestamp below -2 that its version does not define as a time before
+    3.0, and answers UNSUPPORTED_VERSION since."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE, TWO)),

@@ -61,7 +61,9 @@ def joined(group, topic):
     **COMMITS,
 )
 def test_members_of_consumer_groups_commit_in_their_epoch(case):
-    """From version 9 on a wrong epoch is STALE_MEMBER_EPOCH; older versions are not for members."""
+    """OffsetCommit of a consumer group member since version 9 answers STALE_MEMBER_EPOCH for
+    another epoch and UNKNOWN_MEMBER_ID for another member; older versions may answer
+    UNSUPPORTED_VERSION."""
     topic, group, steps = a_group(case)
     member, epoch = {
         "own": (MEMBER, 2),
@@ -93,7 +95,8 @@ def test_members_of_consumer_groups_commit_in_their_epoch(case):
     **FETCHES,
 )
 def test_members_of_consumer_groups_fetch_in_their_epoch(case):
-    """A fetch that names a member must name its epoch; one that names nobody is answered."""
+    """OffsetFetch that names a consumer group member answers STALE_MEMBER_EPOCH for another epoch
+    and UNKNOWN_MEMBER_ID for another member; one without a member is answered."""
     topic, group, steps = a_group(case)
     member, epoch = {
         "own": (MEMBER, 2),
@@ -123,7 +126,8 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
     **NEWEST,
 )
 def test_consumer_groups_keep_subscribed_topics(case):
-    """OffsetDelete spares what members of a consumer group subscribe to, until they left."""
+    """OffsetDelete answers GROUP_SUBSCRIBED_TO_TOPIC for a topic that a consumer group member
+    subscribes to, and deletes its offsets once the member has left."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -147,7 +151,7 @@ def test_consumer_groups_keep_subscribed_topics(case):
     **COMMITS,
 )
 def test_consumer_groups_that_were_left_are_simple(case):
-    """Into a consumer group without members anybody commits without an epoch."""
+    """OffsetCommit without a member epoch is stored for a consumer group that has no members."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,

@@ -79,7 +79,8 @@ def old(offset, partition=0):
     **WITH_RETENTION,
 )
 def test_retention_of_a_commit_ends(case):
-    """An offset whose commit brought a retention is gone soon after; others of the group stay."""
+    """An offset committed with retention_time_ms is removed when that time has passed; other
+    offsets of the group stay."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -95,7 +96,7 @@ def test_retention_of_a_commit_ends(case):
 
 @claim("offsets.a-new-commit-begins-a-new-life", evidence=("OFFS-23",), **WITH_RETENTION)
 def test_a_new_commit_begins_a_new_life(case):
-    """A commit without a retention of its own takes the earlier one's away."""
+    """A later commit replaces the retention of an earlier one of the same partition."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -109,7 +110,8 @@ def test_a_new_commit_begins_a_new_life(case):
 
 @claim("offsets.old-commits-of-a-simple-group-go", evidence=("OFFS-23", "KIP-211"), **WITH_TIME)
 def test_old_commits_of_a_simple_group_go(case):
-    """Where nobody ever joined the broker's retention counts from the commit's own time."""
+    """Offsets of a group that never had members expire offsets.retention.minutes after the commit
+    timestamp."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -127,7 +129,8 @@ def test_old_commits_of_a_simple_group_go(case):
     **WITH_TIME,
 )
 def test_retention_counts_from_the_last_member_on(case):
-    """In a group that has just emptied, old offsets stay from 2.1 on; on 1.0 they go."""
+    """Offsets of a group that has just become empty do not expire by their commit timestamp since
+    2.1; on 1.0 they do."""
     topic, group, steps = a_group(case)
     clock = case.group("clock")
     sent = [(topic, [old(5), old(6, 1)])]
@@ -151,7 +154,8 @@ def test_retention_counts_from_the_last_member_on(case):
 @claim("offsets.of-active-groups-are-kept", evidence=("OFFS-23", "KIP-211"),
        subscribed=(True, False), full=True, **WITH_TIME)  # fmt: skip
 def test_of_active_groups_are_kept(case):
-    """While members are there, what they subscribe to is kept; what they do not, goes newly."""
+    """Expired offsets of a group with members are removed on 1.0, kept on 2.2, and since 2.8 kept
+    for topics that members subscribe to only."""
     topic, group, steps = a_group(case)
     clock = case.group("clock")
     other = case.topic("other", length=topic.length)
@@ -171,7 +175,8 @@ def test_of_active_groups_are_kept(case):
 @claim("offsets.retention-of-a-commit-in-an-active-group", evidence=("OFFS-23", "KIP-211"),
        subscribed=(True, False), full=True, **WITH_RETENTION)  # fmt: skip
 def test_retention_of_a_commit_in_an_active_group(case):
-    """What becomes of an offset with a retention of its own while its group has members."""
+    """An offset whose own retention has passed is removed from a group with members on 1.0, kept on
+    2.2, and since 2.8 kept for topics that members subscribe to only."""
     topic, group, steps = a_group(case)
     clock = case.group("clock")
     other = case.topic("other", length=topic.length)
@@ -189,7 +194,7 @@ def test_retention_of_a_commit_in_an_active_group(case):
 
 @claim("offsets.groups-go-with-their-last-offset", evidence=("OFFS-24",), **WITH_RETENTION)
 def test_groups_go_with_their_last_offset(case):
-    """An Empty group whose last offset has expired is Dead, as if it had never been."""
+    """An Empty group whose last offset expires becomes Dead."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -203,7 +208,7 @@ def test_groups_go_with_their_last_offset(case):
 @claim("offsets.groups-without-any-go", evidence=("OFFS-24",), api="LeaveGroup",
        versions=range_("LeaveGroup", 0, 0), config=SWEPT)  # fmt: skip
 def test_groups_without_any_go(case):
-    """A group that all members left, and that never committed, is Dead after the next sweep."""
+    """A group without members and offsets becomes Dead at the next expiration check."""
     _, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -217,7 +222,8 @@ def test_groups_without_any_go(case):
 @claim("offsets.expired-ones-leave-tombstones", evidence=("OFFS-23", "OFFS-24"),
        lived=(True, False), full=True, **WITH_RETENTION)  # fmt: skip
 def test_expired_ones_leave_tombstones(case):
-    """An offset that expires gets a record without value; so does its group, if it ever joined."""
+    """An offset that expires leaves a tombstone in __consumer_offsets, and so does its group if it
+    ever had a generation."""
     topic, group, steps = a_group(case)
     log = "__consumer_offsets"
     lived = [a_member(group), leave(group, "left", member=MEMBER)] if case.lived else []
@@ -237,7 +243,8 @@ def test_expired_ones_leave_tombstones(case):
 
 @claim("offsets.pending-ones-do-not-expire", evidence=("OFFS-23", "KIP-98"), **WITH_TIME)
 def test_pending_ones_do_not_expire(case):
-    """A group with offsets of an open transaction stays, and the transaction's offsets count."""
+    """A group with pending offsets of an open transaction is not removed, and the offsets count
+    when the transaction commits."""
     topic, group, steps = a_group(case)
     transaction = case.transactional_id()
     return case.scenario(
@@ -262,9 +269,8 @@ def test_pending_ones_do_not_expire(case):
     releases="1.0-3.9",
 )
 def test_commits_that_cannot_be_appended(case):
-    """A commit too large for the offsets topic is refused, and never fetched. 4.3 does not say why:
-    UNKNOWN_SERVER_ERROR.
-    """
+    """OffsetCommit whose record exceeds max.message.bytes of __consumer_offsets answers
+    INVALID_COMMIT_OFFSET_SIZE and stores nothing."""
     topic, group, steps = a_group(case)
     log = "__consumer_offsets"
     big = {"committed_metadata": "m" * 4000}

@@ -54,7 +54,7 @@ def at(case, path, step="ask"):
 
 @claim("offsets.nothing-committed-is-no-offset", evidence=("OFFS-21",), **BY_NAME)
 def test_nothing_committed_is_no_offset(case):
-    """A partition that the group never committed is answered with offset -1 and no error."""
+    """OffsetFetch of a partition without a committed offset returns offset -1 and no error."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -66,7 +66,8 @@ def test_nothing_committed_is_no_offset(case):
 
 @claim("offsets.a-group-that-is-not-there-has-no-offsets", evidence=("OFFS-21",), **BY_NAME)
 def test_a_group_that_is_not_there_has_no_offsets(case):
-    """Nobody asks whether the group exists: each of its offsets is -1 without an error."""
+    """OffsetFetch of a group that does not exist returns offset -1 and no error for each
+    partition."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -80,7 +81,8 @@ def test_a_group_that_is_not_there_has_no_offsets(case):
 
 @claim("offsets.unknown-topics-have-no-offsets", evidence=("OFFS-21", "OFFS-03"), **BY_NAME)
 def test_unknown_topics_have_no_offsets(case):
-    """A topic that is not there has offset -1 and no error; an unknown id is UNKNOWN_TOPIC_ID."""
+    """OffsetFetch of a topic that does not exist returns offset -1 and no error by name, and
+    UNKNOWN_TOPIC_ID by id."""
     topic, group, steps = a_group(case)
     by_id = case.version >= FIRST_BY_ID
     strange = b"\x01" * 16 if by_id else case.topic("strange")
@@ -96,7 +98,7 @@ def test_unknown_topics_have_no_offsets(case):
 
 @claim("offsets.unknown-partitions-have-no-offsets", evidence=("OFFS-21",), **BY_NAME)
 def test_unknown_partitions_have_no_offsets(case):
-    """A partition that its topic does not have is answered like one without an offset."""
+    """OffsetFetch of a partition that its topic lacks answers no error."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -112,7 +114,7 @@ def test_unknown_partitions_have_no_offsets(case):
     **ALL,
 )
 def test_all_are_fetched_without_naming_them(case):
-    """A fetch with null topics answers every partition that the group committed, no other."""
+    """OffsetFetch with topics=null returns every topic with offsets of the group."""
     topic, group, steps = a_group(case, 3)
     other = case.topic("other")
     return case.scenario(
@@ -132,7 +134,7 @@ def test_all_are_fetched_without_naming_them(case):
 
 @claim("offsets.all-of-nothing", evidence=("OFFS-21", "KIP-88"), **ALL)
 def test_all_of_nothing(case):
-    """A group without offsets, asked for all of them, has no topics in its answer."""
+    """OffsetFetch with topics=null for a group without offsets returns no topics and no error."""
     _, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -143,7 +145,7 @@ def test_all_of_nothing(case):
 
 @claim("offsets.no-topics-are-not-all-topics", evidence=("KIP-88",), **BY_NAME)
 def test_no_topics_are_not_all_topics(case):
-    """An empty list of topics asks for nothing, which is not what null asks for."""
+    """OffsetFetch with an empty list of topics returns no topics."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -155,7 +157,8 @@ def test_no_topics_are_not_all_topics(case):
 
 @claim("offsets.topics-without-partitions", evidence=("OFFS-21",), level=OBSERVED, **BY_NAME)
 def test_topics_without_partitions(case):
-    """What is answered for a topic of which no partition is named."""
+    """OffsetFetch of a topic without partitions returns no topics before 4.x and the topic without
+    partitions since."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -167,7 +170,7 @@ def test_topics_without_partitions(case):
 @claim("offsets.a-partition-fetched-twice-at-once", evidence=("OFFS-21",), level=OBSERVED,
        **BY_NAME)  # fmt: skip
 def test_a_partition_fetched_twice_at_once(case):
-    """What is answered when one partition is named twice."""
+    """OffsetFetch that names a partition twice returns its committed offset."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -179,7 +182,7 @@ def test_a_partition_fetched_twice_at_once(case):
 
 @claim("offsets.several-topics-are-fetched", evidence=("OFFS-21",), **BY_NAME)
 def test_several_topics_are_fetched(case):
-    """One fetch may name many partitions of many topics."""
+    """OffsetFetch returns the offsets of several partitions of several topics in one answer."""
     topic, group, steps = a_group(case)
     other = case.topic("other")
     topics = [(topic, [1, 0]), (other, [0, 1])]
@@ -201,7 +204,7 @@ def test_several_topics_are_fetched(case):
     **BY_NAME | {"versions": range_("OffsetFetch", 5), "releases": "2.2+"},
 )
 def test_leader_epochs_are_fetched(case):
-    """From version 5 on an offset comes with the leader epoch of its commit, -1 if it had none."""
+    """OffsetFetch since version 5 returns the leader epoch of each commit, -1 where it had none."""
     topic, group, steps = a_group(case)
     sent = [part(5, 0, committed_leader_epoch=4), part(6, 1)]
     how = {"version": case.version, "name": "ask"}
@@ -216,7 +219,7 @@ def test_leader_epochs_are_fetched(case):
 @claim("offsets.are-fetched-in-any-state", evidence=("OFFS-21",),
        state=("assigning", "stable", "left"), full=True, **BY_NAME)  # fmt: skip
 def test_are_fetched_in_any_state(case):
-    """Nobody needs to be a member to fetch, whatever the group is doing."""
+    """OffsetFetch without a member returns the offsets of a group in any state."""
     topic, group, steps = a_group(case)
     stable = a_member(group)
     way = {
@@ -236,7 +239,8 @@ def test_are_fetched_in_any_state(case):
 @claim("offsets.are-fetched-from-the-empty-group", evidence=("OFFS-21",), level=OBSERVED,
        **BY_NAME)  # fmt: skip
 def test_are_fetched_from_the_empty_group(case):
-    """The empty group id is asked like any other; its offsets of a new topic are not there."""
+    """OffsetFetch of the empty group id returns offset -1 and no error for a partition that was
+    never committed."""
     topic, _, steps = a_group(case)
     return case.scenario(steps, fetch("", topic, version=case.version, name="ask"))
 
@@ -262,7 +266,8 @@ def pending(case, group, topic):
     **WITH_STABLE,
 )
 def test_only_stable_ones_on_demand(case):
-    """Who wants stable offsets is told UNSTABLE_OFFSET_COMMIT of those an open transaction has."""
+    """OffsetFetch with require_stable answers UNSTABLE_OFFSET_COMMIT for a partition with a pending
+    offset of an open transaction, and the committed offset without it."""
     topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
     return case.scenario(
@@ -281,7 +286,8 @@ def test_only_stable_ones_on_demand(case):
 @claim("offsets.only-stable-ones-of-all", evidence=("KIP-447",), stable=(True, False), full=True,
        **WITH_STABLE)  # fmt: skip
 def test_only_stable_ones_of_all(case):
-    """Whether all offsets of a group include one that is only pending, and how it is shown."""
+    """OffsetFetch with topics=null answers no error for a group with pending offsets, with
+    require_stable and without."""
     topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
     return case.scenario(
@@ -295,7 +301,7 @@ def test_only_stable_ones_of_all(case):
 
 @claim("offsets.stable-ones-where-nothing-is-pending", evidence=("KIP-447",), **WITH_STABLE)
 def test_stable_ones_where_nothing_is_pending(case):
-    """Asking for stable offsets only changes nothing where no transaction is open."""
+    """OffsetFetch with require_stable returns the committed offset where no transaction is open."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -307,7 +313,8 @@ def test_stable_ones_where_nothing_is_pending(case):
 
 @claim("offsets.several-groups-are-fetched-at-once", evidence=("KIP-709",), **BATCHED)
 def test_several_groups_are_fetched_at_once(case):
-    """From version 8 on one request asks for many groups; each has topics of its own or all."""
+    """OffsetFetch since version 8 returns the offsets of several groups, each with its own topics
+    or all."""
     topic, group, steps = a_group(case)
     other, none = case.group("other"), case.group("none")
     asked = [
@@ -333,7 +340,7 @@ def test_several_groups_are_fetched_at_once(case):
     **{**BATCHED, "releases": "4.3"},
 )
 def test_no_groups_are_fetched(case):
-    """A request without groups is answered without groups. (3.9.2 never answers one.)"""
+    """OffsetFetch without groups returns no groups on 4.3; 3.9.2 never answers it."""
     _, _, steps = a_group(case)
     return case.scenario(
         steps,
@@ -344,7 +351,8 @@ def test_no_groups_are_fetched(case):
 
 @claim("offsets.a-group-fetched-twice-at-once", evidence=("KIP-709",), level=OBSERVED, **BATCHED)
 def test_a_group_fetched_twice_at_once(case):
-    """What is answered when one group is asked for twice, with different partitions."""
+    """OffsetFetch that names a group twice returns two entries for it, each with the partitions
+    that were asked for."""
     topic, group, steps = a_group(case)
     asked = [(group, [(topic, [0])], None, -1), (group, [(topic, [1])], None, -1)]
     return case.scenario(
@@ -363,7 +371,7 @@ def test_a_group_fetched_twice_at_once(case):
     **BATCHED | {"versions": range_("OffsetFetch", FIRST_WITH_MEMBER)},
 )
 def test_fetches_of_a_classic_group_name_anybody(case):
-    """A classic group does not look at the member and epoch of a fetch."""
+    """OffsetFetch of a classic group ignores member id and member epoch."""
     topic, group, steps = a_group(case)
     member = {"none": None, "empty": "", "own": MEMBER, "stranger": "nobody"}[case.member]
     return case.scenario(
@@ -384,7 +392,8 @@ def test_fetches_of_a_classic_group_name_anybody(case):
     **BATCHED | {"versions": range_("OffsetFetch", FIRST_WITH_MEMBER)},
 )
 def test_fetches_of_no_group_name_anybody(case):
-    """What a fetch that names a member is told of a group that is not there."""
+    """OffsetFetch of a group that does not exist ignores member id and member epoch: it returns
+    offset -1 and no error."""
     topic, group, steps = a_group(case)
     member = {"none": None, "stranger": "nobody"}[case.member]
     return case.scenario(

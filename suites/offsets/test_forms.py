@@ -26,7 +26,7 @@ from touchstone.suites.offsets.commits import (
     config=CLUSTER,
 )
 def test_every_version_is_fetched_by_every_version(case):
-    """What was committed with version 2 is fetched with each version, in that version's form."""
+    """OffsetFetch returns an offset that OffsetCommit 2 stored in each of its versions."""
     topic, group, steps = a_group(case)
     fields = {"committed_metadata": "m"}
     return case.scenario(

@@ -24,7 +24,8 @@ ROW = "topics[0].partitions[0]"
     where=among(2, 4, 5, 6),
 )
 def test_read_committed_latest_is_the_last_stable_offset(case):
-    """For read_committed the latest offset is that of the first open transaction."""
+    """ListOffsets with read_committed returns the offset at which the first open transaction begins
+    for timestamp -1."""
     topic = case.topic()
     held = batch(
         TWO,

@@ -21,7 +21,8 @@ ROW = "topics[0].partitions[0]"
     versions=every("OffsetForLeaderEpoch"),
 )
 def test_the_current_epoch_ends_at_the_log_end(case):
-    """OffsetForLeaderEpoch of the current epoch answers the log end; a later one is undefined."""
+    """OffsetForLeaderEpoch returns the log end for the current leader epoch and -1 for a later or
+    negative one."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE, TWO)),
@@ -44,7 +45,8 @@ def test_the_current_epoch_ends_at_the_log_end(case):
     versions=every("OffsetForLeaderEpoch"),
 )
 def test_epochs_of_unknown_partitions_are_refused(case):
-    """OffsetForLeaderEpoch of what is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """OffsetForLeaderEpoch answers UNKNOWN_TOPIC_OR_PARTITION for a topic or partition that does
+    not exist."""
     topic, nowhere = case.topic(), case.topic("nowhere")
     return case.scenario(
         a_topic(topic),
@@ -64,7 +66,8 @@ def test_epochs_of_unknown_partitions_are_refused(case):
     versions=range_("OffsetForLeaderEpoch", 2),
 )
 def test_epochs_are_fenced_by_the_askers_epoch(case):
-    """From version 2 an asker with a leader epoch that is not yet known is refused."""
+    """OffsetForLeaderEpoch since version 2 answers UNKNOWN_LEADER_EPOCH for a current_leader_epoch
+    that is newer than the leader's."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE)),

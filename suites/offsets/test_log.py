@@ -75,7 +75,8 @@ def since(partition=0):
     **OF_COMMITS,
 )
 def test_commits_are_records_of_the_offsets_topic(case):
-    """A commit is one batch with a record per partition: key version 1, the release's value."""
+    """OffsetCommit appends one batch to __consumer_offsets, with a record of key version 1 for each
+    partition."""
     topic, group, steps = a_group(case)
     sent = [part(5, 0, committed_metadata="m"), part(6, 1)]
     return case.scenario(
@@ -97,7 +98,7 @@ def test_commits_are_records_of_the_offsets_topic(case):
     **OF_COMMITS | {"versions": range_("OffsetCommit", 6), "releases": "2.2+"},
 )
 def test_leader_epochs_are_records_too(case):
-    """The value of a record holds the commit's leader epoch, from version 3 of the value on."""
+    """OffsetCommit writes the leader epoch into the record's value, whose version is then 3."""
     topic, group, steps = a_group(case)
     fields = {"committed_leader_epoch": 4}
     return case.scenario(
@@ -115,7 +116,8 @@ def test_leader_epochs_are_records_too(case):
     **OF_COMMITS | {"versions": range_("OffsetCommit", 2, 4)},
 )
 def test_retention_times_are_in_the_record(case):
-    """A commit with a retention of its own is kept as value version 1, which has an end."""
+    """OffsetCommit with retention_time_ms writes a value of version 1, which contains the expiry
+    time."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -128,7 +130,7 @@ def test_retention_times_are_in_the_record(case):
 
 @claim("offsets.refused-rows-are-not-in-the-log", evidence=("OFFS-16", "OFFS-17"), **OF_COMMITS)
 def test_refused_rows_are_not_in_the_log(case):
-    """Of a commit that is refused in part only the rest is written; if it is refused, nothing."""
+    """OffsetCommit writes records only for the partitions that it accepts."""
     topic, group, steps = a_group(case)
     sent = [part(5, 0, committed_metadata="m" * 4097), part(6, 1)]
     return case.scenario(
@@ -147,7 +149,8 @@ def test_refused_rows_are_not_in_the_log(case):
     **OLDEST,
 )
 def test_groups_are_records_of_the_offsets_topic(case):
-    """A generation is one record of the group with its members; when all left, one without."""
+    """A classic group writes one record for each generation, with its members, and one without
+    members when the last one leaves."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -168,7 +171,7 @@ def test_groups_are_records_of_the_offsets_topic(case):
     config=CLUSTER,
 )
 def test_deleted_offsets_leave_tombstones(case):
-    """OffsetDelete writes a record without value for each offset that was there."""
+    """OffsetDelete writes a tombstone for each offset that it removes."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -191,9 +194,8 @@ def test_deleted_offsets_leave_tombstones(case):
     full=True,
 )
 def test_deleted_groups_leave_tombstones(case):
-    """A deleted group writes a record without value for each offset, and for the group itself,
-    before 4.x only if it had a generation.
-    """
+    """DeleteGroups writes a tombstone for each offset and for the group itself, before 4.x only if
+    the group had a generation."""
     topic, group, steps = a_group(case)
     before = (
         [
@@ -228,7 +230,7 @@ def test_deleted_groups_leave_tombstones(case):
     config=CLUSTER,
 )
 def test_deleted_topics_leave_tombstones(case):
-    """When a topic goes, each of its offsets gets a record without value."""
+    """Deleting a topic removes each of its offsets with a tombstone."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -251,7 +253,8 @@ def test_deleted_topics_leave_tombstones(case):
     full=True,
 )
 def test_transactions_are_batches_of_their_own(case):
-    """Offsets of a transaction are a transactional batch of its producer, ended by a marker."""
+    """TxnOffsetCommit writes a transactional batch of the producer, which a commit or abort marker
+    ends."""
     topic, group, steps = a_group(case)
     transaction = case.transactional_id()
     return case.scenario(
@@ -274,7 +277,7 @@ def test_transactions_are_batches_of_their_own(case):
     config=CLUSTER,
 )
 def test_the_offsets_topic_is_compacted(case):
-    """`__consumer_offsets` is compacted, in segments of 100 MiB, in the producer's compression."""
+    """__consumer_offsets has cleanup.policy=compact."""
     _, group, steps = a_group(case)
     keys = ("cleanup.policy", "segment.bytes", "compression.type")
     return case.scenario(
@@ -294,7 +297,8 @@ def test_the_offsets_topic_is_compacted(case):
     versions=range_("OffsetCommit", 2, 2),
 )
 def test_groups_have_a_partition_by_java_hash(case):
-    """A group's records stand in partition abs(hashCode) mod 50, of -2147483648 in 0."""
+    """The records of a group are in partition abs(hashCode of its id) mod 50 of __consumer_offsets,
+    where abs of -2147483648 is 0."""
     topic, group, place = case.topic(), case.called, PLACES[case.called]
     return case.scenario(
         a_topic(topic),

@@ -108,7 +108,7 @@ def tried(case, who, code):
     **BY_MEMBERS,
 )
 def test_members_commit_in_their_generation(case):
-    """A member of a stable group commits with its id and generation."""
+    """OffsetCommit of a member of a stable group with its id and generation is stored."""
     return tried(case, "own", NONE)
 
 
@@ -121,7 +121,8 @@ def test_members_commit_in_their_generation(case):
     **BY_MEMBERS,
 )
 def test_other_generations_commit_nothing(case):
-    """A member with another generation than the group's is ILLEGAL_GENERATION."""
+    """OffsetCommit of a member with another generation answers ILLEGAL_GENERATION and stores
+    nothing."""
     return tried(case, case.who, ILLEGAL_GENERATION)
 
 
@@ -140,7 +141,8 @@ def test_other_generations_commit_nothing(case):
     **BY_MEMBERS,
 )
 def test_strangers_commit_nothing(case):
-    """Into a stable group nobody else commits, not even without a generation: UNKNOWN_MEMBER_ID."""
+    """OffsetCommit into a stable group by anybody but a member answers UNKNOWN_MEMBER_ID, with a
+    generation or without, and stores nothing."""
     return tried(case, case.who, UNKNOWN_MEMBER)
 
 
@@ -150,7 +152,7 @@ def test_strangers_commit_nothing(case):
     **BY_MEMBERS,
 )
 def test_members_without_generation_commit_nothing(case):
-    """A member that commits with generation -1 is ILLEGAL_GENERATION."""
+    """OffsetCommit of a member with generation -1 answers ILLEGAL_GENERATION and stores nothing."""
     return tried(case, "member without generation", ILLEGAL_GENERATION)
 
 
@@ -162,7 +164,8 @@ def test_members_without_generation_commit_nothing(case):
     **BY_MEMBERS,
 )
 def test_commits_while_assignments_are_awaited(case):
-    """Until 2.2 all are told of the rebalance, later only who is a member of this generation."""
+    """OffsetCommit in CompletingRebalance stores nothing: it answers REBALANCE_IN_PROGRESS to
+    everybody up to 2.2, and since only to members of the generation."""
     topic, group, steps = a_group(case)
     late = {"own": REBALANCING, "older": ILLEGAL_GENERATION, "newer": ILLEGAL_GENERATION}
     late["member without generation"] = ILLEGAL_GENERATION
@@ -191,7 +194,8 @@ def test_commits_while_assignments_are_awaited(case):
     **BY_MEMBERS,
 )
 def test_commits_while_members_join(case):
-    """While the others join a member still commits in the generation that is about to end."""
+    """OffsetCommit in PreparingRebalance is stored for a member of the current generation, and
+    answers ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID otherwise."""
     topic, group, steps = a_group(case)
     codes = {"own": NONE, "older": ILLEGAL_GENERATION}
     code = codes.get(case.who, UNKNOWN_MEMBER)
@@ -213,7 +217,8 @@ def test_commits_while_members_join(case):
     **BY_MEMBERS,
 )
 def test_commits_into_a_group_that_was_left(case):
-    """Once all members left, only commits without a generation are taken again."""
+    """OffsetCommit into a group that all members left is stored without a generation and answers
+    UNKNOWN_MEMBER_ID with one."""
     topic, group, steps = a_group(case)
     simple = WHO[case.who][1] == NO_GENERATION
     return case.scenario(
@@ -237,7 +242,7 @@ def test_commits_into_a_group_that_was_left(case):
     **BY_MEMBERS | {"releases": "2.2+"},
 )
 def test_commits_into_a_deleted_group(case):
-    """A deleted group is as if it had never been: generations are refused, others found it anew."""
+    """OffsetCommit into a deleted group is stored without a generation and refused with one."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -252,7 +257,8 @@ def test_commits_into_a_deleted_group(case):
 
 @claim("offsets.commits-outlive-their-members", evidence=("OFFS-21", "GROUP-25"), **BY_MEMBERS)
 def test_commits_outlive_their_members(case):
-    """What a member committed is still there when it has left, and for the next generation."""
+    """OffsetFetch returns an offset after the member that committed it has left, and in the next
+    generation."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -272,7 +278,8 @@ def test_commits_outlive_their_members(case):
     **BY_MEMBERS,
 )
 def test_refused_members_do_not_stop_others(case):
-    """A refused commit changes nothing for the members: heartbeats and commits go on."""
+    """A refused OffsetCommit changes nothing for the members of the group: their heartbeats and
+    commits succeed."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -293,7 +300,7 @@ def test_refused_members_do_not_stop_others(case):
     **BY_MEMBERS | {"versions": range_("OffsetCommit", 7)},
 )
 def test_instances_are_checked_first(case):
-    """A commit with an instance id that another member holds is FENCED_INSTANCE_ID."""
+    """OffsetCommit with an instance id that another member holds answers FENCED_INSTANCE_ID."""
     topic, group, steps = a_group(case)
     body = {
         "group_id": group,

@@ -35,7 +35,8 @@ def rows(*partitions, timestamp=LATEST):
     where=among(0, 1, 4, 6, 9, 11),
 )
 def test_unknown_topics_and_partitions_are_refused(case):
-    """A topic or partition that is not there answers UNKNOWN_TOPIC_OR_PARTITION."""
+    """ListOffsets answers UNKNOWN_TOPIC_OR_PARTITION for a topic or partition that does not
+    exist."""
     topic, nowhere = case.topic(), case.topic("nowhere")
     asked = {"topic": (nowhere, 0), "partition": (topic, 3), "negative": (topic, -1)}
     return case.scenario(
@@ -58,7 +59,7 @@ def test_unknown_topics_and_partitions_are_refused(case):
     where=among(0, 1, 5, 9),
 )
 def test_others_are_answered_beside_the_unknown(case):
-    """A partition that is not there does not keep the others of its topic from their answer."""
+    """ListOffsets answers the other partitions of a topic although one does not exist."""
     topic = case.topic()
     codes = "topics[0].partitions[*].error_code"
     return case.scenario(
@@ -80,7 +81,8 @@ def test_others_are_answered_beside_the_unknown(case):
     where=among(1, 2, 5, 6, 9, 11),
 )
 def test_a_partition_asked_for_twice_is_refused(case):
-    """From version 1 a partition that is named twice answers INVALID_REQUEST."""
+    """ListOffsets since version 1 answers INVALID_REQUEST for a partition that the request names
+    twice."""
     topic = case.topic()
     body = {
         "replica_id": -1,
@@ -105,7 +107,7 @@ def test_a_partition_asked_for_twice_is_refused(case):
     where=among(0, 1, 6, 11),
 )
 def test_of_no_topic_is_answered(case):
-    """ListOffsets of no topic, and of a topic without partitions, answer nothing for nothing."""
+    """ListOffsets without topics answers with no topics."""
     topic = case.topic()
     bare = {"replica_id": -1, "topics": [{"name": topic, "partitions": []}]}
     return case.scenario(
@@ -124,7 +126,8 @@ def test_of_no_topic_is_answered(case):
     where=among(4, 5, 6, 9, 11),
 )
 def test_unknown_leader_epochs_are_refused(case):
-    """From version 4 a leader epoch that is not yet known is refused, the current one served."""
+    """ListOffsets since version 4 answers UNKNOWN_LEADER_EPOCH and offset -1 for a
+    current_leader_epoch that is newer than the leader's."""
     topic = case.topic()
     return case.scenario(
         a_log(topic, batch(ONE)),
@@ -150,7 +153,7 @@ def test_unknown_leader_epochs_are_refused(case):
     where=among(2, 5),
 )
 def test_unknown_isolation_levels_close_the_connection(case):
-    """Until 2.2 an isolation level that does not exist closes the connection."""
+    """ListOffsets with an unknown isolation level closes the connection up to 2.2."""
     topic = case.topic()
     body = {
         "replica_id": -1,

@@ -44,7 +44,8 @@ def code(step, wanted):
     **COMMITS | {"releases": WITH_IT},
 )
 def test_version_0_is_kept_apart(case):
-    """What version 0 commits version 0 fetches; what later versions commit, later versions."""
+    """Offsets that OffsetCommit 0 stores in ZooKeeper are returned by OffsetFetch 0 only, and those
+    of later versions by later versions only."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -69,7 +70,8 @@ def test_version_0_is_kept_apart(case):
     **FETCHES | {"releases": WITH_IT},
 )
 def test_version_0_has_no_offset_without_an_error(case):
-    """Version 0 answers UNKNOWN_TOPIC_OR_PARTITION where nothing is kept, or no such topic is."""
+    """OffsetFetch 0 answers UNKNOWN_TOPIC_OR_PARTITION for a partition without an offset and for
+    one that does not exist."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -86,7 +88,7 @@ def test_version_0_has_no_offset_without_an_error(case):
     **COMMITS | {"releases": WITH_IT},
 )
 def test_version_0_asks_no_coordinator(case):
-    """Members, generations and the empty group mean nothing to version 0."""
+    """OffsetCommit 0 is stored whatever members the group has."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -103,7 +105,8 @@ def test_version_0_asks_no_coordinator(case):
     **COMMITS | {"releases": WITH_IT},
 )
 def test_version_0_checks_topics_and_metadata(case):
-    """Unknown topics and long metadata are refused in version 0 too; metadata is not kept."""
+    """OffsetCommit 0 answers UNKNOWN_TOPIC_OR_PARTITION for an unknown topic and
+    OFFSET_METADATA_TOO_LARGE for too long metadata, and stores the others."""
     topic, group, steps = a_group(case)
     sent = [part(5, committed_metadata="m" * 4097), part(6, 1, committed_metadata="m"), part(7, 9)]
     return case.scenario(
@@ -121,7 +124,7 @@ def test_version_0_checks_topics_and_metadata(case):
 
 @claim("offsets.version-0-replaces", evidence=("OFFS-01",), **COMMITS | {"releases": WITH_IT})
 def test_version_0_replaces(case):
-    """A later commit of version 0 replaces an earlier one, also with a smaller offset."""
+    """A later OffsetCommit 0 replaces an earlier one, even with a smaller offset."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -138,7 +141,8 @@ def test_version_0_replaces(case):
     **COMMITS | {"releases": WITHOUT},
 )
 def test_version_0_needs_a_zookeeper(case):
-    """Without a ZooKeeper version 0 of both is UNSUPPORTED_VERSION, although it is listed."""
+    """OffsetCommit 0 and OffsetFetch 0 answer UNSUPPORTED_VERSION on a broker without ZooKeeper,
+    although ApiVersions lists them."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -156,7 +160,8 @@ def test_version_0_needs_a_zookeeper(case):
     **FETCHES | {"releases": WITHOUT},
 )
 def test_version_0_cannot_be_fetched_without_a_zookeeper(case):
-    """OffsetFetch 0 says UNSUPPORTED_VERSION of each partition, known or not."""
+    """OffsetFetch 0 on a broker without ZooKeeper answers UNSUPPORTED_VERSION for each partition,
+    known or not."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
