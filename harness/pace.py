@@ -141,10 +141,18 @@ class Fit:
 NOTHING_TO_DO = Fit()
 
 
-def fit(shape: Shape, subject: Iterable[str], in_force: Mapping[str, Setting]) -> Fit:
-    """How the settings of this shape stand to those in force."""
+def fit(
+    shape: Shape,
+    subject: Iterable[str],
+    in_force: Mapping[str, Setting],
+    age_s: float | None = None,
+) -> Fit:
+    """How the settings of this shape stand to those in force, on a cluster that was started so long
+    ago; None: by somebody else, at some time.
+    """
     subject = frozenset(subject)
-    patience, least, slow, missing, settable = 0, {}, {}, {}, {}
+    least, slow, missing, settable = {}, {}, {}, {}
+    patience = until_first_tasks_ms(shape, age_s)
     for name, wanted in shape.config:
         value = _value(name, in_force)
         if value == wanted or (name in SHARED and name not in subject):
@@ -169,7 +177,8 @@ def fit(shape: Shape, subject: Iterable[str], in_force: Mapping[str, Setting]) -
 
 def until_first_tasks_ms(shape: Shape, age_s: float | None) -> int:
     """How much longer to wait for what brokers do from time to time with their logs, on a cluster
-    that was started so long ago: before 3.6 they begin 30 s after their start, whatever is set.
+    that was started so long ago: before 3.6 they begin 30 s after their start, whatever is set
+    and whatever else is in force. Somebody else's brokers have begun.
     """
     if age_s is None or FIRST_TASKS not in dict(shape.config):
         return 0

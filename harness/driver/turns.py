@@ -275,12 +275,11 @@ class Turns:
         """What the claim costs under the settings in force. Raises OutOfScope when they are not
         those that it is about.
         """
+        age_s = None if endpoint.started is None else time.monotonic() - endpoint.started
         if endpoint.settings is None:
-            began = endpoint.started
-            age_s = None if began is None else time.monotonic() - began
             return pace.Fit(patience_ms=pace.until_first_tasks_ms(scenario.shape, age_s))
         in_force = self.told.over(self.tuning.in_force(endpoint, scenario.shape))
-        fit = pace.fit(scenario.shape, claim.subject, in_force)
+        fit = pace.fit(scenario.shape, claim.subject, in_force, age_s)
         unset = {
             name: value
             for name, value in fit.settable.items()

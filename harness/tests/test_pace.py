@@ -39,6 +39,15 @@ def test_a_wait_is_longer_by_what_is_in_force():
     assert fitted(group_initial_rebalance_delay_ms=9000).patience_ms == 0, "it is shorter here"
 
 
+def test_a_young_cluster_is_waited_for_until_brokers_look_after_their_logs():
+    shape = Shape(config={pace.FIRST_TASKS: "0", "log.cleaner.backoff.ms": 100})
+    own = pace.TURNS * 14900
+    for in_force in (NOW, NOW | {pace.FIRST_TASKS: Setting("0", False)}):
+        ages = {age: pace.fit(shape, (), in_force, age).patience_ms for age in (None, 10.0, 31.0)}
+        assert ages == {None: own, 10.0: own + 20_000, 31.0: own}
+    assert pace.fit(Shape(), (), NOW, 10.0) == pace.NOTHING_TO_DO, "it waits for no such task"
+
+
 def test_what_takes_too_long_is_said_and_not_waited_for():
     found = fitted(log_retention_check_interval_ms=100, group_initial_rebalance_delay_ms=0)
     assert found.slow == {"log.retention.check.interval.ms": "300000"}
