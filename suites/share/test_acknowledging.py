@@ -54,7 +54,7 @@ def left(group, topic, wait_ms=LONG_MS):
 
 @acks("accepted-records-are-done")
 def test_accepted_records_are_done(case):
-    """Records that were accepted are delivered to nobody again."""
+    """Records that a member accepts by ShareAcknowledge are not delivered again."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, *THREE),
@@ -66,7 +66,7 @@ def test_accepted_records_are_done(case):
 
 @acks("rejected-records-are-done")
 def test_rejected_records_are_done(case):
-    """Records that were rejected are delivered to nobody again."""
+    """Records that a member rejects by ShareAcknowledge are not delivered again."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, *THREE),
@@ -78,7 +78,7 @@ def test_rejected_records_are_done(case):
 
 @acks("gaps-are-done")
 def test_gaps_are_done(case):
-    """Offsets that were called gaps are delivered to nobody again."""
+    """Offsets that a member acknowledges as gaps are not delivered again."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, *THREE),
@@ -93,7 +93,7 @@ def test_gaps_are_done(case):
     switches=("share-deliveries-not-counted", "share-released-are-lost"),
 )
 def test_released_records_are_delivered_again(case):
-    """Records that were released are delivered again, and counted."""
+    """Records that a member releases are delivered again with a delivery count one higher."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, *THREE),
@@ -105,7 +105,8 @@ def test_released_records_are_delivered_again(case):
 
 @acks("each-record-has-a-type")
 def test_each_record_has_a_type(case):
-    """A run may have a type for each record."""
+    """An acknowledgement batch may carry a type for each record: ShareAcknowledge accepts, releases
+    and rejects them one by one."""
     group, topic = case.topic("group"), case.topic()
     types = run(0, 2, ACCEPT, RELEASE_IT, REJECT)
     return case.scenario(
@@ -118,7 +119,8 @@ def test_each_record_has_a_type(case):
 
 @acks("runs-follow-each-other")
 def test_runs_follow_each_other(case):
-    """Several runs of one partition are acknowledged in order, over batches too."""
+    """ShareAcknowledge applies several acknowledgement batches of one partition in order, across
+    record batches."""
     group, topic = case.topic("group"), case.topic()
     batches = [batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5", b"6")]
     runs = [run(0, 2, ACCEPT), run(3, 3, RELEASE_IT), run(4, 5, ACCEPT)]
@@ -132,7 +134,8 @@ def test_runs_follow_each_other(case):
 
 @acks("part-of-a-run-is-acknowledged")
 def test_part_of_a_run_is_acknowledged(case):
-    """What is not acknowledged of an acquired run stays with its member until it gives it back."""
+    """Records of an acquired batch that are not acknowledged stay with their member until its
+    session ends."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, batch(b"1", b"2", b"3", b"4")),
@@ -145,7 +148,7 @@ def test_part_of_a_run_is_acknowledged(case):
 
 @acks("what-is-done-may-be-said-again")
 def test_what_is_done_may_be_said_again(case):
-    """Records before the start offset may be acknowledged again: nothing happens."""
+    """ShareAcknowledge of records below the start offset answers no error and changes nothing."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -159,7 +162,7 @@ def test_what_is_done_may_be_said_again(case):
 
 @acks("only-acquired-records-are-acknowledged", switches=("share-acks-of-anybody",))
 def test_only_acquired_records_are_acknowledged(case):
-    """A record that nobody has cannot be acknowledged: INVALID_RECORD_STATE."""
+    """ShareAcknowledge of a record that no member has acquired answers INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -179,7 +182,8 @@ def test_only_acquired_records_are_acknowledged(case):
 
 @acks("whole-runs-that-went-back")
 def test_whole_runs_that_went_back(case):
-    """A run that went back as a whole cannot be acknowledged, nor can a part of it."""
+    """ShareAcknowledge of records that were released, all or some of them, answers
+    INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -193,7 +197,7 @@ def test_whole_runs_that_went_back(case):
 
 @acks("members-acknowledge-their-own")
 def test_members_acknowledge_their_own(case):
-    """What another member has cannot be acknowledged: INVALID_RECORD_STATE."""
+    """ShareAcknowledge of records that another member has acquired answers INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     how = {"member": BERT, "version": case.version}
     return case.scenario(
@@ -207,7 +211,8 @@ def test_members_acknowledge_their_own(case):
 
 @acks("faults-take-all-back")
 def test_faults_take_all_back(case):
-    """If one run cannot be acknowledged none of its partition is."""
+    """ShareAcknowledge applies no batch of a partition if one of its batches is invalid, and
+    answers INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     batches = [batch(b"1", b"2"), batch(b"3", b"4")]
     runs = [run(0, 1, ACCEPT), run(2, 3, ACCEPT)]
@@ -228,7 +233,8 @@ def test_faults_take_all_back(case):
 
 @acks("runs-are-checked-first")
 def test_runs_are_checked_first(case):
-    """Runs that end before they begin, overlap, or have odd types are INVALID_REQUEST."""
+    """ShareAcknowledge answers INVALID_REQUEST for batches that end before they begin, overlap, or
+    have a wrong number of types or an unknown type, and changes nothing."""
     group, topic = case.topic("group"), case.topic()
     odd = {
         "backwards": [run(2, 1, ACCEPT)],
@@ -254,7 +260,8 @@ def test_runs_are_checked_first(case):
 
 @acks("runs-may-touch")
 def test_runs_may_touch(case):
-    """A run may begin with the last record of the one before; that record is done by then."""
+    """ShareAcknowledge of a batch that begins with the last record of the batch before answers
+    INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     runs = [run(0, 1, ACCEPT), run(1, 2, ACCEPT)]
     return case.scenario(
@@ -266,7 +273,7 @@ def test_runs_may_touch(case):
 
 @acks("runs-lie-within-what-is-acquired")
 def test_runs_lie_within_what_is_acquired(case):
-    """A run beyond what was ever acquired is INVALID_REQUEST."""
+    """ShareAcknowledge of offsets beyond those ever acquired answers INVALID_REQUEST."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -279,7 +286,7 @@ def test_runs_lie_within_what_is_acquired(case):
 
 @acks("nothing-was-ever-acquired")
 def test_nothing_was_ever_acquired(case):
-    """Where nobody has anything a run is INVALID_RECORD_STATE."""
+    """ShareAcknowledge on a partition without acquired records answers INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -291,7 +298,7 @@ def test_nothing_was_ever_acquired(case):
 
 @acks("no-runs-are-no-fault")
 def test_no_runs_are_no_fault(case):
-    """A partition without runs is not acknowledged, and not answered either."""
+    """ShareAcknowledge of a partition without batches answers no error."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, *THREE),
@@ -302,7 +309,8 @@ def test_no_runs_are_no_fault(case):
 
 @acks("unknown-partitions-are-not-acknowledged")
 def test_unknown_partitions_are_not_acknowledged(case):
-    """A topic id that is nobody's and a partition that is not there are said to be unknown."""
+    """ShareAcknowledge answers UNKNOWN_TOPIC_ID for an unknown topic id and
+    UNKNOWN_TOPIC_OR_PARTITION for a partition that its topic lacks."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -317,7 +325,8 @@ def test_unknown_partitions_are_not_acknowledged(case):
 
 @acks("partitions-that-nobody-fetched")
 def test_partitions_that_nobody_fetched(case):
-    """A partition that the group never fetched from here is UNKNOWN_TOPIC_OR_PARTITION."""
+    """ShareAcknowledge of a partition that the group never fetched from this broker answers
+    UNKNOWN_TOPIC_OR_PARTITION."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     return case.scenario(
         a_topic(other),
@@ -329,7 +338,7 @@ def test_partitions_that_nobody_fetched(case):
 
 @acks("fetches-acknowledge", api=FETCHES)
 def test_fetches_acknowledge(case):
-    """A ShareFetch acknowledges what came before it reads what comes next."""
+    """ShareFetch applies the acknowledgements it carries before it acquires further records."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -345,7 +354,8 @@ def test_fetches_acknowledge(case):
 
 @acks("fetches-tell-what-was-wrong", api=FETCHES)
 def test_fetches_tell_what_was_wrong(case):
-    """What is wrong with an acknowledgement stands beside what was read."""
+    """ShareFetch answers INVALID_REQUEST for an invalid acknowledgement and acquires records all
+    the same."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(

@@ -43,7 +43,7 @@ def a_consumer(group, topic):
 
 @describes("groups-are-described")
 def test_groups_are_described(case):
-    """A share group is described with its epochs, its assignor and what members read."""
+    """ShareGroupDescribe returns the state, the assignor and the members of a share group."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -59,7 +59,8 @@ def test_groups_are_described(case):
 
 @describes("other-groups-are-not-found")
 def test_other_groups_are_not_found(case):
-    """What is no share group is GROUP_ID_NOT_FOUND, what has no name INVALID_GROUP_ID."""
+    """ShareGroupDescribe answers GROUP_ID_NOT_FOUND for a group that is no share group and
+    INVALID_GROUP_ID for an empty group id."""
     group = case.topic("group")
     nameless = {"group_ids": [""], "include_authorized_operations": False}
     return case.scenario(
@@ -81,7 +82,8 @@ def test_other_groups_are_not_found(case):
     **SHARES,
 )
 def test_share_groups_are_listed(case):
-    """ListGroups shows share groups, with state and type where its version has them."""
+    """ListGroups returns share groups without an error, with state and type in the versions that
+    have them."""
     group, topic = case.topic("group"), case.topic()
     body = {"states_filter": [], "types_filter": []}
     if case.version >= FIRST_WITH_TYPES:
@@ -101,7 +103,8 @@ def test_share_groups_are_listed(case):
     **SHARES,
 )
 def test_share_groups_are_deleted(case):
-    """A share group without members is deleted with its states, one with members is not."""
+    """DeleteGroups answers NON_EMPTY_GROUP for a share group with members and deletes one
+    without."""
     group, topic = case.topic("group"), case.topic()
     body = {"groups_names": [group]}
     code = "results[0].error_code"
@@ -122,7 +125,8 @@ def test_share_groups_are_deleted(case):
 
 @describes("share-groups-are-no-consumer-groups")
 def test_share_groups_are_no_consumer_groups(case):
-    """A share group's id is nothing to requests about other groups."""
+    """ConsumerGroupHeartbeat and ConsumerGroupDescribe of a share group answer GROUP_ID_NOT_FOUND,
+    and its members stay."""
     group, topic = case.topic("group"), case.topic()
     described_as = {"group_ids": [group], "include_authorized_operations": False}
     classic = {"groups": [group], "include_authorized_operations": False}
@@ -153,7 +157,7 @@ def test_share_groups_are_no_consumer_groups(case):
 
 @describes("other-groups-are-no-share-groups")
 def test_other_groups_are_no_share_groups(case):
-    """A consumer group's id is nothing to members of share groups."""
+    """ShareGroupHeartbeat and ShareGroupDescribe of a consumer group answer GROUP_ID_NOT_FOUND."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         coordinator_ready(group),

@@ -54,7 +54,7 @@ def fetches(name, api=API, versions=None, **how):
 
 @fetches("records-are-acquired")
 def test_records_are_acquired(case):
-    """A member that fetches acquires all that is there, in one run, delivered once."""
+    """ShareFetch acquires all available records in one batch with delivery count 1."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one", b"two"), batch(b"three")),
@@ -65,7 +65,8 @@ def test_records_are_acquired(case):
 
 @fetches("records-go-to-one-member", switches=("share-records-go-to-everybody",))
 def test_records_go_to_one_member(case):
-    """What one member has acquired no other gets, until new records come."""
+    """ShareFetch does not return records that another member has acquired; it returns newer
+    ones."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one", b"two")),
@@ -97,7 +98,8 @@ def unopened(group, topic, *batches, **configs):
 
 @fetches("groups-begin-at-the-end")
 def test_groups_begin_at_the_end(case):
-    """A group whose share.auto.offset.reset is latest reads what comes after its first fetch."""
+    """A group with share.auto.offset.reset=latest receives the records that follow its first
+    ShareFetch."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         unopened(group, topic, batch(b"before"), reset="latest"),
@@ -110,7 +112,7 @@ def test_groups_begin_at_the_end(case):
 
 @fetches("groups-begin-at-the-beginning")
 def test_groups_begin_at_the_beginning(case):
-    """A group whose share.auto.offset.reset is earliest reads all that is there."""
+    """A group with share.auto.offset.reset=earliest receives all records of the partition."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         unopened(group, topic, *ONES, reset="earliest"),
@@ -121,7 +123,8 @@ def test_groups_begin_at_the_beginning(case):
 
 @fetches("groups-begin-some-time-ago")
 def test_groups_begin_some_time_ago(case):
-    """A reset by_duration begins with the first record that is not older."""
+    """A group with share.auto.offset.reset=by_duration receives records from the first one that is
+    not older than the duration."""
     group, topic = case.topic("group"), case.topic()
     old = [batch(b"old", at=-7_200_000), batch(b"young", at=-60_000), batch(b"new")]
     return case.scenario(
@@ -133,7 +136,8 @@ def test_groups_begin_some_time_ago(case):
 
 @fetches("whole-batches-are-acquired")
 def test_whole_batches_are_acquired(case):
-    """In batch_optimized mode the batch that holds the last record asked for goes out whole."""
+    """ShareFetch in batch_optimized mode acquires the whole batch that contains the last record it
+    may acquire."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one", b"two", b"three"), batch(b"four", b"five")),
@@ -145,7 +149,8 @@ def test_whole_batches_are_acquired(case):
 
 @fetches("batches-are-put-together")
 def test_batches_are_put_together(case):
-    """Runs of acquired records hold whole batches, at least batch_size records if there are."""
+    """ShareFetch acquires whole record batches and groups them into acquired batches of at least
+    batch_size records."""
     group, topic = case.topic("group"), case.topic()
     batches = [batch(b"1", b"2"), batch(b"3", b"4"), batch(b"5"), batch(b"6", b"7", b"8")]
     return case.scenario(
@@ -157,7 +162,7 @@ def test_batches_are_put_together(case):
 
 @fetches("runs-of-one-batch-each")
 def test_runs_of_one_batch_each(case):
-    """With a batch_size of 1 every batch is a run."""
+    """ShareFetch with batch_size 1 returns each record batch as an acquired batch of its own."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"1", b"2"), batch(b"3"), batch(b"4", b"5")),
@@ -168,7 +173,8 @@ def test_runs_of_one_batch_each(case):
 
 @fetches("record-limit-is-exact", versions=MODES)
 def test_record_limit_is_exact(case):
-    """In record_limit mode no more records are acquired than asked for, within a batch too."""
+    """ShareFetch in record_limit mode acquires no more than max_records, even within a record
+    batch."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "mode": RECORD_LIMIT}
     return case.scenario(
@@ -182,7 +188,8 @@ def test_record_limit_is_exact(case):
 
 @fetches("record-limit-runs-over-batches", versions=MODES)
 def test_record_limit_runs_over_batches(case):
-    """In record_limit mode records of several batches are one run."""
+    """ShareFetch in record_limit mode acquires records of several record batches as one acquired
+    batch."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "mode": RECORD_LIMIT, "batch_size": 1}
     return case.scenario(
@@ -195,7 +202,8 @@ def test_record_limit_runs_over_batches(case):
 
 @fetches("the-modes-mix", versions=MODES)
 def test_the_modes_mix(case):
-    """What record_limit left of a batch batch_optimized takes whole."""
+    """ShareFetch in batch_optimized mode acquires all records of a batch that record_limit mode
+    left."""
     group, topic = case.topic("group"), case.topic()
     exactly = {"version": case.version, "mode": RECORD_LIMIT}
     return case.scenario(
@@ -208,7 +216,7 @@ def test_the_modes_mix(case):
 
 @fetches("no-records-are-wanted")
 def test_no_records_are_wanted(case):
-    """A fetch of no records or no bytes is answered at once with no partition."""
+    """ShareFetch with max_records 0 or max_bytes 0 returns no partitions, without waiting."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": LONG_MS}
     return case.scenario(
@@ -221,7 +229,7 @@ def test_no_records_are_wanted(case):
 
 @fetches("a-fetch-waits-for-records")
 def test_a_fetch_waits_for_records(case):
-    """A fetch that finds too little waits, and has what comes."""
+    """ShareFetch that finds fewer than min_bytes waits, and returns the records that arrive."""
     group, topic = case.topic("group"), case.topic()
     waiting = fetch(group, 0, topic, version=case.version, wait_ms=LONG_MS)
     return case.scenario(
@@ -235,7 +243,7 @@ def test_a_fetch_waits_for_records(case):
 
 @fetches("a-fetch-that-waited-is-answered")
 def test_a_fetch_that_waited_is_answered(case):
-    """When its time is up a fetch has what there is, though it is less than it wanted."""
+    """ShareFetch returns what is available after max_wait_ms, even if it is less than min_bytes."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": 300, "min_bytes": 5000}
     return case.scenario(
@@ -248,7 +256,8 @@ def test_a_fetch_that_waited_is_answered(case):
 
 @fetches("only-so-many-records-are-in-flight")
 def test_only_so_many_records_are_in_flight(case):
-    """With share.partition.max.record.locks records in flight no more are acquired."""
+    """ShareFetch acquires no more records of a partition while share.partition.max.record.locks are
+    acquired."""
     group, topic = case.topic("group"), case.topic()
     many = [batch(*[b"%d" % i for i in range(60)]) for _ in range(3)]
     return case.scenario(
@@ -263,7 +272,7 @@ def test_only_so_many_records_are_in_flight(case):
 
 @fetches("no-such-partition")
 def test_no_such_partition(case):
-    """A partition that its topic has not is UNKNOWN_TOPIC_OR_PARTITION."""
+    """ShareFetch answers UNKNOWN_TOPIC_OR_PARTITION for a partition that its topic lacks."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -278,7 +287,7 @@ def test_no_such_partition(case):
 
 @fetches("several-partitions-are-read")
 def test_several_partitions_are_read(case):
-    """One fetch acquires of every partition in its session."""
+    """ShareFetch acquires records of every partition in its session."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, partitions=2),
@@ -291,7 +300,8 @@ def test_several_partitions_are_read(case):
 
 @fetches("record-count-goes-over-partitions")
 def test_record_count_goes_over_partitions(case):
-    """max_records counts over all partitions of a fetch."""
+    """ShareFetch with max_records 1 on two partitions with records returns both partitions first
+    and one afterwards."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, partitions=2),
@@ -309,10 +319,7 @@ def test_record_count_goes_over_partitions(case):
 
 @fetches("deleted-records-are-passed-over")
 def test_deleted_records_are_passed_over(case):
-    """A group that reads where the log begins no more goes on where it does.
-
-    Which of its fetches finds that out brings nothing, and how many come before is chance.
-    """
+    """ShareFetch goes on at the log start when DeleteRecords removed the records that come next."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *ONES),
@@ -326,7 +333,8 @@ def test_deleted_records_are_passed_over(case):
 
 @fetches("uncommitted-records-are-read")
 def test_uncommitted_records_are_read(case):
-    """A group that reads uncommitted has records of open and of aborted transactions."""
+    """ShareFetch of a group with read_uncommitted acquires records of an open transaction, and its
+    marker's offset when it is aborted."""
     group, topic, transaction = case.topic("group"), case.topic(), case.topic("txn")
     return case.scenario(
         a_group(group, topic),
@@ -342,7 +350,8 @@ def test_uncommitted_records_are_read(case):
 
 @fetches("committed-readers-get-no-aborted-records")
 def test_committed_readers_get_no_aborted_records(case):
-    """A group with share.isolation.level read_committed is given no records that were aborted."""
+    """ShareFetch of a group with share.isolation.level=read_committed acquires no records of an
+    open or aborted transaction."""
     group, topic, transaction = case.topic("group"), case.topic(), case.topic("txn")
     return case.scenario(
         a_group(group, topic, isolation="read_committed"),
@@ -360,7 +369,8 @@ def test_committed_readers_get_no_aborted_records(case):
 
 @fetches("committed-readers-get-committed-records")
 def test_committed_readers_get_committed_records(case):
-    """A group that reads committed gets a transaction's records once it is committed."""
+    """ShareFetch of a group with share.isolation.level=read_committed acquires a transaction's
+    records once it is committed."""
     group, topic, transaction = case.topic("group"), case.topic(), case.topic("txn")
     return case.scenario(
         a_group(group, topic, isolation="read_committed"),
@@ -376,7 +386,7 @@ def test_committed_readers_get_committed_records(case):
 
 @fetches("nobody-need-be-a-member")
 def test_nobody_need_be_a_member(case):
-    """Who fetches is not asked whether it is a member; the share partition must have begun."""
+    """ShareFetch acquires records for a member id that the group does not have."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -388,7 +398,7 @@ def test_nobody_need_be_a_member(case):
 
 @fetches("locks-are-told")
 def test_locks_are_told(case):
-    """An answer says how long the records it brings are locked."""
+    """ShareFetch returns the group's record lock duration in acquisition_lock_timeout_ms."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one"), lock_ms=15_000),

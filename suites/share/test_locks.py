@@ -41,7 +41,8 @@ def locks(name, api=API, versions=None, **how):
 
 @locks("locks-end", api=FETCHES, switches=("share-locks-never-end",))
 def test_locks_end(case):
-    """Records that their member does not acknowledge in time go to others."""
+    """Records whose acquisition lock expires become available to other members, with a delivery
+    count one higher."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -55,7 +56,8 @@ def test_locks_end(case):
 
 @locks("late-acknowledgements-are-refused")
 def test_late_acknowledgements_are_refused(case):
-    """Who acknowledges when its lock has ended hears INVALID_RECORD_STATE."""
+    """ShareAcknowledge of records whose acquisition lock has expired answers
+    INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *THREE, lock_ms=LOCK_MS),
@@ -69,7 +71,8 @@ def test_late_acknowledgements_are_refused(case):
 
 @locks("locks-of-parts-end", api=FETCHES)
 def test_locks_of_parts_end(case):
-    """Of a run that was acknowledged in part the rest comes back."""
+    """When the lock of a partly acknowledged batch expires, the other records are delivered
+    again."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -83,7 +86,8 @@ def test_locks_of_parts_end(case):
 
 @locks("renewed-locks-last", versions=RENEWING)
 def test_renewed_locks_last(case):
-    """A lock that is renewed begins anew; the records stay with their member."""
+    """ShareAcknowledge with type renew keeps records with their member: others do not acquire them,
+    and the member may accept them."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -98,7 +102,8 @@ def test_renewed_locks_last(case):
 
 @locks("groups-may-not-renew", versions=RENEWING)
 def test_groups_may_not_renew(case):
-    """Where share.renew.acknowledge.enable is false a renewal is INVALID_RECORD_STATE."""
+    """ShareAcknowledge with type renew answers INVALID_RECORD_STATE where
+    share.renew.acknowledge.enable is false."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -111,7 +116,8 @@ def test_groups_may_not_renew(case):
 
 @locks("renewing-fetches-read-nothing", api=FETCHES, versions=range_(FETCHES, 2))
 def test_renewing_fetches_read_nothing(case):
-    """A fetch that renews must want nothing, and is given nothing."""
+    """ShareFetch that renews locks and asks for records answers INVALID_REQUEST; one with
+    max_records, max_bytes and min_bytes 0 renews them."""
     group, topic = case.topic("group"), case.topic()
     zero = {"max_records": 0, "max_bytes": 0, "min_bytes": 0}
     how = {"version": case.version, "renews": True}
@@ -126,7 +132,8 @@ def test_renewing_fetches_read_nothing(case):
 
 @locks("deliveries-have-a-limit")
 def test_deliveries_have_a_limit(case):
-    """A record that was delivered share.delivery.count.limit times is delivered no more."""
+    """A record that was released share.delivery.count.limit times is not delivered again; the next
+    record is."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -143,7 +150,8 @@ def test_deliveries_have_a_limit(case):
 
 @locks("bad-records-come-in-few", api=FETCHES)
 def test_bad_records_come_in_few(case):
-    """What was delivered half as often as it may be comes in smaller numbers, at last alone."""
+    """ShareFetch returns records that reached half of share.delivery.count.limit in smaller
+    batches, and at last one alone."""
     group, topic = case.topic("group"), case.topic()
     turns = [(7, 1), (7, 2), (3, 3), (0, 4)]  # last offset, deliveries
     steps = []
@@ -166,7 +174,7 @@ def test_bad_records_come_in_few(case):
 
 @locks("locks-that-end-count-too", api=FETCHES)
 def test_locks_that_end_count_too(case):
-    """A delivery whose lock ended counts: at the limit the record is delivered no more."""
+    """A delivery whose lock expired counts towards share.delivery.count.limit."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "wait_ms": LONG_MS}
     return case.scenario(

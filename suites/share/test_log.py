@@ -75,9 +75,9 @@ def begins_at(offset, name):
 
 @logs("every-so-often-a-snapshot", WRITE, switches=("share-snapshots-missing",))
 def test_every_so_often_a_snapshot(case):
-    """After share.coordinator.snapshot.update.records.per.snapshot updates all is written down, in
-    the next snapshot epoch; a state that begins anew does not count its updates anew.
-    """
+    """After share.coordinator.snapshot.update.records.per.snapshot updates the share coordinator
+    writes a snapshot with the next snapshot epoch; initialising a state again does not reset the
+    count."""
     topic, group = case.topic(), case.topic("group")
     how = {"group": group, "version": case.version}
     updates = [
@@ -101,7 +101,8 @@ def test_every_so_often_a_snapshot(case):
 
 @logs("newer-leaders-are-written-down", "ReadShareGroupState")
 def test_newer_leaders_are_written_down(case):
-    """A read with a newer leader epoch is an update; one with the same writes nothing."""
+    """ReadShareGroupState with a newer leader epoch writes an update; one with the same or an older
+    epoch writes nothing."""
     topic, group = case.topic(), case.topic("group")
     reads = [
         read(topic, epoch, group=group, version=case.version, name=f"{word} {epoch}")
@@ -116,7 +117,7 @@ def test_newer_leaders_are_written_down(case):
 
 @logs("deleted-topics-leave-tombstones", "DeleteTopics", switches=("share-tombstones-missing",))
 def test_deleted_topics_leave_tombstones(case):
-    """When a topic is deleted the states of its share partitions are buried."""
+    """Deleting a topic writes a tombstone for the state of each of its share partitions."""
     topic, group = case.topic(), case.topic("group")
     buried = read_log(LOG, 0, Ref("log end", OFFSET), name="log")
     return case.scenario(
@@ -131,7 +132,7 @@ def test_deleted_topics_leave_tombstones(case):
 
 @logs("deleted-share-groups-leave-tombstones", "DeleteGroups")
 def test_deleted_share_groups_leave_tombstones(case):
-    """When a share group is deleted so are the states of what it read."""
+    """Deleting a share group writes a tombstone for the state of each of its share partitions."""
     group, topic = case.topic("group"), case.topic()
     gone = ask("DeleteGroups", case.version, {"groups_names": [group]}, name="delete")
     return case.scenario(
@@ -149,9 +150,8 @@ def test_deleted_share_groups_leave_tombstones(case):
     "what-snapshots-made-redundant-is-deleted", WRITE, PRUNED, switches=("share-log-never-pruned",)
 )
 def test_what_snapshots_made_redundant_is_deleted(case):
-    """Each share.coordinator.state.topic.prune.interval.ms the log loses what is before the oldest
-    of all last snapshots; a share partition that nobody writes to any more keeps it from that.
-    """
+    """The share coordinator deletes records of its log below the oldest last snapshot; a share
+    partition without further writes holds that offset back."""
     topic, group, idle = case.topic(), case.topic("group"), case.topic("idle")
     how = {"group": group, "version": case.version}
     first, second = Ref("before the first", OFFSET), Ref("before the idle one", OFFSET)
@@ -182,9 +182,8 @@ def test_what_snapshots_made_redundant_is_deleted(case):
     switches=("share-cold-states-stay",),
 )
 def test_cold_states_get_a_snapshot(case):
-    """A state that nobody writes to for share.coordinator.cold.partition.snapshot.interval.ms is
-    written down whole, in the next snapshot epoch and as old as it was; then all are cold.
-    """
+    """The share coordinator writes a snapshot of a state without updates for
+    share.coordinator.cold.partition.snapshot.interval.ms, once."""
     topic, group = case.topic(), case.topic("group")
     made, maker = case.topic("made"), case.topic("maker")
     grown = Until(log_end("grown"), OFFSET, ">=", Ref("log end", OFFSET, 1))

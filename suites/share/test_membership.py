@@ -39,7 +39,8 @@ def heartbeats(name, api=API, versions=None, **how):
 
 @heartbeats("heartbeats-are-checked-first")
 def test_heartbeats_are_checked_first(case):
-    """A heartbeat without ids or a subscription, or with an odd epoch, is INVALID_REQUEST."""
+    """ShareGroupHeartbeat without a group id, member id or subscription, with an empty rack, a
+    member id over 36 characters or an epoch below -1 answers INVALID_REQUEST."""
     wrong = {
         "no group": {"group": "", "names": ["t"]},
         "no member": {"member": "", "names": ["t"]},
@@ -58,7 +59,8 @@ def test_heartbeats_are_checked_first(case):
 
 @heartbeats("the-first-subscription-is-epoch-2")
 def test_the_first_subscription_is_epoch_2(case):
-    """A new group's first member is in epoch 2, with nothing to read yet."""
+    """ShareGroupHeartbeat of a new group's first member returns member epoch 2 and an empty
+    assignment."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_topic(topic),
@@ -75,7 +77,9 @@ def test_the_first_subscription_is_epoch_2(case):
 
 @heartbeats("initialised-partitions-are-assigned")
 def test_initialised_partitions_are_assigned(case):
-    """Once share partitions are initialised the epoch rises and the member is told of them."""
+    """When the share partitions of a topic are initialised, the group epoch rises and
+    ShareGroupHeartbeat assigns them; it repeats the assignment if the member sends its
+    subscription."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, partitions=2),
@@ -93,7 +97,7 @@ def test_initialised_partitions_are_assigned(case):
 
 @heartbeats("members-share-a-partition")
 def test_members_share_a_partition(case):
-    """A second member of a group with one partition has it as well."""
+    """Two members of a share group with one partition are both assigned that partition."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -110,7 +114,8 @@ def test_members_share_a_partition(case):
 
 @heartbeats("members-subscribe-to-what-they-like")
 def test_members_subscribe_to_what_they_like(case):
-    """Members that subscribe to different topics are assigned those."""
+    """Members of a share group that subscribe to different topics are assigned their own topics
+    only."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     return case.scenario(
         a_topic(other),
@@ -127,7 +132,8 @@ def test_members_subscribe_to_what_they_like(case):
 
 @heartbeats("a-changed-subscription-is-an-epoch")
 def test_a_changed_subscription_is_an_epoch(case):
-    """A member that subscribes to another topic is in a new epoch without the old partitions."""
+    """A member that changes its subscription gets a new epoch without the old partitions, and
+    another one with the new ones."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     changed = beat(group, ANNE, EPOCH, other, version=case.version, name="changed")
     again = beat(group, ANNE, Ref("changed", "member_epoch"), name="assigned anew")
@@ -147,7 +153,8 @@ def test_a_changed_subscription_is_an_epoch(case):
 
 @heartbeats("more-partitions-are-assigned-too")
 def test_more_partitions_are_assigned_too(case):
-    """Partitions that a subscribed topic gets are initialised, and then assigned."""
+    """Partitions that are added to a subscribed topic are initialised and assigned to the
+    member."""
     group, topic = case.topic("group"), case.topic()
     path = "groups[0].members[0].assignment.topic_partitions[0].partitions"
     told = beat(group, ANNE, EPOCH, topic, version=case.version, name="told")
@@ -167,7 +174,8 @@ def test_more_partitions_are_assigned_too(case):
 
 @heartbeats("topics-that-are-not-there-are-not-assigned")
 def test_topics_that_are_not_there_are_not_assigned(case):
-    """A member may subscribe to a topic that is not there, and has nothing to read."""
+    """ShareGroupHeartbeat of a member that subscribes to a topic that does not exist answers no
+    error."""
     group, topic = case.topic("group"), case.topic()
     joined = Until(beat(group, ANNE, 0, topic, version=case.version, name="join"), CODE, "==", 0)
     return case.scenario(
@@ -180,7 +188,8 @@ def test_topics_that_are_not_there_are_not_assigned(case):
 
 @heartbeats("strangers-do-not-beat")
 def test_strangers_do_not_beat(case):
-    """Who goes on in no group hears GROUP_ID_NOT_FOUND, in another's UNKNOWN_MEMBER_ID."""
+    """ShareGroupHeartbeat with an epoch answers GROUP_ID_NOT_FOUND for an unknown group and
+    UNKNOWN_MEMBER_ID for an unknown member, to leave as well as to stay."""
     group, topic, nobody = case.topic("group"), case.topic(), case.topic("nobody")
     return case.scenario(
         a_group(group, topic),
@@ -199,7 +208,8 @@ def test_strangers_do_not_beat(case):
 
 @heartbeats("other-epochs-are-fenced")
 def test_other_epochs_are_fenced(case):
-    """An epoch that is neither the member's nor its last one is FENCED_MEMBER_EPOCH."""
+    """ShareGroupHeartbeat answers FENCED_MEMBER_EPOCH for an epoch that is neither the member's
+    current nor its previous one."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -215,7 +225,8 @@ def test_other_epochs_are_fenced(case):
 
 @heartbeats("a-member-may-join-again")
 def test_a_member_may_join_again(case):
-    """A member that joins again is told everything, in the epoch that it was in."""
+    """ShareGroupHeartbeat of a member that joins again returns its assignment in its current
+    epoch."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -229,7 +240,8 @@ def test_a_member_may_join_again(case):
 
 @heartbeats("who-leaves-is-gone")
 def test_who_leaves_is_gone(case):
-    """A member that leaves is a member no more, and its group is Empty in another epoch."""
+    """A member that leaves a share group is unknown afterwards (UNKNOWN_MEMBER_ID), and its group
+    is Empty with a higher group epoch."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -248,7 +260,7 @@ def test_who_leaves_is_gone(case):
 
 @heartbeats("who-stays-goes-on")
 def test_who_stays_goes_on(case):
-    """When another member leaves, who stays comes to a new epoch with what it has."""
+    """When a member leaves a share group, the other member gets a new epoch."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -263,7 +275,8 @@ def test_who_stays_goes_on(case):
 
 @heartbeats("silent-members-are-removed")
 def test_silent_members_are_removed(case):
-    """A member that is not heard of for share.session.timeout.ms is removed."""
+    """A member without a ShareGroupHeartbeat for share.session.timeout.ms is removed: its next one
+    answers UNKNOWN_MEMBER_ID."""
     group, topic = case.topic("group"), case.topic()
     empty = Until(described(group, name="empty"), "groups[0].group_state", "==", "Empty")
     return case.scenario(
@@ -276,7 +289,8 @@ def test_silent_members_are_removed(case):
 
 @heartbeats("the-heartbeat-interval-is-the-groups")
 def test_the_heartbeat_interval_is_the_groups(case):
-    """Members are told their group's share.heartbeat.interval.ms."""
+    """ShareGroupHeartbeat returns the group's share.heartbeat.interval.ms, and the new value after
+    a change."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, beat_ms=700),
@@ -291,7 +305,8 @@ def test_the_heartbeat_interval_is_the_groups(case):
 
 @claim("share.a-full-group-takes-nobody", evidence=SEEN, api=API, versions=every(API), **TIGHT)
 def test_a_full_group_takes_nobody(case):
-    """A group of group.share.max.size members takes no other: GROUP_MAX_SIZE_REACHED."""
+    """ShareGroupHeartbeat of a new member answers GROUP_MAX_SIZE_REACHED in a group of
+    group.share.max.size members."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),

@@ -141,7 +141,8 @@ def delivered(group, topic, name="next", *, version, member=BERT):
     switches=("share-next-leader-begins-anew",),
 )
 def test_the_next_leader_knows_what_was_done(case):
-    """When a leader dies the next one has what was acknowledged, and delivers anew what was not."""
+    """After a leader dies the next one does not deliver accepted records, and delivers the others
+    with the delivery count that they had."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(case, group, topic),
@@ -154,7 +155,8 @@ def test_the_next_leader_knows_what_was_done(case):
 
 @moves("the-next-leader-counts-deliveries", "ShareFetch")
 def test_the_next_leader_counts_deliveries(case):
-    """Deliveries that were given back count at the next leader, and what was rejected is gone."""
+    """After a leader dies the next one delivers released records with a higher delivery count and
+    does not deliver rejected ones."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(case, group, topic),
@@ -169,9 +171,8 @@ def test_the_next_leader_counts_deliveries(case):
 
 @moves("sessions-end-with-their-leader", "ShareAcknowledge")
 def test_sessions_end_with_their_leader(case):
-    """At the next leader nobody has a session, nor the records that it had: they are acquired by
-    nobody there.
-    """
+    """After a leader dies share sessions and acquisitions are gone: the next leader answers
+    SHARE_SESSION_NOT_FOUND, and INVALID_RECORD_STATE for a late acknowledgement."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": SPARE}
     return case.scenario(
@@ -194,7 +195,8 @@ def test_sessions_end_with_their_leader(case):
 
 @moves("states-survive-their-coordinator", "ShareAcknowledge")
 def test_states_survive_their_coordinator(case):
-    """When the share coordinator dies the next one has the states, and takes what is done since."""
+    """After the share coordinator dies the next one has the states of share partitions and accepts
+    acknowledgements."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": LED}
     return case.scenario(
@@ -217,7 +219,8 @@ def test_states_survive_their_coordinator(case):
 
 @moves("members-go-on-at-the-next-coordinator", "ShareGroupHeartbeat")
 def test_members_go_on_at_the_next_coordinator(case):
-    """When the group's coordinator dies the next one has its members, epochs and assignments."""
+    """After the group coordinator dies the next one has the share group's members and epochs, and
+    heartbeats go on."""
     group, topic = case.topic("group"), case.topic()
     epoch = Ref("anne assigned", "member_epoch")
     after = at(group, "after")
@@ -238,9 +241,8 @@ def test_members_go_on_at_the_next_coordinator(case):
 
 @moves("who-led-before-has-nothing", "ShareAcknowledge", WHOLE)
 def test_who_led_before_has_nothing(case):
-    """A leader that lives on but leads no more forgets who has which records, and the next one
-    delivers them anew.
-    """
+    """A broker that is no longer leader answers ShareFetch with NOT_LEADER_OR_FOLLOWER, and the
+    next leader delivers the records it had handed out."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(case, group, topic),
@@ -259,7 +261,7 @@ def test_who_led_before_has_nothing(case):
 
 @moves("only-leaders-serve-share-fetches", "ShareFetch", WHOLE)
 def test_only_leaders_serve_share_fetches(case):
-    """Another broker than the leader is NOT_LEADER_OR_FOLLOWER, and says who leads."""
+    """ShareFetch at a broker that does not lead the partition answers NOT_LEADER_OR_FOLLOWER."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(case, group, topic),
@@ -271,7 +273,8 @@ def test_only_leaders_serve_share_fetches(case):
 
 @moves("only-leaders-take-acknowledgements", "ShareAcknowledge", WHOLE)
 def test_only_leaders_take_acknowledgements(case):
-    """Where nobody reads a partition nobody can acknowledge its records."""
+    """ShareFetch at a broker that does not lead the partition answers NOT_LEADER_OR_FOLLOWER, and
+    ShareAcknowledge at the leader succeeds."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": SPARE}
     return case.scenario(
@@ -285,7 +288,8 @@ def test_only_leaders_take_acknowledgements(case):
 
 @moves("only-the-share-coordinator-writes-states", "WriteShareGroupState", WHOLE)
 def test_only_the_share_coordinator_writes_states(case):
-    """A broker that does not coordinate a share partition is NOT_COORDINATOR."""
+    """WriteShareGroupState and ReadShareGroupStateSummary at a broker that does not coordinate the
+    share partition answer NOT_COORDINATOR."""
     group, topic = case.topic("group"), case.topic()
     fields = {"state_epoch": 1, "leader_epoch": 0, "start_offset": 0}
     row = {"state_batches": [batch(0, 1, 2, 1)], **fields}
@@ -307,7 +311,7 @@ def test_only_the_share_coordinator_writes_states(case):
 
 @moves("only-the-coordinator-takes-share-heartbeats", "ShareGroupHeartbeat", WHOLE)
 def test_only_the_coordinator_takes_share_heartbeats(case):
-    """A member, and whoever looks at its group, hears NOT_COORDINATOR from another broker."""
+    """ShareGroupHeartbeat at a broker that is not the coordinator answers NOT_COORDINATOR."""
     group, topic = case.topic("group"), case.topic()
     epoch = Ref("anne assigned", "member_epoch")
     return case.scenario(

@@ -74,7 +74,8 @@ def tells(case, step, start, lag):
 
 @starts("nothing-was-read-yet")
 def test_nothing_was_read_yet(case):
-    """Before anything is acknowledged a share partition begins nowhere."""
+    """DescribeShareGroupOffsets returns start offset -1 and lag -1 before any record is
+    acknowledged."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *FOUR),
@@ -85,7 +86,8 @@ def test_nothing_was_read_yet(case):
 
 @starts("start-offsets-follow-acknowledgements")
 def test_start_offsets_follow_acknowledgements(case):
-    """The start offset that is written down is the one before the last acknowledgement."""
+    """DescribeShareGroupOffsets returns the start offset and lag that were stored with the
+    acknowledgement before the last one."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *FOUR),
@@ -100,7 +102,8 @@ def test_start_offsets_follow_acknowledgements(case):
 
 @starts("lag-counts-what-is-not-done")
 def test_lag_counts_what_is_not_done(case):
-    """Lag is what is neither before the start offset nor done behind it."""
+    """DescribeShareGroupOffsets does not count records behind the start offset that are already
+    acknowledged as lag."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *FOUR),
@@ -113,7 +116,8 @@ def test_lag_counts_what_is_not_done(case):
 
 @starts("named-topics-are-described")
 def test_named_topics_are_described(case):
-    """Topics and partitions that are named are described, also where there is nothing."""
+    """DescribeShareGroupOffsets returns each topic that the request names, even one that does not
+    exist or that the group does not read, and none for an empty list."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     wanted = [(topic, [0]), (case.topic("nowhere"), [0])]
     return case.scenario(
@@ -132,7 +136,7 @@ def test_named_topics_are_described(case):
 
 @starts("unknown-groups-have-no-offsets")
 def test_unknown_groups_have_no_offsets(case):
-    """A group that is not there is described without topics and without an error."""
+    """DescribeShareGroupOffsets of an unknown group returns no topics and no error."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_topic(topic),
@@ -144,7 +148,7 @@ def test_unknown_groups_have_no_offsets(case):
 
 @starts("altered-groups-begin-there", api=ALTER)
 def test_altered_groups_begin_there(case):
-    """A group without members begins where it is told to."""
+    """AlterShareGroupOffsets sets the start offset of a group without members."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         deserted(group, topic, *FOUR),
@@ -160,7 +164,8 @@ def test_altered_groups_begin_there(case):
 
 @starts("altering-makes-a-group", api=ALTER)
 def test_altering_makes_a_group(case):
-    """Altering makes a group that is not there; who joins it reads from there."""
+    """AlterShareGroupOffsets creates a group that does not exist with that start offset, and a
+    member can join it."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_topic(topic),
@@ -174,7 +179,8 @@ def test_altering_makes_a_group(case):
 
 @starts("groups-with-members-are-not-altered", api=ALTER)
 def test_groups_with_members_are_not_altered(case):
-    """A group with members is NON_EMPTY_GROUP, one without a name INVALID_GROUP_ID."""
+    """AlterShareGroupOffsets answers NON_EMPTY_GROUP for a group with members and INVALID_GROUP_ID
+    for an empty group id."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *FOUR),
@@ -186,7 +192,8 @@ def test_groups_with_members_are_not_altered(case):
 
 @starts("unknown-partitions-are-not-altered", api=ALTER)
 def test_unknown_partitions_are_not_altered(case):
-    """Topics and partitions that are not there answer UNKNOWN_TOPIC_OR_PARTITION."""
+    """AlterShareGroupOffsets answers UNKNOWN_TOPIC_OR_PARTITION for a topic or partition that does
+    not exist."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         deserted(group, topic, *FOUR),
@@ -201,7 +208,8 @@ def test_unknown_partitions_are_not_altered(case):
 
 @starts("deleted-offsets-are-gone", api=DELETE)
 def test_deleted_offsets_are_gone(case):
-    """A group without members forgets a topic; deleting it again finds nothing."""
+    """DeleteShareGroupOffsets removes a topic of a group without members; deleting it again answers
+    UNKNOWN_TOPIC_OR_PARTITION."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         deserted(group, topic, *FOUR),
@@ -218,7 +226,8 @@ def test_deleted_offsets_are_gone(case):
 
 @starts("some-offsets-cannot-be-deleted", api=DELETE)
 def test_some_offsets_cannot_be_deleted(case):
-    """Topics that are not there, and those that the group never had, are unknown."""
+    """DeleteShareGroupOffsets answers UNKNOWN_TOPIC_OR_PARTITION for a topic that does not exist or
+    that the group never read."""
     group, topic, other = case.topic("group"), case.topic(), case.topic("other")
     return case.scenario(
         a_topic(other),
@@ -234,7 +243,8 @@ def test_some_offsets_cannot_be_deleted(case):
 
 @starts("offsets-of-living-groups-stay", api=DELETE)
 def test_offsets_of_living_groups_stay(case):
-    """Members, a group that is not there and a nameless one are in the way of deleting."""
+    """DeleteShareGroupOffsets answers NON_EMPTY_GROUP for a group with members, GROUP_ID_NOT_FOUND
+    for an unknown one and INVALID_GROUP_ID for an empty group id."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *FOUR),
@@ -251,7 +261,8 @@ def test_offsets_of_living_groups_stay(case):
 
 @starts("offsets-outlive-members")
 def test_offsets_outlive_members(case):
-    """What was acknowledged stays when all members are gone; who comes goes on there."""
+    """Acknowledgements outlive the members of a share group: later ShareFetches go on behind
+    them."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, *FOUR),

@@ -33,7 +33,7 @@ def judged(case, asked, *, expect):
 
 @theirs("classic-members-do-not-join", "JoinGroup")
 def test_classic_members_do_not_join(case):
-    """JoinGroup into a share group is INCONSISTENT_GROUP_PROTOCOL."""
+    """JoinGroup of a share group answers INCONSISTENT_GROUP_PROTOCOL."""
     return judged(
         case,
         lambda group, _: classic.join("x", group, version=case.version, name="ask"),
@@ -43,7 +43,8 @@ def test_classic_members_do_not_join(case):
 
 @theirs("classic-members-do-not-sync", "SyncGroup")
 def test_classic_members_do_not_sync(case):
-    """SyncGroup in a share group is of nobody that is known there."""
+    """SyncGroup of a share group answers an error (Kafka says UNKNOWN_MEMBER_ID), and its member
+    stays."""
     return judged(
         case,
         lambda group, _: classic.sync("x", group, 1, member=ANNE, version=case.version, name="ask"),
@@ -53,7 +54,8 @@ def test_classic_members_do_not_sync(case):
 
 @theirs("classic-members-do-not-beat", "Heartbeat")
 def test_classic_members_do_not_beat(case):
-    """Heartbeat in a share group is of nobody that is known there, also with a member's id."""
+    """Heartbeat of a share group answers an error (Kafka says UNKNOWN_MEMBER_ID) even with the id
+    of a member, which stays."""
     return judged(
         case,
         lambda group, _: classic.heartbeat(
@@ -65,7 +67,7 @@ def test_classic_members_do_not_beat(case):
 
 @theirs("classic-members-do-not-leave", "LeaveGroup")
 def test_classic_members_do_not_leave(case):
-    """LeaveGroup does not take a member out of a share group."""
+    """LeaveGroup removes no member of a share group."""
     return judged(
         case,
         lambda group, _: classic.leave("x", group, member=ANNE, version=case.version, name="ask"),
@@ -75,7 +77,8 @@ def test_classic_members_do_not_leave(case):
 
 @theirs("consumers-do-not-join", "ConsumerGroupHeartbeat")
 def test_consumers_do_not_join(case):
-    """A consumer of KIP-848 neither joins a share group nor goes on or leaves there."""
+    """ConsumerGroupHeartbeat of a share group answers GROUP_ID_NOT_FOUND, to join, to stay and to
+    leave."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -93,7 +96,8 @@ def test_consumers_do_not_join(case):
 
 @theirs("nobody-commits-offsets", "OffsetCommit")
 def test_nobody_commits_offsets(case):
-    """A share group keeps no offsets of others: neither a member's nor anybody's."""
+    """OffsetCommit to a share group answers an error, for a member as well as without one, and its
+    member stays."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -113,7 +117,7 @@ def test_nobody_commits_offsets(case):
 
 @theirs("transactions-commit-no-offsets", "TxnOffsetCommit")
 def test_transactions_commit_no_offsets(case):
-    """Nor does a share group keep the offsets of a transaction."""
+    """TxnOffsetCommit to a share group answers an error, and its member stays."""
     group, topic, transaction = case.topic("group"), case.topic(), case.group("transaction")
     how = {"version": case.version}
     asked = transactions.commit_offset(transaction, group, topic, name="ask", **how)
@@ -134,7 +138,7 @@ def test_transactions_commit_no_offsets(case):
 
 @theirs("offsets-are-not-fetched", "OffsetFetch")
 def test_offsets_are_not_fetched(case):
-    """OffsetFetch finds nothing in a share group, and says no more than that."""
+    """OffsetFetch of a share group changes nothing: the group stays Stable."""
     return judged(
         case,
         lambda group, topic: commits.fetch(group, topic, version=case.version, name="ask"),
@@ -144,7 +148,8 @@ def test_offsets_are_not_fetched(case):
 
 @theirs("offsets-are-not-deleted", "OffsetDelete")
 def test_offsets_are_not_deleted(case):
-    """OffsetDelete finds no group of its kind."""
+    """OffsetDelete of a share group answers an error (Kafka says GROUP_ID_NOT_FOUND), and its
+    member stays."""
     return judged(
         case,
         lambda group, topic: commits.offset_delete(group, topic, name="ask"),

@@ -39,7 +39,7 @@ def sessions(name, api=API, versions=None, **how):
 
 @sessions("sessions-tell-what-is-new")
 def test_sessions_tell_what_is_new(case):
-    """Answers within a session leave out partitions that have nothing new."""
+    """ShareFetch within a share session leaves out partitions without new records."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -53,7 +53,8 @@ def test_sessions_tell_what_is_new(case):
 
 @sessions("added-partitions-are-told-once")
 def test_added_partitions_are_told_once(case):
-    """A partition that is added to a session is in the next answer, with or without records."""
+    """ShareFetch returns a partition that is added to a share session once, even without
+    records."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, partitions=2),
@@ -69,7 +70,8 @@ def test_added_partitions_are_told_once(case):
 
 @sessions("forgotten-partitions-are-not-read")
 def test_forgotten_partitions_are_not_read(case):
-    """A partition that a request forgets is not read from then on."""
+    """ShareFetch returns no records of a partition that the request removes from the share
+    session."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic),
@@ -82,7 +84,8 @@ def test_forgotten_partitions_are_not_read(case):
 
 @sessions("epochs-come-in-turn")
 def test_epochs_come_in_turn(case):
-    """An epoch out of turn is INVALID_SHARE_SESSION_EPOCH and changes nothing."""
+    """ShareFetch with a session epoch that is not the next one answers INVALID_SHARE_SESSION_EPOCH
+    and leaves the session as it was."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -96,7 +99,8 @@ def test_epochs_come_in_turn(case):
 
 @sessions("acknowledgements-take-epochs", api=ACKS)
 def test_acknowledgements_take_epochs(case):
-    """A ShareAcknowledge takes the session's next epoch, and never begins a session."""
+    """ShareAcknowledge advances the session epoch as ShareFetch does, and answers
+    INVALID_SHARE_SESSION_EPOCH for a repeated epoch and for epoch 0."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -114,7 +118,8 @@ def test_acknowledgements_take_epochs(case):
 
 @sessions("sessions-must-be-there")
 def test_sessions_must_be_there(case):
-    """Who goes on with a session, or ends one, that is not there hears SHARE_SESSION_NOT_FOUND."""
+    """ShareFetch that continues or closes a session that does not exist answers
+    SHARE_SESSION_NOT_FOUND."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -130,7 +135,7 @@ def test_sessions_must_be_there(case):
 
 @sessions("acknowledgements-need-a-session", api=ACKS)
 def test_acknowledgements_need_a_session(case):
-    """Who acknowledges without a session hears SHARE_SESSION_NOT_FOUND."""
+    """ShareAcknowledge without a share session answers SHARE_SESSION_NOT_FOUND."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -143,7 +148,7 @@ def test_acknowledgements_need_a_session(case):
 
 @sessions("beginning-acknowledges-nothing")
 def test_beginning_acknowledges_nothing(case):
-    """A fetch that begins a session may not acknowledge: INVALID_REQUEST."""
+    """ShareFetch that opens a session and acknowledges records answers INVALID_REQUEST."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -154,7 +159,8 @@ def test_beginning_acknowledges_nothing(case):
 
 @sessions("ids-are-needed")
 def test_ids_are_needed(case):
-    """A fetch without a group, without a member or with a long member id is INVALID_REQUEST."""
+    """ShareFetch without a group id or member id, or with a member id over 36 characters, answers
+    INVALID_REQUEST."""
     topic = case.topic()
     return case.scenario(
         fetch(None, 0, bytes(16), version=case.version, name="no group"),
@@ -170,7 +176,7 @@ def test_ids_are_needed(case):
 
 @sessions("ids-are-needed-to-acknowledge", api=ACKS)
 def test_ids_are_needed_to_acknowledge(case):
-    """An acknowledgement without a group or a member is INVALID_REQUEST."""
+    """ShareAcknowledge without a group id or member id answers INVALID_REQUEST."""
     topic = case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -182,7 +188,8 @@ def test_ids_are_needed_to_acknowledge(case):
 
 @sessions("ended-sessions-give-back")
 def test_ended_sessions_give_back(case):
-    """What a member has goes to others when it ends its session, as delivered once more."""
+    """Records that a member has acquired become available to others when it closes its session,
+    with a delivery count one higher."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one", b"two")),
@@ -199,7 +206,8 @@ def test_ended_sessions_give_back(case):
 
 @sessions("ending-may-acknowledge", api=ACKS)
 def test_ending_may_acknowledge(case):
-    """A ShareAcknowledge that ends the session is done before the rest goes back."""
+    """ShareAcknowledge that closes a session is applied before the other acquired records are
+    released."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
@@ -212,7 +220,7 @@ def test_ending_may_acknowledge(case):
 
 @sessions("ending-fetches-may-acknowledge")
 def test_ending_fetches_may_acknowledge(case):
-    """A ShareFetch that ends the session acknowledges and reads nothing."""
+    """ShareFetch that closes a session applies its acknowledgements and acquires nothing."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one"), batch(b"two")),
@@ -225,7 +233,8 @@ def test_ending_fetches_may_acknowledge(case):
 
 @sessions("sessions-begin-anew")
 def test_sessions_begin_anew(case):
-    """A member that begins its session anew keeps what it has, which nobody else gets."""
+    """A member that opens its session again keeps the records that it has acquired and may
+    acknowledge them; no other member acquires them."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -243,7 +252,7 @@ def test_sessions_begin_anew(case):
 
 @sessions("sessions-go-with-their-connections")
 def test_sessions_go_with_their_connections(case):
-    """What a member has goes to others when its connection ends."""
+    """Records that a member has acquired become available to others when its connection closes."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),
@@ -257,7 +266,8 @@ def test_sessions_go_with_their_connections(case):
 
 @claim("share.there-is-no-room-for-sessions", evidence=SEEN, api=API, versions=every(API), **TIGHT)
 def test_there_is_no_room_for_sessions(case):
-    """Beyond group.share.max.share.sessions nobody begins one: SHARE_SESSION_LIMIT_REACHED."""
+    """ShareFetch that opens a session beyond group.share.max.share.sessions answers
+    SHARE_SESSION_LIMIT_REACHED, and succeeds when another one is closed."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         a_group(group, topic, batch(b"one")),

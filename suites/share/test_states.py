@@ -87,7 +87,8 @@ def is_(step, code):
 
 @states("states-begin-once-for-an-epoch", INITIALISE)
 def test_states_begin_once_for_an_epoch(case):
-    """A state begins anew in the same or a newer state epoch; an older one is fenced."""
+    """InitializeShareGroupState sets the start offset for the same or a newer state epoch and
+    answers FENCED_STATE_EPOCH for an older one."""
     topic = case.topic()
     return case.scenario(
         a_state(case, topic, epoch=3, start=5),
@@ -106,7 +107,8 @@ def test_states_begin_once_for_an_epoch(case):
 
 @states("states-are-of-partitions", INITIALISE)
 def test_states_are_of_partitions(case):
-    """A topic or partition that is not there has no state, a negative one never."""
+    """InitializeShareGroupState answers UNKNOWN_TOPIC_OR_PARTITION for a topic or partition that
+    does not exist and INVALID_REQUEST for a negative partition."""
     topic = case.topic()
     return case.scenario(
         a_state(case, topic),
@@ -123,7 +125,7 @@ def test_states_are_of_partitions(case):
 
 @states("nothing-is-answered-nothing", INITIALISE)
 def test_nothing_is_answered_nothing(case):
-    """Who names no group or no topic is answered nothing."""
+    """InitializeShareGroupState with an empty group id or without topics returns no results."""
     topic = case.topic()
     body = {"group_id": STATE, "topics": []}
     return case.scenario(
@@ -139,7 +141,8 @@ def test_nothing_is_answered_nothing(case):
 
 @states("states-are-read", READ)
 def test_states_are_read(case):
-    """A state is read as it began."""
+    """ReadShareGroupState returns the state epoch and start offset that InitializeShareGroupState
+    set, without batches."""
     topic = case.topic()
     return case.scenario(
         a_state(case, topic, epoch=3, start=5),
@@ -155,7 +158,8 @@ def test_states_are_read(case):
 
 @states("states-must-begin-to-be-read", READ)
 def test_states_must_begin_to_be_read(case):
-    """A state that did not begin cannot be read: INVALID_REQUEST."""
+    """ReadShareGroupState answers INVALID_REQUEST for a state that was not initialised and for a
+    negative partition, and returns no results for an empty group id."""
     topic, other = case.topic(), case.topic("other")
     return case.scenario(
         a_topic(other),
@@ -173,7 +177,8 @@ def test_states_must_begin_to_be_read(case):
 
 @states("older-leaders-are-fenced", READ)
 def test_older_leaders_are_fenced(case):
-    """Once a leader of a newer epoch has read, older ones neither read nor write."""
+    """ReadShareGroupState and WriteShareGroupState answer FENCED_LEADER_EPOCH for a leader epoch
+    older than the newest that has read the state."""
     topic = case.topic()
     return case.scenario(
         a_state(case, topic),
@@ -194,7 +199,8 @@ def test_older_leaders_are_fenced(case):
 
 @states("writes-are-put-together", WRITE)
 def test_writes_are_put_together(case):
-    """Runs of one state become one; what was delivered more often wins over what was less."""
+    """WriteShareGroupState merges neighbouring batches of the same state, and a higher delivery
+    count overrides a lower one."""
     topic = case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -217,7 +223,8 @@ def test_writes_are_put_together(case):
 
 @states("writes-move-the-start", WRITE)
 def test_writes_move_the_start(case):
-    """What is before a new start offset is dropped; -1 leaves the offset alone."""
+    """WriteShareGroupState with a start offset drops what lies below it; -1 keeps the start
+    offset."""
     topic = case.topic()
     how = {"version": case.version}
     return case.scenario(
@@ -235,7 +242,8 @@ def test_writes_move_the_start(case):
 
 @states("older-states-do-not-write", WRITE)
 def test_older_states_do_not_write(case):
-    """A write in an older state epoch is fenced, in a state that did not begin refused."""
+    """WriteShareGroupState answers FENCED_STATE_EPOCH for an older state epoch and INVALID_REQUEST
+    for a state that was not initialised."""
     topic, other = case.topic(), case.topic("other")
     how = {"version": case.version}
     return case.scenario(
@@ -256,7 +264,8 @@ def test_older_states_do_not_write(case):
 
 @states("deleted-states-are-gone", DELETE)
 def test_deleted_states_are_gone(case):
-    """A deleted state cannot be read; deleting it again is no mistake."""
+    """DeleteShareGroupState removes a state: reading it answers INVALID_REQUEST, and deleting it
+    again answers no error."""
     topic = case.topic()
     return case.scenario(
         a_state(case, topic, epoch=3),
@@ -277,7 +286,7 @@ def test_deleted_states_are_gone(case):
 
 @states("summaries-tell-the-start", SUMMARY)
 def test_summaries_tell_the_start(case):
-    """A summary tells the start offset and the epochs."""
+    """ReadShareGroupStateSummary returns the state epoch and the start offset."""
     topic = case.topic()
     return case.scenario(
         a_state(case, topic, epoch=3, start=5),
@@ -293,7 +302,8 @@ def test_summaries_tell_the_start(case):
 
 @states("summaries-of-nothing", SUMMARY)
 def test_summaries_of_nothing(case):
-    """A state that did not begin is summed up as beginning nowhere."""
+    """ReadShareGroupStateSummary returns start offset -1 for a state that was not initialised and
+    UNKNOWN_TOPIC_OR_PARTITION for a partition that does not exist."""
     topic, other = case.topic(), case.topic("other")
     return case.scenario(
         a_topic(other),
