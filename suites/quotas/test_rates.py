@@ -67,30 +67,30 @@ def a_producer_waits(case):
 @claim("quotas.a-producer-above-the-default-waits", evidence=("DYN-16", "KIP-13"),
        switches=("quotas-ignored",), **STATIC)  # fmt: skip
 def test_a_producer_above_the_default_waits(case):
-    """A producer above the default rate is told how long to wait, with its record written; one
-    with another client id is not.
-    """
+    """Produce above quota.producer.default is written and returns a throttle_time_ms; a client with
+    another client id is not throttled."""
     return a_producer_waits(case)
 
 
 @claim("quotas.a-producer-above-its-rate-waits", evidence=("DYN-16", "KIP-546"), **DYNAMIC)
 def test_a_producer_above_its_rate_waits(case):
-    """A quota that is set while the broker runs holds for the client id that it names."""
+    """Produce above a producer_byte_rate that was set for its client id at run time is written and
+    returns a throttle_time_ms."""
     return a_producer_waits(case)
 
 
 @claim("quotas.who-is-told-to-wait-is-not-read", evidence=("KIP-219", "DYN-16"),
        releases="2.2-2.8", config=STATIC["config"])  # fmt: skip
 def test_who_is_told_to_wait_is_not_read(case):
-    """The connection of a client above its rate is not read until its time is over; another one of
-    the same client is.
-    """
+    """The broker does not read from the connection of a throttled client until throttle_time_ms has
+    passed; it reads from the client's other connections."""
     return not_read(case)
 
 
 @claim("quotas.who-is-above-his-rate-is-not-read", evidence=("KIP-219", "DYN-16"), **DYNAMIC)
 def test_who_is_above_his_rate_is_not_read(case):
-    """The same for a quota that was set while the broker runs."""
+    """The broker does not read from the connection of a client above a quota that was set at run
+    time; it reads from the client's other connections."""
     return not_read(case)
 
 
@@ -115,7 +115,7 @@ def not_read(case):
 @claim("quotas.an-answer-may-be-kept-back", evidence=("DYN-16", "observed on 1.0.2"),
        releases="1.0", config=STATIC["config"])  # fmt: skip
 def test_an_answer_may_be_kept_back(case):
-    """In 1.0 the answer itself comes when the time is over."""
+    """Produce above quota.producer.default is answered on 1.0 only after the throttle time."""
     topic, client = case.topic(), case.group("client")
     return case.scenario(
         a_topic(topic),
@@ -151,23 +151,22 @@ def a_consumer_waits(case):
 
 @claim("quotas.a-consumer-above-the-default-waits", evidence=("FETCH-22", "DYN-16"), **STATIC)
 def test_a_consumer_above_the_default_waits(case):
-    """A fetch above the default rate carries nothing and tells how long to wait; in 1.0 it carries
-    all and comes late.
-    """
+    """Fetch above quota.consumer.default returns a throttle_time_ms and no records; 1.0 returns the
+    records late."""
     return a_consumer_waits(case)
 
 
 @claim("quotas.a-consumer-above-its-rate-waits", evidence=("FETCH-22", "KIP-546"), **DYNAMIC)
 def test_a_consumer_above_its_rate_waits(case):
-    """The same for a quota that was set while the broker runs."""
+    """Fetch above a consumer_byte_rate that was set for its client id at run time returns a
+    throttle_time_ms and no records."""
     return a_consumer_waits(case)
 
 
 @claim("quotas.the-most-specific-holds", evidence=("DYN-16",), specific=("low", "high"), **DYNAMIC)
 def test_the_most_specific_holds(case):
-    """Of a quota for the client id and one for it with its user the latter holds, be it lower or
-    higher.
-    """
+    """A quota of a user and client id takes precedence over one of the client id alone, be it lower
+    or higher."""
     topic, client = case.topic(), case.group("client")
     rates = (10**9, LIMIT) if case.specific == "low" else (LIMIT, 10**9)
     waits = answer("write", WAIT)

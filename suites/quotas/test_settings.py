@@ -18,7 +18,8 @@ DESCRIBE = {"api": "DescribeClientQuotas", "releases": "2.8+"}
 
 @claim("quotas.what-is-set-is-told", evidence=("DYN-16", "KIP-546"), **ALTER)
 def test_what_is_set_is_told(case):
-    """A client id's quota is set, told, changed and taken away while the broker runs."""
+    """AlterClientQuotas sets, changes and removes quotas of a client id, and DescribeClientQuotas
+    returns them."""
     who = of_client(case.group("client"))
     return case.scenario(
         alter(who, {PRODUCER: 1000, CONSUMER: 2000}, version=case.version, name="set"),
@@ -36,7 +37,8 @@ def test_what_is_set_is_told(case):
 
 @claim("quotas.filters-may-be-strict", evidence=("KIP-546",), **DESCRIBE)
 def test_filters_may_be_strict(case):
-    """A strict filter finds entities of just its types, another one also those of more types."""
+    """DescribeClientQuotas with strict=true returns entities of exactly the types of the filter;
+    without it those with further types, too."""
     client, user = case.group("client"), case.group("user")
     pair, alone = of_client(client, user), of_client(client)
     how = {"version": case.version}
@@ -56,7 +58,8 @@ def test_filters_may_be_strict(case):
 
 @claim("quotas.a-default-is-an-entity", evidence=("DYN-16", "KIP-546"), **ALTER)
 def test_a_default_is_an_entity(case):
-    """The default client id of one user has a quota of its own, told with no name."""
+    """AlterClientQuotas sets a quota for the default client id of a user, which
+    DescribeClientQuotas returns with a null name."""
     who = of_client(None, case.group("user"))
     return case.scenario(
         alter(who, {PRODUCER: 1000}, version=case.version),
@@ -70,7 +73,7 @@ def test_a_default_is_an_entity(case):
 
 @claim("quotas.a-rehearsal-sets-nothing", evidence=("KIP-546",), **ALTER)
 def test_a_rehearsal_sets_nothing(case):
-    """With validate_only a quota is checked and not set."""
+    """AlterClientQuotas with validate_only answers no error and sets nothing."""
     who = of_client(case.group("client"))
     return case.scenario(
         alter(who, {PRODUCER: 1000}, version=case.version, validate_only=True),
@@ -94,7 +97,8 @@ IMPOSSIBLE = {
 @claim("quotas.impossible-ones-are-refused", evidence=("DYN-16", "KIP-546", "KIP-612"),
        what=tuple(IMPOSSIBLE), **ALTER)  # fmt: skip
 def test_impossible_ones_are_refused(case):
-    """Unknown keys and entities, and numbers that are no rate, answer INVALID_REQUEST."""
+    """AlterClientQuotas answers INVALID_REQUEST for an unknown key, an unknown or invalid entity,
+    and a value that is no rate."""
     who, changes = IMPOSSIBLE[case.what]
     return case.scenario(
         alter(who, changes, version=case.version), expect=answer("alter", CODE).is_(INVALID)
@@ -103,7 +107,8 @@ def test_impossible_ones_are_refused(case):
 
 @claim("quotas.any-word-may-be-taken-away", evidence=("KIP-546", "observed on 4.3.1"), **ALTER)
 def test_any_word_may_be_taken_away(case):
-    """A quota that nobody set, or that no release knows, is taken away without complaint."""
+    """AlterClientQuotas that removes a quota that was never set, or an unknown key, answers no
+    error."""
     who = of_client(case.group("client"))
     return case.scenario(
         alter(who, {PRODUCER: None, "no.such.rate": None}, version=case.version),
