@@ -29,7 +29,7 @@ READ, ALLOW = 3, 3
     mechanism=("PLAIN", "SCRAM-SHA-256", "GSSAPI", ""),
 )
 def test_no_handshake_on_a_plain_listener(case):
-    """A SASL handshake on a listener without SASL is refused with ILLEGAL_SASL_STATE."""
+    """SaslHandshake on a listener without SASL answers ILLEGAL_SASL_STATE."""
     return case.scenario(
         Ask("SaslHandshake", case.version, {"mechanism": case.mechanism}, "handshake"),
         metadata(name="after"),
@@ -45,7 +45,7 @@ def test_no_handshake_on_a_plain_listener(case):
     token=(b"", b"\0user\0password"),
 )
 def test_no_authentication_on_a_plain_listener(case):
-    """A SASL token on a listener without SASL is refused, and the connection goes on."""
+    """SaslAuthenticate on a listener without SASL answers ILLEGAL_SASL_STATE."""
     return case.scenario(
         Ask("SaslAuthenticate", case.version, {"auth_bytes": case.token}, "authenticate"),
         metadata(name="after"),
@@ -74,7 +74,8 @@ def _filter(kind: int, name: Any) -> dict[str, Any]:
     kind=(ANY, TOPIC),
 )
 def test_acls_are_not_told_without_an_authorizer(case):
-    """DescribeAcls without an authorizer answers SECURITY_DISABLED, whatever it asks for."""
+    """DescribeAcls answers SECURITY_DISABLED on a broker without an authorizer, whatever the
+    filter."""
     name = None if case.kind == ANY else case.topic()
     return case.scenario(
         Ask("DescribeAcls", case.version, _filter(case.kind, name), "acls"),
@@ -93,7 +94,7 @@ def test_acls_are_not_told_without_an_authorizer(case):
     rows=(0, 1, 2),
 )
 def test_acls_are_not_made_without_an_authorizer(case):
-    """CreateAcls without an authorizer refuses each of its entries with SECURITY_DISABLED."""
+    """CreateAcls answers SECURITY_DISABLED for each entry on a broker without an authorizer."""
     entry = {
         "resource_type": TOPIC,
         "resource_name": case.topic(),
@@ -117,7 +118,7 @@ def test_acls_are_not_made_without_an_authorizer(case):
     rows=(0, 1, 2),
 )
 def test_acls_are_not_deleted_without_an_authorizer(case):
-    """DeleteAcls without an authorizer refuses each of its filters with SECURITY_DISABLED."""
+    """DeleteAcls answers SECURITY_DISABLED for each filter on a broker without an authorizer."""
     filters = [_filter(TOPIC, case.topic())] * case.rows
     return case.scenario(
         Ask("DeleteAcls", case.version, {"filters": filters}, "delete"),
@@ -135,7 +136,8 @@ def test_acls_are_not_deleted_without_an_authorizer(case):
     renewers=(0, 1),
 )
 def test_tokens_are_not_made_for_strangers(case):
-    """Who did not authenticate gets no delegation token: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
+    """CreateDelegationToken of an unauthenticated client answers
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
     renewer = {"principal_type": "User", "principal_name": "somebody"}
     body = {
         "owner_principal_type": None,
@@ -156,7 +158,8 @@ def test_tokens_are_not_made_for_strangers(case):
     versions=every("RenewDelegationToken"),
 )
 def test_tokens_are_not_renewed_for_strangers(case):
-    """Who did not authenticate renews no delegation token."""
+    """RenewDelegationToken of an unauthenticated client answers
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
     body = {"hmac": b"no such token", "renew_period_ms": 1000}
     return case.scenario(
         Ask("RenewDelegationToken", case.version, body, "renew"),
@@ -171,7 +174,8 @@ def test_tokens_are_not_renewed_for_strangers(case):
     versions=every("ExpireDelegationToken"),
 )
 def test_tokens_are_not_expired_by_strangers(case):
-    """Who did not authenticate ends no delegation token."""
+    """ExpireDelegationToken of an unauthenticated client answers
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
     body = {"hmac": b"no such token", "expiry_time_period_ms": -1}
     return case.scenario(
         Ask("ExpireDelegationToken", case.version, body, "expire"),
@@ -187,7 +191,8 @@ def test_tokens_are_not_expired_by_strangers(case):
     owners=("all", "none", "one"),
 )
 def test_tokens_are_not_told_to_strangers(case):
-    """Who did not authenticate is told of no delegation token."""
+    """DescribeDelegationToken of an unauthenticated client answers
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, whatever owners it names."""
     one = {"principal_type": "User", "principal_name": "ANONYMOUS"}
     owners = {"all": None, "none": [], "one": [one]}[case.owners]
     return case.scenario(

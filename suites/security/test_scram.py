@@ -59,7 +59,8 @@ def _until(user: Any, held: int, *, version: int = 0, name: str = "told") -> Unt
     iterations=(FEWEST, MOST),
 )
 def test_scram_credentials_are_told_without_their_secrets(case):
-    """A credential that was set is told by its mechanism and iterations, until it is deleted."""
+    """DescribeUserScramCredentials returns mechanism and iterations of a credential that
+    AlterUserScramCredentials set, and RESOURCE_NOT_FOUND after its deletion."""
     user = case.topic("user")
     return case.scenario(
         _alter(_set(user, case.mechanism, case.iterations), version=case.version, name="set"),
@@ -84,7 +85,8 @@ def test_scram_credentials_are_told_without_their_secrets(case):
     versions=every("DescribeUserScramCredentials"),
 )
 def test_scram_users_may_have_both_mechanisms(case):
-    """A user with both mechanisms is told with both, and setting one again changes that one."""
+    """DescribeUserScramCredentials returns both credentials of a user with two mechanisms; setting
+    one again changes that one."""
     user = case.topic("user")
     more = FEWEST + 1
     return case.scenario(
@@ -120,7 +122,8 @@ REFUSED = {
     why=tuple(REFUSED),
 )
 def test_scram_credentials_that_are_refused(case):
-    """Iterations out of 4096 to 16384, a name of nothing, a mechanism of none: each is refused."""
+    """AlterUserScramCredentials refuses iterations outside 4096 to 16384, an empty user name and an
+    unknown mechanism, and sets nothing."""
     user = case.topic("user")
     row = {
         "too few iterations": _set(user, iterations=FEWEST - 1),
@@ -147,7 +150,8 @@ def test_scram_credentials_that_are_refused(case):
     second=(SHA_256, SHA_512),
 )
 def test_scram_users_come_once_in_a_request(case):
-    """A credential that comes twice in a request is refused, for KRaft a user that comes twice."""
+    """AlterUserScramCredentials answers DUPLICATE_RESOURCE for a credential that is named twice,
+    and on KRaft for a user that is named twice."""
     user = case.topic("user")
     twice = answer("alter", "results[0].error_code").is_(DUPLICATE_RESOURCE)
     apart = answer("alter", "results[0].error_code").is_(0)
@@ -165,7 +169,8 @@ def test_scram_users_come_once_in_a_request(case):
     versions=every("AlterUserScramCredentials"),
 )
 def test_scram_credentials_that_are_not_there_cannot_go(case):
-    """Deleting a credential that is not there fails alone: another one is set all the same."""
+    """AlterUserScramCredentials answers RESOURCE_NOT_FOUND for the deletion of a missing credential
+    and applies the rest of the request."""
     user, other = case.topic("user"), case.topic("other")
     return case.scenario(
         _alter(_set(other), drop=(_drop(user),), version=case.version),
@@ -185,7 +190,8 @@ def test_scram_credentials_that_are_not_there_cannot_go(case):
     asked=("unknown", "twice", "no name"),
 )
 def test_scram_users_are_asked_for_once(case):
-    """An unknown user is not found; one that is asked for twice is refused."""
+    """DescribeUserScramCredentials answers RESOURCE_NOT_FOUND for an unknown user and
+    DUPLICATE_RESOURCE for one that is named twice."""
     user = case.topic("user")
     users = {"unknown": (user,), "twice": (user, user), "no name": ("",)}[case.asked]
     code = DUPLICATE_RESOURCE if case.asked == "twice" else RESOURCE_NOT_FOUND
