@@ -30,7 +30,8 @@ def request(key: int, version: int, rest: bytes = b"") -> bytes:
     versions=every("ApiVersions"),
 )
 def test_every_served_api_is_listed(case):
-    """ApiVersions answers without error and lists each API with its lowest and highest version."""
+    """ApiVersions answers no error and lists the APIs that the broker serves, with their lowest and
+    highest versions."""
     return case.scenario(
         api_versions(version=case.version, name="ask"),
         expect=all_of(
@@ -46,7 +47,8 @@ def test_every_served_api_is_listed(case):
     asked=(5, 6, 100, 32767),
 )
 def test_a_version_from_the_future_is_answered_in_version_0(case):
-    """An ApiVersions of an unknown version is answered in version 0 with UNSUPPORTED_VERSION."""
+    """ApiVersions in an unknown version is answered in version 0 with UNSUPPORTED_VERSION, and the
+    connection stays open."""
     future = request(API_VERSIONS, case.asked, NO_TAGS)
     return case.scenario(
         Raw(future, name="future", expect="answer", api="ApiVersions", version=0),
@@ -70,7 +72,7 @@ def test_a_version_from_the_future_is_answered_in_version_0(case):
     key=(-1, 93, 1000, 32767),
 )
 def test_an_api_nobody_has_closes_the_connection(case):
-    """A request with an unknown API key has its connection closed, and only that one."""
+    """A request with an unknown API key closes its connection and no other."""
     return case.scenario(
         Raw(request(case.key, 0), name="unknown", connection="b", expect="close"),
         metadata(name="after"),
@@ -87,7 +89,8 @@ def test_an_api_nobody_has_closes_the_connection(case):
     full=True,
 )
 def test_unserved_versions_close_the_connection(case):
-    """Any API but ApiVersions closes the connection on a version that the release does not have."""
+    """A request of any API but ApiVersions in a version that the release lacks closes its
+    connection."""
     newest = advertised.table(case.release)[by_name(case.asked).key][1]
     version = newest + 1 if case.version_is == "newest plus one" else int(case.version_is)
     well_formed = Frame(case.asked, newest, {}, patch=((2, struct.pack(">h", version)),))
@@ -114,7 +117,8 @@ def test_unserved_versions_close_the_connection(case):
     software=("touchstone", "a.b-c", "", "-a", "a-", "a b", "\u00e9"),
 )
 def test_client_software_is_checked(case):
-    """From version 3 a client's software name must be letters and digits, with . or - inside."""
+    """ApiVersions since version 3 answers INVALID_REQUEST for a client software name that is not
+    letters and digits with "." or "-" inside."""
     good = case.software in ("touchstone", "a.b-c")
     body = {"client_software_name": case.software, "client_software_version": "1.0"}
     return case.scenario(

@@ -22,7 +22,7 @@ NOTHING = {"topics": [], "allow_auto_topic_creation": False}
     evidence=("WIRE-10", "WIRE-17"),
 )
 def test_pipelined_requests_are_answered_in_order(case):
-    """Requests that follow a waiting one on its connection are answered after it, in order."""
+    """Requests that follow a waiting Fetch on its connection are answered after it and in order."""
     topic = case.topic()
     waiting = question(4, [(topic, [part()])], max_wait_ms=150)
     ends = list_offsets(topic, name="ends")
@@ -47,7 +47,7 @@ def test_pipelined_requests_are_answered_in_order(case):
     evidence=("WIRE-10", "WIRE-09"),
 )
 def test_one_connection_does_not_wait_for_another(case):
-    """While a request waits on one connection, another connection's is answered."""
+    """A request is answered while a Fetch of another connection waits."""
     topic = case.topic()
     waiting = question(4, [(topic, [part()])], max_wait_ms=600_000)
     return case.scenario(
@@ -65,7 +65,7 @@ def test_one_connection_does_not_wait_for_another(case):
     evidence=("WIRE-17", "WIRE-10"),
 )
 def test_unanswered_requests_do_not_hold_up_the_next(case):
-    """Produce with acks 0 has no answer, and the next request on its connection has one."""
+    """Produce with acks=0 gets no answer, and the next request on its connection is answered."""
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
@@ -82,7 +82,7 @@ def test_unanswered_requests_do_not_hold_up_the_next(case):
     asked=("ApiVersions", "Metadata"),
 )
 def test_correlation_ids_come_back(case):
-    """Any correlation id comes back as it was sent."""
+    """An answer carries the correlation id of its request, whatever its value."""
     frame = Frame(case.asked, 1, NOTHING, correlation_id=case.correlation)
     if case.asked == "ApiVersions":
         frame = Frame("ApiVersions", 0, {}, correlation_id=case.correlation)
@@ -98,7 +98,7 @@ def test_correlation_ids_come_back(case):
     client_id=("null", "empty", "long", "accents", "spaces"),
 )
 def test_client_ids_may_be_anything(case):
-    """A client id may be null, empty, long or any text: requests are answered as ever."""
+    """A request is answered whether its client id is null, empty, long or any text."""
     ids = {
         "null": None,
         "empty": "",
@@ -118,7 +118,7 @@ def test_client_ids_may_be_anything(case):
     evidence=("WIRE-10", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
 )
 def test_client_ids_need_not_be_utf_8(case):
-    """A client id that is no UTF-8 does not keep its request from being answered."""
+    """A request whose client id is not valid UTF-8 is answered."""
     request = struct.pack(">hhih", METADATA, 1, 7, 4) + b"\xff\xfe\x80a" + struct.pack(">i", 0)
     return case.scenario(
         Raw(request, name="ask", expect="answer", api="Metadata", version=1),
@@ -132,7 +132,7 @@ def test_client_ids_need_not_be_utf_8(case):
     length=(-2, -32768),
 )
 def test_negative_text_lengths_are_null(case):
-    """A client id whose length is any negative number is null."""
+    """A request whose client id has any negative length is answered, as with a null client id."""
     request = struct.pack(">hhih", METADATA, 1, 7, case.length) + struct.pack(">i", 0)
     return case.scenario(
         Raw(request, name="ask", expect="answer", api="Metadata", version=1),
@@ -147,7 +147,7 @@ def test_negative_text_lengths_are_null(case):
     versions=range_("ApiVersions", 3),
 )
 def test_unknown_tagged_fields_are_skipped(case):
-    """Tagged fields that nobody knows are skipped, in a request's header and body alike."""
+    """ApiVersions ignores unknown tagged fields in the header and the body of a request."""
     software = {"client_software_name": "touchstone", "client_software_version": "1.0"}
     tagged = software | {"_tags": {900: b"new", 7000: b""}}
     header = struct.pack(">hhih", API_VERSIONS, case.version, 7, 1) + b"t"
@@ -167,7 +167,7 @@ def test_unknown_tagged_fields_are_skipped(case):
     cut=(1, 4, 6, 20),
 )
 def test_a_frame_may_come_in_pieces(case):
-    """A frame that comes in pieces is a request when its last piece is there, and not before."""
+    """A request that arrives in pieces is answered after its last piece and not before."""
     request = struct.pack(">hhih", METADATA, 1, 7, 10) + b"touchstone" + struct.pack(">i", 0)
     frame = struct.pack(">i", len(request)) + request
     return case.scenario(

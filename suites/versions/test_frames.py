@@ -43,7 +43,8 @@ def hung_up(case, data, *, framed=True):
     size=(-1, -(2**31), LARGEST + 1, 2**31 - 1),
 )
 def test_sizes_out_of_bounds_close_the_connection(case):
-    """A size below zero or above socket.request.max.bytes closes that connection, unanswered."""
+    """A size that is negative or above socket.request.max.bytes closes its connection without an
+    answer; others go on."""
     return hung_up(case, struct.pack(">i", case.size) + HEADER, framed=False)
 
 
@@ -53,7 +54,7 @@ def test_sizes_out_of_bounds_close_the_connection(case):
     length=(0, 1, 3, 4, 7, 8, 9),
 )
 def test_cut_headers_close_the_connection(case):
-    """A frame that ends within its header closes the connection."""
+    """A frame that ends within its header closes its connection without an answer; others go on."""
     return hung_up(case, HEADER[: case.length])
 
 
@@ -64,7 +65,7 @@ def test_cut_headers_close_the_connection(case):
     cut=(1, 5),
 )
 def test_cut_bodies_close_the_connection(case):
-    """A request whose body ends too early closes the connection."""
+    """A request whose body ends too early closes its connection without an answer; others go on."""
     bodies = {"Metadata": {"topics": [{"name": "cut"}]}}
     frame = Frame(case.asked, newest(case, case.asked), bodies.get(case.asked, {}), cut=-case.cut)
     return hung_up(case, frame)
@@ -76,7 +77,8 @@ def test_cut_bodies_close_the_connection(case):
     length=(2, 1000, 32767),
 )
 def test_lengths_beyond_the_frame_close_the_connection(case):
-    """A text whose length points behind the end of its frame closes the connection."""
+    """A string whose length exceeds its frame closes the connection without an answer; others go
+    on."""
     lie = struct.pack(">hhih", 3, 1, 7, 10) + b"touchstone" + struct.pack(">ih", 1, case.length)
     return hung_up(case, lie + b"a")
 
@@ -87,7 +89,8 @@ def test_lengths_beyond_the_frame_close_the_connection(case):
     count=(1, 1 << 20, 2**31 - 1),
 )
 def test_arrays_beyond_the_frame_close_the_connection(case):
-    """An array that announces more elements than its frame can hold closes the connection."""
+    """An array that announces more elements than its frame holds closes the connection without an
+    answer; others go on."""
     return hung_up(case, HEADER + struct.pack(">i", case.count))
 
 
@@ -99,7 +102,7 @@ def test_arrays_beyond_the_frame_close_the_connection(case):
     after=(b"\0", b"\xff" * 9),
 )
 def test_bytes_after_a_request_are_ignored(case):
-    """Bytes behind the end of a request's body are ignored, and the request is answered."""
+    """A request with further bytes behind its body is answered."""
     version, body = EMPTY[case.asked]
     frame = Frame(case.asked, version, body, append=case.after)
     return case.scenario(
@@ -115,7 +118,8 @@ def test_bytes_after_a_request_are_ignored(case):
     spoken=("http", "tls", "zeros"),
 )
 def test_other_protocols_are_hung_up_on(case):
-    """A peer that speaks HTTP or TLS, or sends zeros, is hung up on; the broker lives on."""
+    """A peer that speaks HTTP or TLS, or sends zeros, has its connection closed; other connections
+    go on."""
     spoken = {
         "http": b"GET / HTTP/1.1\r\nHost: kafka\r\n\r\n",
         "tls": bytes.fromhex("16030100c8010000c40303") + b"\x5a" * 190,
