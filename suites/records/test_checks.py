@@ -65,7 +65,7 @@ def judged(case, records, expectation: Expectation):
     **WITH_BATCHES,
 )
 def test_wrong_crc_is_refused(case):
-    """A batch whose checksum is wrong answers CORRUPT_MESSAGE and is not stored."""
+    """Produce of a batch with a wrong CRC answers CORRUPT_MESSAGE and stores nothing."""
     wrong = Records(batch(b"a", codec=case.codec).build, patch=((17, b"\0\0\0\1"),))
     return judged(case, wrong, refused_with("send", CORRUPT_MESSAGE))
 
@@ -79,7 +79,8 @@ def test_wrong_crc_is_refused(case):
     magic=(0, 1),
 )
 def test_wrong_crc_of_a_message_is_refused(case):
-    """A message of an old format whose checksum is wrong answers CORRUPT_MESSAGE."""
+    """Produce of a message in format 0 or 1 with a wrong CRC answers CORRUPT_MESSAGE and stores
+    nothing."""
     wrong = Records(messages(b"a", magic=case.magic).build, patch=((12, b"\0\0\0\1"),))
     return judged(case, wrong, refused_with("send", CORRUPT_MESSAGE))
 
@@ -93,7 +94,8 @@ def test_wrong_crc_of_a_message_is_refused(case):
     **WITH_BATCHES,
 )
 def test_count_must_equal_the_offset_range(case):
-    """A batch whose last offset delta is not its record count less one is refused."""
+    """Produce of a batch whose last offset delta is not its record count minus one answers
+    INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores nothing."""
     return judged(case, damaged(last_offset_delta=case.delta), refusal())
 
 
@@ -105,7 +107,8 @@ def test_count_must_equal_the_offset_range(case):
     **ONCE,
 )
 def test_count_must_equal_the_records(case):
-    """A batch that holds more or fewer records than it counts, or bytes behind them, is refused."""
+    """Produce of a batch with more or fewer records than it counts, or bytes behind them, answers
+    INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores nothing."""
     payload, count = {
         "more": (RECORD + RECORD, 1),
         "fewer": (RECORD, 2),
@@ -121,7 +124,8 @@ def test_count_must_equal_the_records(case):
     **ONCE,
 )
 def test_broken_records_are_refused(case):
-    """A record whose lengths cannot be, or a header without a key, refuses its batch."""
+    """Produce of a batch with a record of impossible lengths, or a header without a key, answers
+    INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores nothing."""
     return judged(case, damaged(*BROKEN_RECORDS[case.fault]), refusal())
 
 
@@ -132,7 +136,8 @@ def test_broken_records_are_refused(case):
     **WITH_BATCHES,
 )
 def test_batches_without_records_are_refused(case):
-    """A batch of no records is refused: clients may not make holes in a log."""
+    """Produce of a batch without records answers INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and
+    stores nothing."""
     return judged(case, damaged(b"", 0, case.codec), refusal())
 
 
@@ -142,7 +147,8 @@ def test_batches_without_records_are_refused(case):
     **WITH_BATCHES,
 )
 def test_control_batches_are_refused(case):
-    """A client may not write a control batch, as only a coordinator ends transactions."""
+    """Produce of a control batch answers INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores
+    nothing."""
     return judged(case, damaged(attributes=0x20), refusal())
 
 
@@ -153,7 +159,8 @@ def test_control_batches_are_refused(case):
     **ONCE,
 )
 def test_base_offsets_are_zero(case):
-    """A client's batch begins at offset 0; any other base offset is refused."""
+    """Produce of a batch with a base offset other than 0 answers INVALID_RECORD (CORRUPT_MESSAGE
+    before 2.8) and stores nothing."""
     return judged(case, damaged(base_offset=case.offset), refusal())
 
 
@@ -165,7 +172,8 @@ def test_base_offsets_are_zero(case):
     **ONCE,
 )
 def test_unknown_formats_are_refused(case):
-    """A magic byte that no format has is corrupt; the first two releases hang up on it."""
+    """Produce of a batch with an unknown magic answers CORRUPT_MESSAGE and stores nothing; 1.0 and
+    2.2 close the connection."""
     records = Records(batch(b"a").build, patch=((16, bytes((case.magic,))),))
     return judged(
         case,
@@ -181,7 +189,8 @@ def test_unknown_formats_are_refused(case):
     **WITH_BATCHES,
 )
 def test_old_formats_are_refused_since_version_3(case):
-    """From version 3 on only record batches may be produced."""
+    """Produce since version 3 answers INVALID_RECORD for messages in format 0 or 1; 2.2 answers
+    CORRUPT_MESSAGE and 1.0 closes the connection."""
     return judged(
         case,
         messages(b"a", magic=case.magic),
@@ -203,7 +212,8 @@ def test_old_formats_are_refused_since_version_3(case):
     **ONCE,
 )
 def test_impossible_lengths_are_refused(case):
-    """A batch that says it is shorter than its own header is not stored."""
+    """Produce of a batch that is shorter than its header answers CORRUPT_MESSAGE and stores
+    nothing; 1.0 and 2.2 may close the connection."""
     word = case.length.to_bytes(4, "big", signed=True)
     records = Records(batch(b"a").build, patch=((8, word),))
     corrupt = refused_with("send", CORRUPT_MESSAGE)
@@ -220,7 +230,8 @@ def test_impossible_lengths_are_refused(case):
     **WITH_BATCHES,
 )
 def test_compacted_topics_refuse_records_without_key(case):
-    """A compacted topic refuses a whole batch for one record without a key."""
+    """Produce to a compacted topic answers INVALID_RECORD (CORRUPT_MESSAGE before 2.8) for a batch
+    with a record without a key and stores none of it."""
     topic = case.topic()
     mixed = batch((b"k", b"v"), b"keyless", (b"l", b"w"), b"keyless too", codec=case.codec)
     keyed = batch((b"k", b"v"), (b"", b"empty key"), (b"gone", None), codec=case.codec)
@@ -242,7 +253,8 @@ def test_compacted_topics_refuse_records_without_key(case):
     where=among(3, 6, 7, 9, 13),
 )
 def test_zstd_needs_version_7(case):
-    """A batch in zstd is refused before version 7 of Produce, and stored from then on."""
+    """Produce of a zstd batch answers UNSUPPORTED_COMPRESSION_TYPE before version 7 and stores it
+    since."""
     topic = case.topic()
     unsupported = all_of(refused_with("send", UNSUPPORTED_COMPRESSION_TYPE), ends_at(0))
     return case.scenario(

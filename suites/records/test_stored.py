@@ -46,7 +46,7 @@ def read_back(case, sent, *, configs=None, expect, fetch_version=None):
     codec=EVERY_CODEC,
 )
 def test_every_codec_comes_back(case):
-    """A batch comes back in the codec of its producer, its records unchanged."""
+    """Fetch returns a batch in the codec of its producer, with its records unchanged."""
     sent = batch((b"k", b"one"), (b"l", b"two"), (None, b"three" * 30), codec=case.codec)
     return read_back(
         case,
@@ -69,7 +69,8 @@ def test_every_codec_comes_back(case):
     **ONCE,
 )
 def test_topics_may_choose_the_codec(case):
-    """With compression.type a topic stores every batch in its own codec, whatever was sent."""
+    """A topic with compression.type stores every batch in that codec, whatever codec the producer
+    used."""
     stored = 0 if case.wanted == "uncompressed" else CODECS[case.wanted]
     return read_back(
         case,
@@ -90,7 +91,8 @@ def test_topics_may_choose_the_codec(case):
     **ONCE,
 )
 def test_topics_may_choose_zstd(case):
-    """A topic with compression.type=zstd stores zstd even for producers that do not know it."""
+    """A topic with compression.type=zstd stores zstd batches of producers that use another
+    codec."""
     return read_back(
         case,
         batch(b"one", b"two", codec=case.codec),
@@ -110,7 +112,7 @@ def test_topics_may_choose_zstd(case):
     **ONCE,
 )
 def test_rewritten_batches_keep_their_producer(case):
-    """A batch that the broker writes anew keeps producer id, epoch and sequence."""
+    """A batch that the broker recompresses keeps its producer id, epoch and sequence."""
     producer = {"producer_id": 77, "producer_epoch": 3, "base_sequence": 0}
     return read_back(
         case,
@@ -134,7 +136,8 @@ def test_rewritten_batches_keep_their_producer(case):
     codec=WITHOUT_ZSTD,
 )
 def test_old_formats_are_stored_as_batches(case):
-    """Message sets of either old format, compressed or not, are stored as one record batch."""
+    """Produce of messages in format 0 or 1, compressed or not, stores them as one batch of format
+    2."""
     return read_back(
         case,
         messages((b"k", b"one"), (None, b"two"), (b"m", None), magic=case.magic, codec=case.codec),
@@ -157,7 +160,7 @@ def test_old_formats_are_stored_as_batches(case):
     releases="1.0-3.9",
 )
 def test_batches_may_come_in_old_versions(case):
-    """A record batch in a version before 3 is stored like any other."""
+    """Produce 0 to 2 stores a batch of format 2."""
     return read_back(
         case, batch(b"a", b"b"), expect=all_of(stored_at("send", 0), ends_at(2))
     )  # fmt: skip
@@ -172,7 +175,8 @@ def test_batches_may_come_in_old_versions(case):
     where=among(0, 1, 2, 3, 4),
 )
 def test_old_readers_get_old_formats(case):
-    """Fetch gives messages of format 0 before version 2, of format 1 before 4, then batches."""
+    """Fetch returns messages in format 0 before version 2, in format 1 before version 4 and batches
+    of format 2 since."""
     topic = case.topic()
     magic = 0 if case.version < 2 else 1 if case.version < 4 else 2
     return case.scenario(
@@ -193,7 +197,8 @@ def test_old_readers_get_old_formats(case):
     **WITH_BATCHES,
 )
 def test_keys_values_and_headers_come_back(case):
-    """Null and empty are told apart in keys, values and header values; header keys may repeat."""
+    """Fetch returns keys, values and headers as they were produced, null and empty ones apart and
+    repeated header keys included."""
     headers = [(b"h", b""), (b"h", None), ("\u00fc".encode(), b"\xff"), (b"", b"x")]
     sent = batch(
         {"key": None, "value": None},
@@ -219,7 +224,7 @@ def test_keys_values_and_headers_come_back(case):
     **WITH_BATCHES,
 )
 def test_leader_epochs_are_stamped(case):
-    """The leader writes its own epoch into each batch, whatever the producer said."""
+    """The leader writes its epoch into each batch, whatever epoch the producer sent."""
     sent = batch(b"a", partition_leader_epoch=case.sent_epoch)
     return read_back(
         case, sent, expect=batches("read", "[0].partition_leader_epoch").is_(0)
@@ -234,7 +239,7 @@ def test_leader_epochs_are_stamped(case):
     **ONCE,
 )
 def test_unknown_attributes_are_kept(case):
-    """Attribute bits of a batch that mean nothing are stored as they came."""
+    """Attribute bits of a batch without a meaning are stored as they were sent."""
     return read_back(
         case,
         damaged(attributes=case.attributes),
@@ -251,7 +256,7 @@ def test_unknown_attributes_are_kept(case):
     **WITH_BATCHES,
 )
 def test_the_newest_timestamp_is_the_broker_s_to_say(case):
-    """A batch that lies about its newest timestamp is stored with the right one."""
+    """A batch with a wrong max_timestamp is stored with the right one."""
     first = damaged(codec=case.codec)
     right = format_2.read_header(first).base_timestamp
     return read_back(
@@ -270,7 +275,8 @@ def test_the_newest_timestamp_is_the_broker_s_to_say(case):
     **ONCE,
 )
 def test_offsets_of_plain_batches_are_believed(case):
-    """Offset deltas inside an uncompressed batch are not looked at, only how many there are."""
+    """Offset deltas of records in an uncompressed batch are not checked: the batch takes as many
+    offsets as it has records."""
     topic = case.topic()
     payload = format_2.encode_records([Record(delta, 0, b"k", b"v") for delta in case.deltas])
     odd = damaged(payload, len(case.deltas))
@@ -291,7 +297,8 @@ def test_offsets_of_plain_batches_are_believed(case):
     **ONCE,
 )
 def test_long_varints_are_read(case):
-    """Numbers written longer than they need be, and any negative length for null, are read."""
+    """Varints that are longer than needed, and any negative length as null, are accepted in
+    records."""
     payload = {
         "key length in two bytes": b"\x16\0\0\0\x86\0abc\x02v\0",
         "null as minus three": b"\x0e\0\0\0\x05\x02v\0",
@@ -312,7 +319,7 @@ def test_long_varints_are_read(case):
     **WITH_BATCHES,
 )
 def test_far_timestamps_fit_one_batch(case):
-    """A batch may span decades: deltas of timestamps are long varints, forwards and backwards."""
+    """A batch may hold timestamps decades apart, and Fetch returns each of them."""
     times = (Now(), 1, 1_000_000_000_000)
     values = [{"value": b"%d" % n, "timestamp": time} for n, time in enumerate(times)]
     return read_back(
@@ -330,7 +337,7 @@ def test_far_timestamps_fit_one_batch(case):
     **ONCE,
 )
 def test_a_codec_may_hold_nothing_but_itself(case):
-    """Bytes that follow a whole compressed stream inside its batch are stored and not read."""
+    """Produce of a compressed batch with bytes behind its compressed stream is stored."""
     sound = damaged(codec=case.codec)
     header = format_2.read_header(sound)
     longer = header.encode(sound[format_2.HEADER_SIZE :] + b"zz")

@@ -40,7 +40,8 @@ def out_of_bounds() -> Expectation:
     **WITH_BATCHES,
 )
 def test_log_append_time_replaces_timestamps(case):
-    """A topic of LogAppendTime stamps batches with the broker's clock and tells the producer."""
+    """A topic with message.timestamp.type=LogAppendTime stamps records with the broker's clock, and
+    Produce returns that time."""
     topic = case.topic()
     old = [{"value": b"a", "timestamp": 5}, {"value": b"b", "timestamp": 9}]
     return case.scenario(
@@ -65,7 +66,7 @@ def test_log_append_time_replaces_timestamps(case):
     codec=("none", "gzip"),
 )
 def test_log_append_time_of_old_formats(case):
-    """Message sets of format 1 get the broker's time as well when they become a batch."""
+    """Produce of messages in format 1 to a topic with LogAppendTime returns the broker's time."""
     topic = case.topic()
     return case.scenario(
         a_topic(topic, configs=LOG_APPEND_TIME),
@@ -84,8 +85,8 @@ def test_log_append_time_of_old_formats(case):
     **WITH_BATCHES,
 )
 def test_producers_may_not_claim_log_append_time(case):
-    """A batch that says LogAppendTime answers INVALID_TIMESTAMP, since 3.9 only where the topic
-    is of LogAppendTime as well."""
+    """Produce of a batch marked LogAppendTime answers INVALID_TIMESTAMP and stores nothing; since
+    3.9 only on a topic with that timestamp type."""
     topic = case.topic()
     stored = all_of(stored_at("send", 0), ends_at(1))
     newer = stored if case.kind == "CreateTime" else out_of_bounds()
@@ -106,7 +107,8 @@ def test_producers_may_not_claim_log_append_time(case):
     **SILENT,
 )
 def test_timestamps_must_be_near_the_clock(case):
-    """A record further from the clock than message.timestamp.difference.max.ms is refused."""
+    """Produce of a record further from the broker's clock than message.timestamp.difference.max.ms
+    answers INVALID_TIMESTAMP and stores nothing."""
     topic = case.topic()
     values = [{"value": b"a", "timestamp": Now()}, {"value": b"b", "timestamp": Now(case.off)}]
     return case.scenario(
@@ -126,7 +128,8 @@ def test_timestamps_must_be_near_the_clock(case):
     **SILENT,
 )
 def test_past_and_future_have_bounds_of_their_own(case):
-    """message.timestamp.before.max.ms bounds the past alone, after.max.ms the future alone."""
+    """message.timestamp.before.max.ms limits how old a record may be and
+    message.timestamp.after.max.ms how far ahead: beyond it Produce answers INVALID_TIMESTAMP."""
     topic = case.topic()
     beyond = case.off < 0 if case.bound == "before" else case.off > 0
     stored = all_of(stored_at("send", 0), ends_at(1))
@@ -145,7 +148,8 @@ def test_past_and_future_have_bounds_of_their_own(case):
     **SILENT,
 )
 def test_the_far_future_is_refused_by_default(case):
-    """A record two hours ahead is refused by 4.x, whose default bound is one hour."""
+    """Produce of a record two hours ahead of the clock answers INVALID_TIMESTAMP on 4.x, whose
+    default limit is one hour, and is stored before."""
     topic = case.topic()
     record = {"value": b"a", "timestamp": Now(120 * MINUTE)}
     stored = all_of(stored_at("send", 0), ends_at(1))
@@ -163,7 +167,7 @@ def test_the_far_future_is_refused_by_default(case):
     **WITH_BATCHES,
 )
 def test_no_timestamp_is_a_timestamp(case):
-    """A record without a timestamp (-1) is stored as such, whatever the bound is."""
+    """A record without a timestamp (-1) is stored as it is."""
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
