@@ -51,7 +51,8 @@ IN_SYNC = "min.insync.replicas"
     **LAG,
 )
 def test_every_kind_counts_on(case):
-    """With three replicas in sync each kind of acks is written, and followers make it visible."""
+    """Produce with acks -1, 0 or 1 is written where three replicas are in sync, and consumers see
+    it once followers have it."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
@@ -71,7 +72,8 @@ def test_every_kind_counts_on(case):
     **DEATH,
 )
 def test_one_is_answered_before_followers_have_it(case):
-    """While a follower in sync says nothing acks=1 is answered, and no consumer sees the record."""
+    """Produce with acks=1 is answered while a follower in the ISR does not fetch; consumers see the
+    record only when it does."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE),
@@ -98,7 +100,8 @@ def test_one_is_answered_before_followers_have_it(case):
     **DEATH,
 )
 def test_all_waits_for_a_follower_in_sync(case):
-    """acks=all is not answered while a follower in sync says nothing, and is when it fetches."""
+    """Produce with acks=all is not answered while a follower in the ISR does not fetch, and is when
+    it does."""
     name, sent = case.topic(), "waiting"
     return case.scenario(
         a_log(name, (1, 2), ONE),
@@ -121,9 +124,8 @@ def test_all_waits_for_a_follower_in_sync(case):
     **DEATH,
 )
 def test_all_times_out_and_stays(case):
-    """A follower that stalls for longer than the request's timeout costs REQUEST_TIMED_OUT; what
-    was appended stays, and becomes visible when the follower has it.
-    """
+    """Produce with acks=all answers REQUEST_TIMED_OUT when a follower in the ISR does not fetch
+    within its timeout; the record stays and becomes visible when the follower has it."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE),
@@ -149,9 +151,8 @@ def test_all_times_out_and_stays(case):
     **LAG,
 )
 def test_all_counts_only_the_isr(case):
-    """A stalled follower is waited for until it leaves the ISR; then acks=all is answered. In 2.8
-    the shrunk ISR moves no high watermark by itself (KAFKA-13091), so the wait times out.
-    """
+    """Produce with acks=all is answered when a stalled follower leaves the ISR; on 2.8 it answers
+    REQUEST_TIMED_OUT, because shrinking the ISR does not move the high watermark (KAFKA-13091)."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE),
@@ -177,9 +178,9 @@ def test_all_counts_only_the_isr(case):
     **DEATH,
 )
 def test_all_needs_the_minimum_in_sync(case):
-    """Below min.insync.replicas acks=all answers NOT_ENOUGH_REPLICAS and writes nothing, acks 1
-    and 0 are written; when the follower is back acks=all is taken again.
-    """
+    """Produce with acks=all answers NOT_ENOUGH_REPLICAS and writes nothing while the ISR is smaller
+    than min.insync.replicas; with acks 1 or 0 it is written, and with acks=all again when the
+    follower is back."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
@@ -211,10 +212,9 @@ def test_all_needs_the_minimum_in_sync(case):
     **LAG,
 )
 def test_all_may_fail_after_the_append(case):
-    """When the ISR falls below the minimum while acks=all waits, the record is there and the
-    answer says NOT_ENOUGH_REPLICAS_AFTER_APPEND; where the high watermark stands still below the
-    minimum (3.9 and 4.3, KIP-966), or after a shrink (2.8), nothing but the timeout can answer.
-    """
+    """Produce with acks=all answers NOT_ENOUGH_REPLICAS_AFTER_APPEND when the ISR falls below
+    min.insync.replicas while it waits; since 2.8 the high watermark stays and it answers
+    REQUEST_TIMED_OUT. The record stays."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE, configs={IN_SYNC: 2}),
@@ -242,9 +242,8 @@ def test_all_may_fail_after_the_append(case):
     **LAG,
 )
 def test_a_minimum_above_the_replicas(case):
-    """A minimum that no ISR of this topic can reach refuses acks=all; 3.9 and 4.3 take the number
-    of replicas instead.
-    """
+    """Produce with acks=all answers NOT_ENOUGH_REPLICAS where min.insync.replicas exceeds the
+    number of replicas; since 3.9 the number of replicas counts instead."""
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0)[: case.replicas], configs={IN_SYNC: 4}),
@@ -267,7 +266,8 @@ def test_a_minimum_above_the_replicas(case):
     **DEATH,
 )
 def test_each_partition_waits_for_its_own(case):
-    """One partition with a stalled follower times out; its neighbour in the request does not."""
+    """Produce with acks=all answers REQUEST_TIMED_OUT for the partition with a stalled follower and
+    no error for the other partition of the request."""
     name = case.topic()
     codes = answer("write", "responses[0].partition_responses[*].error_code")
     timeout_ms = 300 if case.release in ("1.0", "2.2") else 1000  # their clients ping seldom
