@@ -95,7 +95,7 @@ def test_wrong_crc_of_a_message_is_refused(case):
 )
 def test_count_must_equal_the_offset_range(case):
     """Produce of a batch whose last offset delta is not its record count minus one answers
-    INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores nothing."""
+    INVALID_RECORD (CORRUPT_MESSAGE before 2.4) and stores nothing."""
     return judged(case, damaged(last_offset_delta=case.delta), refusal())
 
 
@@ -108,7 +108,7 @@ def test_count_must_equal_the_offset_range(case):
 )
 def test_count_must_equal_the_records(case):
     """Produce of a batch with more or fewer records than it counts, or bytes behind them, answers
-    INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores nothing."""
+    INVALID_RECORD (CORRUPT_MESSAGE before 2.4) and stores nothing."""
     payload, count = {
         "more": (RECORD + RECORD, 1),
         "fewer": (RECORD, 2),
@@ -125,7 +125,7 @@ def test_count_must_equal_the_records(case):
 )
 def test_broken_records_are_refused(case):
     """Produce of a batch with a record of impossible lengths, or a header without a key, answers
-    INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores nothing."""
+    INVALID_RECORD (CORRUPT_MESSAGE before 2.4) and stores nothing."""
     return judged(case, damaged(*BROKEN_RECORDS[case.fault]), refusal())
 
 
@@ -136,7 +136,7 @@ def test_broken_records_are_refused(case):
     **WITH_BATCHES,
 )
 def test_batches_without_records_are_refused(case):
-    """Produce of a batch without records answers INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and
+    """Produce of a batch without records answers INVALID_RECORD (CORRUPT_MESSAGE before 2.4) and
     stores nothing."""
     return judged(case, damaged(b"", 0, case.codec), refusal())
 
@@ -147,7 +147,7 @@ def test_batches_without_records_are_refused(case):
     **WITH_BATCHES,
 )
 def test_control_batches_are_refused(case):
-    """Produce of a control batch answers INVALID_RECORD (CORRUPT_MESSAGE before 2.8) and stores
+    """Produce of a control batch answers INVALID_RECORD (CORRUPT_MESSAGE before 2.4) and stores
     nothing."""
     return judged(case, damaged(attributes=0x20), refusal())
 
@@ -160,7 +160,7 @@ def test_control_batches_are_refused(case):
 )
 def test_base_offsets_are_zero(case):
     """Produce of a batch with a base offset other than 0 answers INVALID_RECORD (CORRUPT_MESSAGE
-    before 2.8) and stores nothing."""
+    before 2.4) and stores nothing."""
     return judged(case, damaged(base_offset=case.offset), refusal())
 
 
@@ -230,7 +230,7 @@ def test_impossible_lengths_are_refused(case):
     **WITH_BATCHES,
 )
 def test_compacted_topics_refuse_records_without_key(case):
-    """Produce to a compacted topic answers INVALID_RECORD (CORRUPT_MESSAGE before 2.8) for a batch
+    """Produce to a compacted topic answers INVALID_RECORD (CORRUPT_MESSAGE before 2.4) for a batch
     with a record without a key and stores none of it."""
     topic = case.topic()
     mixed = batch((b"k", b"v"), b"keyless", (b"l", b"w"), b"keyless too", codec=case.codec)
