@@ -21,7 +21,7 @@ TRUE = '"""It is refused."""'
 WORK = tidy.MACHINE_PATHS[0]
 
 OF = "def of(i):\n"
-OURS = "@of('a.b')\ndef test_a(case):\n    'One.'\n    assert case\n"
+OURS = "@of('a.b')\ndef test_a(case):\n    'One.'\n    return case\n"
 
 # rule, path, text that breaks it, text that does not
 BITES = [
