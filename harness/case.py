@@ -2,8 +2,8 @@
 
 The function sees its case: a version, parameters, names that no other case has. It returns an
 Experiment, made by `case.scenario(steps..., expect=...)`: data, so what a case will ask is known
-before anybody is asked (harness/dry.py). Whoever runs the claim then has it judged, once: one case
-has one scenario, one recording, one row.
+before anybody is asked (harness/dry.py). Whoever runs the claim has it judged, once: one case has
+one scenario, one recording, one row.
 """
 
 from __future__ import annotations

@@ -93,6 +93,10 @@ class Place:
     def contains(self, wanted: Any) -> Holds:
         return Holds(self, "contains", wanted)
 
+    def lacks(self, wanted: Any) -> Holds:
+        """The list does not hold this; an answer without the list does not do."""
+        return Holds(self, "lacks", wanted)
+
     def at_least(self, wanted: Any) -> Holds:
         return Holds(self, "is at least", wanted)
 
@@ -137,7 +141,7 @@ def batches(step: str, path: str = "", *, at: str = "") -> Place:
 
 def own_batches(step: str, path: str = "") -> Place:
     """The batches that a Fetch of one partition of an internal topic brought, with the records of
-    this case alone, opened (harness/internal_logs.py): own_batches("log", "[0].records[*].kind").
+    this case alone, decoded (harness/internal_logs.py): own_batches("log", "[0].records[*].kind")
     """
     return Place("own batches", step, path)
 
@@ -274,6 +278,7 @@ _VERBS: dict[str, Callable[[Any, Any], bool]] = {
         isinstance(found, str) and re.fullmatch(wanted, found, re.DOTALL) is not None
     ),
     "contains": lambda found, wanted: found is not None and wanted in found,
+    "lacks": lambda found, wanted: found is not None and wanted not in found,
     "is at least": lambda found, wanted: found is not None and found >= wanted,
     "is at most": lambda found, wanted: found is not None and found <= wanted,
     "has length": lambda found, wanted: _length(found) == wanted,

@@ -1,6 +1,6 @@
 """A history: what clients asked of a cluster and what they were told, in the order it happened.
 
-A transcript (harness/transcript.py) is one case, byte for byte; a history is many clients at once,
+A transcript (harness/transcript.py) is one case, byte for byte; a history is many clients,
 for as long as one likes, and keeps of each operation only what a promise can be checked against.
 It is data, JSON lines, and the order of lines is the only clock: operation A came before B if A's
 end stands above B's beginning (Herlihy and Wing, 1990). So whoever records writes each line under

@@ -5,7 +5,7 @@ cases of a suite ask nearly the same bytes again and again, and a dictionary as 
 finds every repetition, so nothing needs to be deduplicated by hand. Written beside its place and
 moved, so a killed recorder leaves the old file. Raw bytes only; what they mean is decoded later.
 
-The first line of a file lists who answered (harness/provenance.py), each once, and each case says
+The first line of a file lists who answered (harness/provenance.py), each once; each case says
 which of them it has its answer from; cases of older files may say nothing.
 
 A recorded answer counts for exactly the scenario it was recorded with: its fingerprint is compared,

@@ -42,7 +42,7 @@ __all__ = [
 CLIENT_ID = "touchstone"
 MAIN = "a"
 EXPECTED = ("answer", "close", "any", "silence")
-FAULTS = ("kill", "stop", "pause", "resume", "start")  # the verbs of a Node (harness/target.py)
+FAULTS = ("kill", "stop", "pause", "resume", "start")  # verbs of a Node (harness/target.py)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 It cannot be given racks, settings or more brokers, so a shape that it does not have is OutOfScope,
 with the reason; brokers and racks may be called anything, and settings that only set a claim's pace
-(harness/pace.py) may have any value. Nothing else is presumed: a listener that accepts and never
-answers is a target like any other, whose silence the driver will record.
+(harness/pace.py) may have any value. Nothing else is presumed: a listener that accepts and
+never answers is a target like any other, whose silence the driver will record.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from touchstone.reference_impl.io.server import RunningCluster, serve
 
 
 class ReferenceTarget:
-    """A Target (see harness/target.py) of kind "reference"; `switches` are planted defects."""
+    """A Target (harness/target.py) of kind "reference"; `switches` are planted defects."""
 
     kind = "reference"
 
