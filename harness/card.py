@@ -28,7 +28,6 @@ NAMES = (
     "offset", "first_offset", "topic_id",
 )  # fmt: skip
 Marked = tuple[Mapping[str, Any], str]  # what differs, and how its line is marked
-KIPS = "https://cwiki.apache.org/confluence/display/KAFKA/Kafka+Improvement+Proposals"
 EXPECTED = 3  # expectations that did not hold
 STEPS = 3  # differing steps that are shown; later ones are counted
 LINES = 8  # places of one step that differ; notes are only counted beyond NOTES
@@ -157,11 +156,9 @@ def _failed(one: Mapping[str, Any]) -> str:
 
 
 def evidence_of(word: str) -> Evidence:
-    """What is known about one word of evidence."""
-    if word.startswith("KIP-"):
-        return Evidence(word, "", KIPS)
-    entry = ledger.load().clauses.get(word.partition(".")[0])
-    return Evidence(word, getattr(entry, "text", "") or "")
+    """What one word of evidence stands for, and where to read on."""
+    found = ledger.cited(word)
+    return Evidence(word, found.text, found.link)
 
 
 # steps and their differences
@@ -398,10 +395,13 @@ def _evidence(one: Evidence) -> str:
 
 def markdown(card: Card) -> str:
     """The card for a pull request or an issue."""
-    evidence = ", ".join(
-        f"[{one.word}]({one.link})" if one.link else one.word for one in card.evidence
-    )
     return "\n".join(
-        [f"**`{card.case}`**: {card.sentence}", "", f"Evidence: {evidence}", "", "```text",
+        [f"**`{card.case}`**: {card.sentence}", "",
+         *(f"- {_marked_up(one)}" for one in card.evidence), "", "```text",
          *(line.removeprefix("  ") for line in body(card)), "```"]
     )  # fmt: skip
+
+
+def _marked_up(one: Evidence) -> str:
+    word = f"[{one.word}]({one.link})" if one.link else one.word
+    return f"{word}: {one.text}" if one.text else word

@@ -23,7 +23,6 @@ from pygments.lexers import PythonLexer
 from ci.docs.markdown import code, page, plain, table
 from ci.docs.words import SUITES
 from touchstone.harness import advertised, ledger
-from touchstone.harness.card import KIPS
 from touchstone.harness.claim import Claim
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.recordings import Store
@@ -104,37 +103,52 @@ def clauses_by_area() -> dict[str, list[ledger.Standing]]:
 
 
 def clauses_page(area: str, mine: Iterable[ledger.Standing]) -> str:
-    listed = [
-        (f'<a id="{one.id}"></a>{code(one.id)}', "<br>".join(map(link, one.claims)) or reason(one))
-        for one in mine
-    ]
+    listed = []
+    for one in mine:
+        entry = ledger.load().clauses[one.id]
+        about = f"{plain(entry.text)}<br>{source_of(entry)}"
+        claims = "<br>".join(map(link, one.claims)) or reason(one)
+        listed.append((f'<a id="{one.id}"></a>{code(one.id)}', about, claims))
     return page(
         f"# Clauses {area}",
-        "Clauses of the catalogue of behaviours, by id, with the claims that cite them. A clause "
-        "that no claim cites says why. `touchstone coverage --gaps` prints the same.",
-        table(("clause", "claims, or why there is none"), listed),
+        "Clauses of the catalogue of behaviours: the id, what Kafka does and which of Kafka's code "
+        "does it, at which release, and the claims that cite it. A clause that no claim cites says "
+        "why. `touchstone coverage --gaps` prints the same.",
+        table(("clause", "what Kafka does", "claims, or why there is none"), listed),
     )
 
 
+def source_of(entry: ledger.Entry) -> str:
+    """Where a clause comes from, its KIPs with links."""
+    return ledger.KIP.sub(lambda kip: f"[{kip[0]}](kips.md#{kip[0]})", plain(entry.source))
+
+
 def reason(one: ledger.Standing) -> str:
-    return plain(": ".join(word for word in (one.status or "not classified", one.reason) if word))
+    tests = ledger.load().clauses[one.id].tests
+    said = plain(": ".join(word for word in (one.status or "not classified", one.reason) if word))
+    return "<br>".join((said, *map(code, tests)))
 
 
 def kips_page() -> str:
-    citing: dict[str, list[str]] = {}
+    kips, clauses = ledger.load().kips, ledger.load().clauses.values()
+    citing: dict[str, list[str]] = {kip: [] for kip in kips}
+    for entry in clauses:
+        for kip in ledger.KIP.findall(entry.source):
+            citing[kip].append(evidence_link(entry.id))
     for one in claims():
         for word in one.evidence:
-            if word.startswith("KIP-"):
-                citing.setdefault(word, []).append(one.id)
+            if word in kips:
+                citing[word].append(link(one.id))
     listed = [
-        (f'<a id="{kip}"></a>{kip}', "<br>".join(map(link, citing[kip])))
-        for kip in sorted(citing, key=lambda kip: int(kip.removeprefix("KIP-")))
-    ]
+        (f'<a id="{one.id}"></a>[{one.id}]({one.link})', plain(one.title),
+         ", ".join(one.sections), "<br>".join(citing[one.id]))
+        for one in sorted(kips.values(), key=lambda one: int(one.id.removeprefix("KIP-")))
+    ]  # fmt: skip
     return page(
         "# KIPs",
-        f"Kafka's improvement proposals stand in [Apache Kafka's wiki]({KIPS}). "
-        "These are cited by claims.",
-        table(("KIP", "claims"), listed),
+        f"Kafka's improvement proposals stand in [Apache Kafka's wiki]({ledger.KIPS}). "
+        "These are cited by claims and clauses, with the sections that bear on them.",
+        table(("KIP", "title", "sections", "cited by"), listed),
     )
 
 
@@ -269,7 +283,15 @@ def cases(one: Claim, stores: Mapping[str, Store]) -> str:
 
 
 def evidence(one: Claim) -> str:
-    return "<ul>" + "".join(f"<li>{evidence_link(word)}</li>" for word in one.evidence) + "</ul>"
+    return "<ul>" + "".join(f"<li>{evidence_text(word)}</li>" for word in one.evidence) + "</ul>"
+
+
+def evidence_text(word: str) -> str:
+    """The word with a link, what it stands for and where that comes from."""
+    found = ledger.cited(word)
+    text = f": {html.escape(found.text)}" if found.text else ""
+    source = f" <em>({html.escape(found.source)})</em>" if found.source else ""
+    return evidence_link(word) + text + source
 
 
 def evidence_link(word: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from touchstone.harness import card, tally, wording
-from touchstone.harness.card import Card
+from touchstone.harness.card import Card, Evidence
 from touchstone.harness.causes import Cause
 from touchstone.harness.results.summary import Report, cases, headline, settings
 
@@ -141,16 +141,18 @@ def _cases(cause: Cause, report: Report) -> str:
 
 def show_card(one: Card) -> str:
     """A card as HTML."""
-    evidence = ", ".join(
-        f'<a href="{escape(e.link)}">{escape(e.word)}</a>' if e.link
-        else escape(f"{e.word}: {e.text}" if e.text else e.word)
-        for e in one.evidence
-    )  # fmt: skip
+    evidence = "<br>".join(evidence_shown(e) for e in one.evidence)
     body = "\n".join(line.removeprefix("  ") for line in card.body(one))
     return (
         f"<p><code>{escape(one.case)}</code>: {escape(one.sentence)}</p>"
-        f'<p class="dim">evidence: {evidence}</p><pre>{escape(body.strip())}</pre>'
+        f'<p class="dim">{evidence}</p><pre>{escape(body.strip())}</pre>'
     )
+
+
+def evidence_shown(one: Evidence) -> str:
+    word = escape(one.word)
+    word = f'<a href="{escape(one.link)}">{word}</a>' if one.link else word
+    return f"{word}: {escape(one.text)}" if one.text else word
 
 
 def _suites(report: Report) -> str:

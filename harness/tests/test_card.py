@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness import card, wording
-from touchstone.harness.card import KIPS, changed, evidence_of, named
+from touchstone.harness.card import changed, evidence_of, named
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.tests.doctor import golden, with_answer
 from touchstone.harness.tests.results.runs import difference, failing, head
@@ -104,10 +104,20 @@ def test_a_broken_case_tells_its_reason():
 
 
 def test_evidence_has_its_link_where_there_is_one():
-    assert evidence_of("KIP-98").link == KIPS
-    assert evidence_of("observed on 2.8.2").link == ""
+    link = evidence_of("KIP-98").link
+    assert link.startswith("https://") and evidence_of("observed on 2.8.2").link == ""
     shown = card.markdown(card.of_row(failing("topics.a[v4]", evidence=["KIP-98"]), head()))
-    assert f"[KIP-98]({KIPS})" in shown and shown.rstrip().endswith("```")
+    assert f"[KIP-98]({link})" in shown and shown.rstrip().endswith("```")
+
+
+def test_evidence_says_what_it_stands_for():
+    row = failing("topics.a[v4]", evidence=["TOPIC-11", "KIP-98", "observed on 2.8.2"])
+    shown = text(card.of_row(row, head()))
+    assert "  TOPIC-11: A number of partitions of zero or less is refused" in shown
+    assert "  KIP-98: Exactly Once Delivery and Transactional Messaging (Data Flow, " in shown
+    assert "  evidence: observed on 2.8.2\n" in shown
+    clause = "TOPIC-11: A number of partitions of zero or less is refused with INVALID_PARTITIONS"
+    assert clause in card.markdown(card.of_row(row, head()))
 
 
 @pytest.mark.parametrize(
