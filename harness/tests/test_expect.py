@@ -84,6 +84,9 @@ def test_lists_and_texts():
     assert holds(answer(CREATE, "topics[0].name").matches("witness.*"))
     assert failing(answer(CREATE, "topics[0].name").matches("witnes"))
     assert holds(answer(CREATE, "topics[0].name").contains("witness"))
+    assert holds(answer(CREATE, "topics[*].error_code").lacks(1))
+    assert failing(answer(CREATE, "topics[*].error_code").lacks(0))
+    assert failing(answer(CREATE, "topics[0].nothing").lacks(1)), "no list is not an empty one"
 
 
 def test_each_of_nothing_is_a_failure():

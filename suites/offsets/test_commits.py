@@ -261,6 +261,7 @@ def test_negative_generations_are_all_alike(case):
             name="ask",
         ),
         see(case, group),
+        expect=all_of(code_of("ask").is_(NONE), kept(7)),
     )  # fmt: skip
 
 
@@ -373,6 +374,10 @@ def test_commits_without_partitions(case):
         steps,
         rows(group, [(topic, [])], version=case.version, name="ask"),
         describe(group, name="after"),
+        expect=all_of(
+            answer("ask", "topics").has_length(0),
+            answer("after", "groups[0].group_state").is_("Dead"),
+        ),
     )
 
 
@@ -416,7 +421,7 @@ def test_odd_offsets_are_kept(case):
         steps,
         commit(group, topic, case.offset, version=case.version, name="ask"),
         see(case, group),
-        expect=code_of("ask").is_(NONE),
+        expect=all_of(code_of("ask").is_(NONE), kept(case.offset)),
     )
 
 

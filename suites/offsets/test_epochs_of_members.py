@@ -107,13 +107,17 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
         "unnamed": ("", 2),
     }[case.who]
     codes = {"own": NONE, "older": STALE_EPOCH, "newer": STALE_EPOCH, "nobody": NONE}
+    code = codes.get(case.who, UNKNOWN_MEMBER)
     return case.scenario(
         steps,
         joined(group, topic),
         commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
         fetch(group, topic, member=member, epoch=epoch, version=case.version, name="ask"),
-        expect=answer("ask", fetched("error_code", case.version)).is_(
-            codes.get(case.who, UNKNOWN_MEMBER)
+        expect=all_of(
+            answer("ask", fetched("error_code", case.version)).is_(code),
+            answer("ask", fetched("topics[*].partitions[*].committed_offset", case.version)).is_(
+                [[7]] if code == NONE else []
+            ),
         ),
     )
 

@@ -10,7 +10,7 @@ Sources: GroupMetadata.removeExpiredOffsets at 1.0.2, 2.2.1, 2.8.2; OffsetExpira
 """
 
 from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.expect import all_of, answer, by_release, own_batches
 from touchstone.harness.placeholders import Now, Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import alter_configs, list_offsets
@@ -168,7 +168,16 @@ def test_of_active_groups_are_kept(case):
         rows(clock, sent, version=case.version, name="clock"),
         swept(clock, topic)[0],
         fetch(group, topic, name="after"),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            by_release(
+                {
+                    "1.0": answer("after", OFFSET).is_(-1),
+                    "2.2": answer("after", OFFSET).is_(5),
+                    "2.8+": answer("after", OFFSET).is_(5 if case.subscribed else -1),
+                }
+            ),
+        ),
     )
 
 
@@ -188,7 +197,16 @@ def test_retention_of_a_commit_in_an_active_group(case):
         commit(clock, topic, 6, 1, retention=1, version=case.version, name="clock"),
         swept(clock, topic)[0],
         fetch(group, topic, name="after"),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            by_release(
+                {
+                    "1.0": answer("after", OFFSET).is_(-1),
+                    "2.2": answer("after", OFFSET).is_(5),
+                    "2.8+": answer("after", OFFSET).is_(5 if case.subscribed else -1),
+                }
+            ),
+        ),
     )
 
 
@@ -215,7 +233,10 @@ def test_groups_without_any_go(case):
         a_member(group),
         leave(group, "ask", member=MEMBER),
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
-        expect=answer("ask", "error_code").is_(NONE),
+        expect=all_of(
+            answer("ask", "error_code").is_(NONE),
+            answer("after", "groups[0].group_state").is_("Dead"),
+        ),
     )
 
 
@@ -237,7 +258,11 @@ def test_expired_ones_leave_tombstones(case):
         swept(group, topic)[0],
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
         read_log(log, 0, Ref("log end", "topics[0].partitions[0].offset"), name="log"),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            own_batches("log", "[*].records[*].value").contains([None]),
+            own_batches("log", "[*].records[*].kind").contains([1, 2] if case.lived else [1]),
+        ),
     )
 
 

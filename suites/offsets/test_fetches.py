@@ -6,7 +6,7 @@ groups), KIP-848 (members), KIP-1108 (topic ids).
 """
 
 from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer
+from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import a_topic
 from touchstone.suites.offsets.commits import (
@@ -103,7 +103,10 @@ def test_unknown_partitions_have_no_offsets(case):
     return case.scenario(
         steps,
         fetch(group, topic, 9, -1, version=case.version, name="ask"),
-        expect=at(case, CODE).is_(NONE),
+        expect=all_of(
+            at(case, "topics[0].partitions[*].error_code").each_is(NONE),
+            at(case, "topics[0].partitions[*].committed_offset").each_is(-1),
+        ),
     )
 
 
@@ -164,6 +167,12 @@ def test_topics_without_partitions(case):
         steps,
         commit(group, topic, 7, name="sent"),
         fetch_many([(group, [(topic, [])], None, -1)], version=case.version, name="ask"),
+        expect=by_release(
+            {
+                "1.0-3.9": at(case, "topics").has_length(0),
+                "4.3+": at(case, "topics[*].partitions").is_([[]]),
+            }
+        ),
     )
 
 
@@ -242,7 +251,14 @@ def test_are_fetched_from_the_empty_group(case):
     """OffsetFetch of the empty group id returns offset -1 and no error for a partition that was
     never committed."""
     topic, _, steps = a_group(case)
-    return case.scenario(steps, fetch("", topic, version=case.version, name="ask"))
+    return case.scenario(
+        steps,
+        fetch("", topic, version=case.version, name="ask"),
+        expect=all_of(
+            at(case, "topics[0].partitions[0].error_code").is_(NONE),
+            at(case, "topics[0].partitions[0].committed_offset").is_(-1),
+        ),
+    )
 
 
 def pending(case, group, topic):
@@ -295,7 +311,13 @@ def test_only_stable_ones_of_all(case):
         more,
         fetch(group, None, version=case.version, stable=case.stable, name="ask"),
         ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
-        expect=at(case, "error_code").is_(NONE),
+        expect=all_of(
+            at(case, "error_code").is_(NONE),
+            at(case, "topics[0].partitions[*].committed_offset").contains(3),
+            at(case, "topics[0].partitions[*].error_code").contains(UNSTABLE)
+            if case.stable
+            else at(case, "topics[0].partitions[*].error_code").each_is(NONE),
+        ),
     )
 
 
@@ -359,6 +381,9 @@ def test_a_group_fetched_twice_at_once(case):
         steps,
         commit(group, topic, 7, name="sent"),
         fetch_many(asked, version=case.version, name="ask"),
+        expect=answer("ask", "groups[*].topics[*].partitions[*].committed_offset").is_(
+            [[[7]], [[-1]]]
+        ),
     )
 
 
@@ -399,4 +424,8 @@ def test_fetches_of_no_group_name_anybody(case):
     return case.scenario(
         steps,
         fetch(group, topic, version=case.version, member=member, epoch=case.epoch, name="ask"),
+        expect=all_of(
+            at(case, "error_code").is_(NONE),
+            at(case, "topics[0].partitions[0].committed_offset").is_(-1),
+        ),
     )

@@ -36,6 +36,7 @@ from touchstone.suites.offsets.commits import (
 from touchstone.suites.transactions.acts import (
     ABORT,
     COMMIT,
+    PRODUCER,
     a_producer,
     add_offsets,
     commit_offset,
@@ -45,6 +46,7 @@ from touchstone.suites.transactions.acts import (
 LOG = "__consumer_offsets"
 READ = "responses[0].partitions[0]"
 OFFSET_COMMIT, GROUP_METADATA = 1, 2  # kinds of records, as their keys begin
+TRANSACTIONAL, CONTROL = 0x10, 0x20  # of a batch's attributes
 OF_COMMITS = {"api": "OffsetCommit", "versions": range_("OffsetCommit", 1), "config": CLUSTER}
 OLDEST = OF_COMMITS | {"versions": range_("OffsetCommit", 2, 2)}
 # Group ids and their partition of 50: Java's String.hashCode, its absolute value, modulo.
@@ -106,7 +108,10 @@ def test_leader_epochs_are_records_too(case):
         noted(),
         commit(group, topic, fields=fields, version=case.version, name="ask"),
         since(),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            own_batches("log", "[*].records[*].value.leader_epoch").is_([[4]]),
+        ),
     )
 
 
@@ -124,7 +129,11 @@ def test_retention_times_are_in_the_record(case):
         noted(),
         commit(group, topic, retention=3_600_000, version=case.version, name="ask"),
         since(),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            own_batches("log", "[*].records[*].version").is_([[1]]),
+            own_batches("log", "[*].records[*].value.expires_after").is_([[3_600_000]]),
+        ),
     )
 
 
@@ -159,7 +168,27 @@ def test_groups_are_records_of_the_offsets_topic(case):
         commit(group, topic, version=case.version, **OWN, name="ask"),
         leave(group, "left", member=MEMBER),
         since(),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            by_release(
+                {
+                    "1.0-3.9": all_of(
+                        own_batches("log", "[*].records[*].kind").is_(
+                            [[GROUP_METADATA], [OFFSET_COMMIT], [GROUP_METADATA]]
+                        ),
+                        own_batches("log", "[0].records[0].value.members").has_length(1),
+                        own_batches("log", "[2].records[0].value.members").has_length(0),
+                    ),
+                    "4.3+": all_of(
+                        own_batches("log", "[*].records[*].kind").is_(
+                            [[GROUP_METADATA], [GROUP_METADATA], [OFFSET_COMMIT], [GROUP_METADATA]]
+                        ),
+                        own_batches("log", "[1].records[0].value.members").has_length(1),
+                        own_batches("log", "[3].records[0].value.members").has_length(0),
+                    ),
+                }
+            ),
+        ),
     )
 
 
@@ -179,7 +208,11 @@ def test_deleted_offsets_leave_tombstones(case):
         noted(),
         offset_delete(group, topic, 0, 1, name="ask"),
         Until(since(), f"{READ}.error_code", "==", NONE),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            own_batches("log", "[*].records[*].kind").is_([[OFFSET_COMMIT]]),
+            own_batches("log", "[*].records[*].value").is_([[None]]),
+        ),
     )
 
 
@@ -265,7 +298,14 @@ def test_transactions_are_batches_of_their_own(case):
         commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
         ended(transaction, case.end),
         since(),
-        expect=answer("ask", CODE).is_(NONE),
+        expect=all_of(
+            answer("ask", CODE).is_(NONE),
+            own_batches("log", "[*].attributes").is_([TRANSACTIONAL, TRANSACTIONAL | CONTROL]),
+            own_batches("log", "[*].producer_id").is_([PRODUCER, PRODUCER]),
+            own_batches("log", "[1].records[0].key").is_(
+                b"\0\0\0\1" if case.end == COMMIT else b"\0\0\0\0"
+            ),
+        ),
     )
 
 

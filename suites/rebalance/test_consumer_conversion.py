@@ -5,7 +5,7 @@ convertToClassicGroup@4.3.1; observed on 4.3.1.
 """
 
 from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
+from touchstone.harness.expect import all_of, answer, own_batches
 from touchstone.harness.scenario import Await
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
@@ -17,6 +17,7 @@ from touchstone.suites.rebalance.beats import (
     EPOCH,
     GIVEN,
     LEAVE,
+    MEMBERS,
     SEEN,
     STATE,
     beat,
@@ -27,6 +28,7 @@ from touchstone.suites.rebalance.beats import (
 from touchstone.suites.rebalance.beats import join as joins
 from touchstone.suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
 
+TYPES, CLASSIC, CONSUMER = f"{MEMBERS}[*].member_type", 0, 1
 NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
 
 
@@ -45,6 +47,8 @@ def test_classic_groups_are_upgraded(case):
         expect=all_of(
             answer("m1", EPOCH).is_(2),
             answer("mixed", STATE).is_("Reconciling"),
+            answer("mixed", TYPES).is_one_of([CLASSIC, CONSUMER], [CONSUMER, CLASSIC]),
+            answer("no classic one", "groups[0].error_code").is_(acts.code("GROUP_ID_NOT_FOUND")),
             answer("c hears", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
         ),
     )
@@ -253,7 +257,12 @@ def test_static_members_change_their_protocol_among_others(case):
         describe(group, version=1, name="classic"),
         joins(group, "s2", SHARED, name="s2", instance_id="i1"),
         describe(group, version=1, name="then"),
-        expect=all_of(answer("c comes", CODE).is_(0), answer("s2", CODE).is_(0)),
+        expect=all_of(
+            answer("c comes", CODE).is_(0),
+            answer("classic", TYPES).is_one_of([CLASSIC, CONSUMER], [CONSUMER, CLASSIC]),
+            answer("s2", CODE).is_(0),
+            answer("then", TYPES).is_([CONSUMER, CONSUMER]),
+        ),
     )
 
 
@@ -267,7 +276,11 @@ def test_classic_members_may_change_their_protocol(case):
         classic(group),
         joins(group, id_of("c"), SHARED, name="ask", version=case.version),
         describe(group, version=1, name="then"),
-        expect=all_of(answer("ask", EPOCH).is_(1), answer("then", STATE).is_("Stable")),
+        expect=all_of(
+            answer("ask", EPOCH).is_(1),
+            answer("then", STATE).is_("Stable"),
+            answer("then", TYPES).is_([CONSUMER]),
+        ),
     )
 
 
@@ -327,6 +340,8 @@ def test_conversions_are_records(case):
     records of the new.
     """
     group = case.group()
+    # kinds: 2 is the classic group; 3 to 8 are a consumer group's, its members' and their targets'
+    upgrade, downgrade = [2, 5, 7, 8, 5, 7, 8, 7, 3, 6, 3, 6], [2, 8, 7, 5, 8, 7, 5, 6, 4, 3]
     return case.scenario(
         classic(group),
         written(
@@ -335,7 +350,12 @@ def test_conversions_are_records(case):
             rejoins(group, 0, 1, name="gave up"),
             beat(group, "m1", LEAVE, name="leaves"),
         ),
-        expect=answer("leaves", CODE).is_(0),
+        expect=all_of(
+            answer("leaves", CODE).is_(0),
+            own_batches("log", "[*].records[*].kind").is_([upgrade, [5, 8], [5, 8], downgrade]),
+            own_batches("log", "[0].records[0].value").is_(None),
+            own_batches("log", "[3].records[*].version").is_([3, *[None] * 9]),
+        ),
     )
 
 
@@ -347,7 +367,11 @@ def test_all_may_leave_at_once(case):
         mixed(group),
         acts.leave_all("c", group, (id_of("c"), None), ("m1", None), ("x", None), name="ask"),
         describe(group, name="then"),
-        expect=all_of(answer("ask", CODE).is_(0), answer("then", STATE).is_("Empty")),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            answer("ask", "members[*].error_code").is_([0, 0, acts.code("UNKNOWN_MEMBER_ID")]),
+            answer("then", STATE).is_("Empty"),
+        ),
     )
 
 

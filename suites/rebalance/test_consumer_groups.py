@@ -41,6 +41,8 @@ from touchstone.suites.rebalance.beats import (
 
 # Kinds of records in the log of groups, as their keys begin.
 GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT = 3, 5, 6, 7, 8
+METADATA = 4  # of the partitions that a group subscribes to, before KIP-1101
+TARGETS = f"{MEMBERS}[*].target_assignment.topic_partitions[*].partitions"
 
 
 @claim("rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **BEATS)
@@ -174,7 +176,13 @@ def test_uniform_moves_as_little_as_it_can(case):
         beat(group, "m1", 3, version=version, name="m1 hears"),
         beat(group, "m2", 3, version=version, name="m2 hears"),
         describe(group, name="then"),
-        expect=all_of(answer("m3", EPOCH).is_(4), answer("then", MEMBERS).has_length(3)),
+        expect=all_of(
+            answer("m3", EPOCH).is_(4),
+            answer("m1 hears", "assignment").is_(None),
+            answer("m2 hears", GIVEN).is_([2]),
+            answer("then", MEMBERS).has_length(3),
+            answer("then", TARGETS).contains([[3]]),
+        ),
     )
 
 
@@ -193,6 +201,7 @@ def test_range_gives_the_first_the_rest(case):
         expect=all_of(
             answer("then", "groups[0].assignor_name").is_("range"),
             answer("m3", EPOCH).is_(4),
+            *(answer("then", TARGETS).contains([part]) for part in ([0, 1], [2], [3])),
         ),
     )
 
@@ -232,6 +241,7 @@ def test_other_subscriptions_are_balanced(case):
         expect=all_of(
             answer("m1", GIVEN).is_([0, 1, 2, 3]),
             answer("m2", GIVEN).is_([0, 1]),
+            *(answer("then", TARGETS).contains([part]) for part in ([0, 1, 2, 3], [0], [1])),
         ),
     )
 
@@ -378,7 +388,15 @@ def test_steps_are_records(case):
             beat(group, "m2", 3, version=version, name="takes"),
             beat(group, "m1", 3, version=version, name="moves", rack_id="r1"),
         ),
-        expect=answer("takes", GIVEN).is_([2, 3]),
+        expect=all_of(
+            answer("takes", GIVEN).is_([2, 3]),
+            own_batches("log", "[*].records[*].kind").is_(
+                [[CURRENT], [CURRENT], [CURRENT], [MEMBER]]
+            ),
+            own_batches("log", "[*].records[*].key.member_id").is_(
+                [["m1"], ["m1"], ["m2"], ["m1"]]
+            ),
+        ),
     )
 
 
@@ -398,7 +416,14 @@ def test_good_byes_are_tombstones(case):
             beat(group, "m2", LEAVE, name="leaves", **how),
             acts.delete(group, name="delete"),
         ),
-        expect=answer("delete", "results[0].error_code").is_(NONE),
+        expect=all_of(
+            answer("delete", "results[0].error_code").is_(NONE),
+            own_batches("log", "[0].records[*].value.member_epoch").is_([AWAY]),
+            own_batches("log", "[2].records[*].kind").is_([CURRENT, TARGET, MEMBER, GROUP]),
+            own_batches("log", "[2].records[*].version").is_([None, None, None, 0]),
+            own_batches("log", "[3].records[*].kind").is_([TARGET_EPOCH, METADATA, GROUP]),
+            own_batches("log", "[3].records[*].value").each_is(None),
+        ),
     )
 
 

@@ -4,7 +4,7 @@ Sources: GROUP-31; KIP-229, KIP-430, KIP-496, KIP-518, KIP-848, KIP-1043; all fi
 """
 
 from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer
+from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Joined, Name
 from touchstone.harness.steps import a_topic
 from touchstone.suites.rebalance.acts import (
@@ -106,11 +106,14 @@ def test_operations_are_shown_when_asked_for(case):
 )
 def test_lists_are_of_the_states_asked_for(case):
     """ListGroups answers only groups in the requested states; an unknown state matches none."""
-    group = case.group()
+    group, listed = case.group(), answer("ask", "groups[*].group_id")
     return case.scenario(
         scene("stable", group),
         list_groups([case.state], version=case.version, name="ask"),
-        expect=answer("ask", CODE).is_(0),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            listed.contains(group) if case.state == "Stable" else listed.lacks(group),
+        ),
     )
 
 
@@ -123,11 +126,14 @@ def test_lists_are_of_the_states_asked_for(case):
 )
 def test_states_are_named_in_any_case(case):
     """From 3.9 on ListGroups accepts state names in any letter case."""
-    group = case.group()
+    group, listed = case.group(), answer("ask", "groups[*].group_id")
     return case.scenario(
         scene("stable", group),
         list_groups(["stable"], version=case.version, name="ask"),
-        expect=answer("ask", CODE).is_(0),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            by_release({"2.8": listed.lacks(group), "3.9+": listed.contains(group)}),
+        ),
     )
 
 
@@ -141,11 +147,14 @@ def test_states_are_named_in_any_case(case):
 )
 def test_lists_are_of_the_types_asked_for(case):
     """ListGroups answers only groups of the requested types; an unknown type matches none."""
-    group = case.group()
+    group, listed = case.group(), answer("ask", "groups[*].group_id")
     return case.scenario(
         scene("stable", group),
         list_groups([], [case.type], version=case.version, name="ask"),
-        expect=answer("ask", CODE).is_(0),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            listed.contains(group) if case.type == "classic" else listed.lacks(group),
+        ),
     )
 
 
@@ -165,6 +174,14 @@ def test_groups_are_deleted_one_by_one(case):
         delete(group, kept, case.group("none"), version=case.version, name="ask"),
         describe(group, kept, name="after"),
         expect=all_of(
+            *(
+                answer("ask", "results").contains({"group_id": one, "error_code": code(word)})
+                for one, word in (
+                    (group, "NONE"),
+                    (kept, "NON_EMPTY_GROUP"),
+                    (case.group("none"), "GROUP_ID_NOT_FOUND"),
+                )
+            ),
             answer("after", STATE).is_("Dead"),
             answer("after", "groups[1].group_state").is_("CompletingRebalance"),
         ),

@@ -14,6 +14,7 @@ from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
     EMPTY,
+    MEMBERS,
     PREPARING,
     STABLE,
     STATE,
@@ -87,7 +88,10 @@ def test_silent_members_of_stable_groups_are_removed(case):
         sync("a", group, 2, PLAN, version=case.version, name="ask"),
         Await("b synced"),
         until(group, PREPARING, "without b", 1),
-        expect=answer("ask", CODE).is_(0),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            answer("without b", f"{MEMBERS}[*].member_id").is_([id_of("a")]),
+        ),
     )
 
 
@@ -209,7 +213,10 @@ def test_who_does_not_sync_is_removed(case):
         two(group, short, short),
         sync("a", group, 2, PLAN, version=case.version, name="ask"),
         until(group, PREPARING, "after", 1),
-        expect=answer("ask", CODE).is_(0),
+        expect=all_of(
+            answer("ask", CODE).is_(0),
+            answer("after", f"{MEMBERS}[*].member_id").is_([id_of("a")]),
+        ),
     )
 
 
