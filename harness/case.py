@@ -2,7 +2,7 @@
 
 The function sees its case: a version, parameters, names that no other case has. It returns an
 Experiment, made by `case.scenario(steps..., expect=...)`: data, so what a case will ask is known
-before anybody is asked (harness/dry.py). Whoever runs the claim has it judged, once: one case has
+before anybody is asked (harness/dry.py). Whoever runs the claim has it judged, once: a case is
 one scenario, one recording, one row.
 """
 
@@ -46,19 +46,21 @@ class Judgement:
     at_first: Judgement | None = None  # of a case that differed, was asked again and conformed
 
 
-class Court(Protocol):
-    """Where a case is judged: one target held against one oracle (harness/court.py)."""
+class Judge(Protocol):
+    """Where a case is judged: one target held against one oracle (harness/judge.py)."""
 
     release: str
 
-    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement: ...
+    def judgement(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation
+    ) -> Judgement: ...
 
 
 class Case:
     """One case of a claim on one target."""
 
-    def __init__(self, case: CaseId, court: Court) -> None:
-        self._case, self._court = case, court
+    def __init__(self, case: CaseId, judge: Judge) -> None:
+        self._case, self._judge = case, judge
         self.judgement: Judgement | None = None
 
     @property
@@ -70,8 +72,8 @@ class Case:
         return self._case
 
     @property
-    def court(self) -> Court:
-        return self._court
+    def judge(self) -> Judge:
+        return self._judge
 
     @property
     def claim(self) -> Claim:
@@ -80,7 +82,7 @@ class Case:
     @property
     def release(self) -> str:
         """The oracle's release ("2.8"): what a claim may split by where steps must differ."""
-        return self._court.release
+        return self._judge.release
 
     @property
     def version(self) -> int:
@@ -132,7 +134,7 @@ class Case:
         return Experiment(scenario, expectation)
 
 
-def judge(function: Callable[[Case], Experiment], case: Case) -> Judgement:
+def run_case(function: Callable[[Case], Experiment], case: Case) -> Judgement:
     """Run a case on its target, ask the oracle, compare, and remember what it comes to.
 
     Raises Misuse when the claim's function returns no experiment, and what the function raises.
@@ -140,5 +142,5 @@ def judge(function: Callable[[Case], Experiment], case: Case) -> Judgement:
     found = function(case)
     if not isinstance(found, Experiment):
         raise Misuse(f"{case.id} returns no scenario: `return case.scenario(steps..., expect=...)`")
-    case.judgement = case.court.judge(case.case, found.scenario, found.expectation)
+    case.judgement = case.judge.judgement(case.case, found.scenario, found.expectation)
     return case.judgement

@@ -141,7 +141,7 @@ def batches(step: str, path: str = "", *, at: str = "") -> Place:
 
 def own_batches(step: str, path: str = "") -> Place:
     """The batches that a Fetch of one partition of an internal topic brought, with the records of
-    this case alone, decoded (harness/internal_logs.py): own_batches("log", "[0].records[*].kind")
+    this case decoded (harness/internal_logs.py): own_batches("log", "[0].records[*].kind")
     """
     return Place("own batches", step, path)
 
