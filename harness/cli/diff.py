@@ -2,7 +2,8 @@
 
 The card says what is claimed, what was asked and where both answers part
 (`harness/card.py`). The differences are those of `compare`, after normalisation; the view below is
-what was really received, so names and ids show as they were. Fields that differ are marked `>`, the first `>>`.
+what was really received, so names and ids show as they were. Fields that differ are marked `>`,
+the first `>>`.
 """
 
 from __future__ import annotations

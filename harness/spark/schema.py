@@ -36,6 +36,7 @@ TYPES: dict[str, t.DataType] = {
     "texts": t.ArrayType(t.StringType()),
     "number": t.DoubleType(),
     "whole": t.LongType(),
+    "flag": t.BooleanType(),
     "map": t.MapType(t.StringType(), t.StringType()),
     "differences": t.ArrayType(DIFFERENCE),
     "findings": t.ArrayType(FINDING),
