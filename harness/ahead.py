@@ -2,7 +2,7 @@
 
 Pytest asks for one case after the other, in its order, and gets each as soon as it is judged. What
 differs is asked again when all others are done, so that chance and a busy machine have no part in
-it. The rule, of which `side_by_side.Pool` does the timing and `court` the judging:
+it. The rule, of which `side_by_side.Pool` does the timing and `judge` the judging:
 
 1. Up to FEW cases are asked again alone, and their last answer counts.
 2. More of them are first asked again side by side. Who differs in the same way as before differs;
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from touchstone.harness import progress
-from touchstone.harness.case import Case, Experiment, judge
+from touchstone.harness.case import Case, Experiment, run_case
 from touchstone.harness.driver.side_by_side import LANES, Again, Piece, Pool
 from touchstone.harness.verdict import DIVERGES
 
@@ -44,8 +44,8 @@ class Ahead:
         self.jobs, self._work = jobs, tuple(work)
         self._again: set[str] = set()
         self.not_again = 0  # cases that differ, for which no time was left
-        for court in self._courts():
-            court.later = True
+        for judge in self._judges():
+            judge.later = True
         pieces = {
             apart: [(one.key, self._piece(one)) for one in self._work if one.apart is apart]
             for apart in (False, True)
@@ -71,16 +71,16 @@ class Ahead:
 
     def close(self) -> None:
         """End what is under way, and wait for it: it puts back what it has set."""
-        for court in self._courts():
-            court.halt()
-        self._pool.close(max((court.turns.deadline_s for court in self._courts()), default=0))
+        for judge in self._judges():
+            judge.halt()
+        self._pool.close(max((judge.turns.deadline_s for judge in self._judges()), default=0))
 
     def line(self) -> str:
         """How far it has come."""
         return progress.line([self._standing(one) for one in self._work], self.jobs)
 
-    def _courts(self) -> list[Any]:
-        return list({id(one.case.court): one.case.court for one in self._work}.values())
+    def _judges(self) -> list[Any]:
+        return list({id(one.case.judge): one.case.judge for one in self._work}.values())
 
     def _piece(self, work: Work) -> Piece:
         """Judges a case; what it returns asks it again, if it differs."""
@@ -88,11 +88,11 @@ class Ahead:
         def first() -> Piece | None:
             error: BaseException | None = None
             try:
-                judge(work.function, work.case)
+                run_case(work.function, work.case)
             except Exception as failed:
                 error = failed
             judgement = work.case.judgement
-            if judgement is None or judgement.verdict.kind != DIVERGES or not work.case.court.again:
+            if judgement is None or judgement.verdict.kind != DIVERGES or not work.case.judge.again:
                 return _raised(error)
             self._again.add(work.key)
             return lambda again: self._asked_again(work, error, again)
@@ -105,8 +105,8 @@ class Ahead:
         if again.late:
             self.not_again += 1
         elif again.alone:
-            case.judgement = case.court.ask_again(case.case, case.judgement)
-        elif not case.court.differs_again(case.case, case.judgement):
+            case.judgement = case.judge.ask_again(case.case, case.judgement)
+        elif not case.judge.differs_again(case.case, case.judgement):
             return lambda alone: self._asked_again(work, error, alone)
         self._again.discard(work.key)
         return None if case.judgement.verdict.conforms else _raised(error)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from touchstone.harness import ledger
-from touchstone.harness.case import Case, judge
+from touchstone.harness.case import Case, run_case
 from touchstone.harness.claim import CaseId, Claim, claim_of, module_of
-from touchstone.harness.court import Court, convene
+from touchstone.harness.judge import Judge, judge_for
 from touchstone.harness.results import rows
 from touchstone.harness.shard import HARM
 from touchstone.harness.verdict import DIVERGES, Verdict
@@ -26,7 +26,7 @@ from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
 DEADLINE_S = 5.0  # a broker of ours needs less, also where one of three has to be missed first
 ENOUGH = 6  # cases of one claim that differ: what a defect looks like in old and new versions
-JOBS = 8  # courts at a time
+JOBS = 8  # judges at a time
 Row = Mapping[str, Any]
 RELEASES = ("4.3", "2.8", "1.0")  # a switch need not exist in every persona
 _JUDGED: dict[tuple[str, str, str, bool], Future[tuple[Row, ...]]] = {}
@@ -82,13 +82,13 @@ def judged(switch: str, id: str, release: str, strict: bool = False) -> tuple[Ro
 
 def _judged(switch: str, id: str, release: str, strict: bool) -> tuple[Row, ...]:
     claim, function = functions()[id]
-    court = convene(
+    judge = judge_for(
         f"reference@{release}+{switch}", nonce="detection", deadline_s=DEADLINE_S, strict=strict
     )
     try:
-        return tuple(_until_enough(_rows(court, claim, function, release)))
+        return tuple(_until_enough(_rows(judge, claim, function, release)))
     finally:
-        court.close()
+        judge.close()
 
 
 @contextlib.contextmanager
@@ -124,21 +124,21 @@ def _spread(cases: list[CaseId]) -> list[CaseId]:
     return [cases[i] for i in [*early, *(i for i in range(count) if i not in early)]]
 
 
-def _rows(court: Court, claim: Claim, function: Any, release: str) -> Iterator[Row]:
-    for one, verdict in _verdicts(court, claim, function):
-        yield rows.case(one, verdict, target=court.name, release=release, duration_ms=0)
+def _rows(judge: Judge, claim: Claim, function: Any, release: str) -> Iterator[Row]:
+    for one, verdict in _verdicts(judge, claim, function):
+        yield rows.case(one, verdict, target=judge.name, release=release, duration_ms=0)
 
 
-def outcomes(court: Court, claim: Claim, function: Any) -> Iterator[tuple[str, str, str]]:
+def outcomes(judge: Judge, claim: Claim, function: Any) -> Iterator[tuple[str, str, str]]:
     """(case, verdict, reason) of every case of one claim."""
-    for one, verdict in _verdicts(court, claim, function):
+    for one, verdict in _verdicts(judge, claim, function):
         yield one.id, verdict.kind, verdict.reason
 
 
-def _verdicts(court: Court, claim: Claim, function: Any) -> Iterator[tuple[CaseId, Verdict]]:
-    for one in _spread(court.cases(claim)):
-        case = Case(one, court)
-        yield one, judge(function, case).verdict
+def _verdicts(judge: Judge, claim: Claim, function: Any) -> Iterator[tuple[CaseId, Verdict]]:
+    for one in _spread(judge.cases(claim)):
+        case = Case(one, judge)
+        yield one, run_case(function, case).verdict
 
 
 def detect(switch: str, id: str, releases: Sequence[str] = RELEASES) -> Detection:

@@ -32,11 +32,11 @@ CLIENT_METRICS = 16  # of a config resource's kinds
 
 @dataclass(frozen=True, slots=True)
 class _Nobody:
-    """A court (harness/case.py) without a target: it knows the oracle's release."""
+    """A judge (harness/case.py) without a target: it knows the oracle's release."""
 
     release: str
 
-    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+    def judgement(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
         raise NotImplementedError("a dry run asks nobody")
 
 

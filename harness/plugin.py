@@ -137,10 +137,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     cases, names = [], []
     marks = [getattr(pytest.mark, HARM)] if HARM in claim.capabilities else []
-    for docket in _session(metafunc.config).dockets:
-        for one in docket.court.cases(claim):
-            cases.append(pytest.param(Case(one, docket.court), marks=marks))
-            names.append(f"{docket.court.name}-{one.id.removeprefix(claim.id).strip('[]')}")
+    for run in _session(metafunc.config).target_runs:
+        for one in run.judge.cases(claim):
+            cases.append(pytest.param(Case(one, run.judge), marks=marks))
+            names.append(f"{run.judge.name}-{one.id.removeprefix(claim.id).strip('[]')}")
     metafunc.parametrize(CASE, cases, ids=[name.rstrip("-") for name in names])
 
 
@@ -167,18 +167,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     session = _session(config)
     config.stash[_STATE].elsewhere = [item for item in items if _is_empty(item)]
     items[:] = [item for item in items if not _is_empty(item)]
-    order = {id(docket.court): index for index, docket in enumerate(session.dockets)}
+    order = {id(run.judge): index for index, run in enumerate(session.target_runs)}
 
     def place(item: pytest.Item) -> tuple[int, Any]:
         case = _case(item)
         if case is None:
             return -1, ()
-        if case.court.jobs > 1:  # what harms others comes last, and what kills behind it
+        if case.judge.jobs > 1:  # what harms others comes last, and what kills behind it
             found = _nature(item, case)
-            cluster = case.court.turns.cluster_word(case.claim.shape)
-            return order[id(case.court)], (found.kills, found.alone, cluster)
+            cluster = case.judge.turns.cluster_word(case.claim.shape)
+            return order[id(case.judge)], (found.kills, found.alone, cluster)
         shape = case.claim.shape  # neighbours share a cluster
-        return order[id(case.court)], (shape.brokers, shape.racks, shape.config)
+        return order[id(case.judge)], (shape.brokers, shape.racks, shape.config)
 
     items.sort(key=place)
     if config.stash[_STATE].asked.newest:
@@ -187,7 +187,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _keep_gentle(config, items, session)
     if session.options.shard is not None:
         _keep_part(config, items, session.options.shard)
-        pooled = any(docket.court.jobs > 1 for docket in session.dockets)
+        pooled = any(run.judge.jobs > 1 for run in session.target_runs)
         if session.options.shard.index % 2 == 0 and not pooled:
             items.sort(key=place, reverse=True)  # let not all parts wait for brokers at once
 
@@ -221,8 +221,8 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if (case := _case(item)) is None:
             continue
-        key, version = (id(case.court), case.claim.id), case.case.version or 0
-        rank = case.court.serves(case.case), version
+        key, version = (id(case.judge), case.claim.id), case.case.version or 0
+        rank = case.judge.serves(case.case), version
         if key not in newest or rank >= newest[key][0]:
             newest[key] = rank, item
     kept = {id(item) for _, item in newest.values()}
@@ -236,12 +236,12 @@ def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Any) -> N
     """What this part of the run judges; tests that are no cases belong to the first part."""
     from touchstone.harness.shard import deal
 
-    courts: dict[int, list[tuple[pytest.Item, Any]]] = {}
+    judges: dict[int, list[tuple[pytest.Item, Any]]] = {}
     for item in items:
         if (case := _case(item)) is not None:
-            courts.setdefault(id(case.court), []).append((item, case.case))
+            judges.setdefault(id(case.judge), []).append((item, case.case))
     others = {id(item) for item in items if shard.index > 1 and _case(item) is None}
-    for pairs in courts.values():
+    for pairs in judges.values():
         dealt = deal([case for _, case in pairs], shard.count)
         others |= {id(item) for (item, _), n in zip(pairs, dealt, strict=True) if n != shard.index}
     config.stash[_STATE].others = [item for item in items if id(item) in others]
@@ -298,7 +298,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     if config.option.usepdb:
         return
     pairs = [(item, case) for item in session.items if (case := _case(item))]
-    if any(case.court.jobs > 1 for _, case in pairs):
+    if any(case.judge.jobs > 1 for _, case in pairs):
         from touchstone.harness.ahead import Ahead, Work
 
         work = [
@@ -307,13 +307,13 @@ def pytest_runtestloop(session: pytest.Session) -> None:
                 item.function,
                 case,
                 found.alone,
-                apart=found.harms and case.court.lanes is not None,
+                apart=found.harms and case.judge.lanes is not None,
             )  # fmt: skip
             for item, case in pairs
-            if case.court.jobs > 1
+            if case.judge.jobs > 1
             for found in [_nature(item, case)]
         ]
-        state.ahead = Ahead(work, max(case.court.jobs for _, case in pairs))
+        state.ahead = Ahead(work, max(case.judge.jobs for _, case in pairs))
         state.line = _Line(config, state.ahead)
 
 
@@ -374,9 +374,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if ahead is not None and pyfuncitem.nodeid in ahead:
         ahead.result(pyfuncitem.nodeid)
         return True
-    from touchstone.harness.case import judge
+    from touchstone.harness.case import run_case
 
-    judge(pyfuncitem.obj, case)
+    run_case(pyfuncitem.obj, case)
     return True
 
 

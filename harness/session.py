@@ -1,4 +1,4 @@
-"""One run of the suites: its courts, its files, its exit code. No pytest in here.
+"""One run of the suites: its judges, its files, its exit code. No pytest in here.
 
 The plugin feeds it claims, cases and what became of them; it keeps the books. What they come to is
 said in `tally`. A run that was interrupted leaves files without a footer, and one process of
@@ -24,8 +24,8 @@ from touchstone.checkout import ROOT
 from touchstone.harness import bundle, card, known, ledger, tally, wording
 from touchstone.harness.case import Case, Judgement
 from touchstone.harness.claim import CaseId
-from touchstone.harness.court import Court, convene
 from touchstone.harness.driver.turns import SHARED_KINDS
+from touchstone.harness.judge import Judge, judge_for
 from touchstone.harness.known import Pin, Surprise
 from touchstone.harness.recordings import Store
 from touchstone.harness.results import allure, junit, parts, rows, run_folder, summary
@@ -55,7 +55,7 @@ class Options:
     shard: Shard | None = None
     deadline_s: float = 10.0
     seed: int = 0
-    again: int | None = None  # tries of a case that differs, after the first; None: see `convene`
+    again: int | None = None  # tries of a case that differs, after the first; None: see `judge_for`
     jobs: int | None = None  # cases at a time where there may be several
     gentle: bool = False  # nothing is set on a target
     strict: bool = False  # setup and texts decide as well (harness/grades.py)
@@ -63,10 +63,10 @@ class Options:
 
 
 @dataclass
-class Docket:
-    """One court's books: what is planned, the rows so far, what was recorded."""
+class TargetRun:
+    """One target in a run: what is planned, the rows so far, what was recorded."""
 
-    court: Court
+    judge: Judge
     pins: list[Pin]
     arguments: tuple[str, ...] = ()  # pytest's, that ask this target again
     planned: list[CaseId] = field(default_factory=list)
@@ -90,17 +90,17 @@ class Session:
         pins = [] if options.ignore_pins else known.load()
         if options.expectations is not None and options.expectations.exists():
             pins += [] if options.ignore_pins else known.load([options.expectations])
-        self.dockets: list[Docket] = []
+        self.target_runs: list[TargetRun] = []
         for index, word in enumerate(options.targets):
-            court = convene(
+            judge = judge_for(
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
                 strict=options.strict, gentle=options.gentle, having=options.profiles,
             )  # fmt: skip
-            if options.jobs and court.jobs > 1:
-                court.jobs = options.jobs
+            if options.jobs and judge.jobs > 1:
+                judge.jobs = options.jobs
             own = [] if options.ignore_pins else known.of_target(word)
-            self.dockets.append(Docket(court, [*pins, *own], _arguments(word, options)))
+            self.target_runs.append(TargetRun(judge, [*pins, *own], _arguments(word, options)))
         self.whole = False
         self.suites: frozenset[str] = frozenset()
         self.planned = False
@@ -111,7 +111,7 @@ class Session:
 
     @property
     def judged(self) -> int:
-        return sum(len(docket.rows) for docket in self.dockets)
+        return sum(len(run.rows) for run in self.target_runs)
 
     @property
     def folder(self) -> Path | None:
@@ -126,68 +126,68 @@ class Session:
         """What is going to run; opens the files. `suites`: those of which no claim is missing;
         `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
         judged the target before, and has then changed nothing on any target."""
-        for docket in self.dockets if self.folder is not None else ():
-            if (there := self._file(docket, "jsonl")).exists():
+        for run in self.target_runs if self.folder is not None else ():
+            if (there := self._file(run, "jsonl")).exists():
                 raise FileExistsError(f"{there} is there already: choose another --run")
         self.whole, self.planned, self.suites = whole, True, frozenset(suites)
-        by_court = {id(docket.court): docket for docket in self.dockets}
+        by_judge = {id(run.judge): run for run in self.target_runs}
         for case in cases:
-            by_court[id(case.court)].planned.append(case.case)
+            by_judge[id(case.judge)].planned.append(case.case)
         for case in deselected:
-            by_court[id(case.court)].deselected.append(case.case)
+            by_judge[id(case.judge)].deselected.append(case.case)
         for case in elsewhere:
-            by_court[id(case.court)].elsewhere += 1
-        for docket in self.dockets:
-            self.told += docket.court.quicken(case.claim for case in docket.planned)
+            by_judge[id(case.judge)].elsewhere += 1
+        for run in self.target_runs:
+            self.told += run.judge.quicken(case.claim for case in run.planned)
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
-        for docket in self.dockets:
-            docket.writer = Writer(self._file(docket, "jsonl"), self._header(docket))
-            text = json.dumps(self._manifest(docket), indent=1) + "\n"
-            self._file(docket, "manifest.json").write_text(text, encoding="utf-8")
+        for run in self.target_runs:
+            run.writer = Writer(self._file(run, "jsonl"), self._header(run))
+            text = json.dumps(self._manifest(run), indent=1) + "\n"
+            self._file(run, "manifest.json").write_text(text, encoding="utf-8")
 
     def finish_case(self, case: Case, judgement: Judgement, duration_ms: float) -> Verdict:
         """Books one judged case; the verdict with its pin, if it has one."""
-        docket = next(one for one in self.dockets if one.court is case.court)
+        run = next(one for one in self.target_runs if one.judge is case.judge)
         row = rows.case(
-            case.case, judgement.verdict, target=docket.court.name, release=docket.court.release,
+            case.case, judgement.verdict, target=run.judge.name, release=run.judge.release,
             duration_ms=duration_ms,
             at_first=judgement.at_first.verdict.reason if judgement.at_first else None,
         )  # fmt: skip
-        row["known"] = known.explain(row, docket.pins, self.started.date())
-        row["transcript"] = self._bundle(docket, case, judgement)
-        docket.rows.append(row)
-        if docket.writer is not None:
-            docket.writer.case(row)
+        row["known"] = known.explain(row, run.pins, self.started.date())
+        row["transcript"] = self._bundle(run, case, judgement)
+        run.rows.append(row)
+        if run.writer is not None:
+            run.writer.case(row)
         if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
-            docket.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
+            run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
 
     def told_of(self, case: Case, judgement: Judgement) -> str:
         """A failing case as a card; empty for one that never ran."""
-        docket = next(one for one in self.dockets if one.court is case.court)
+        run = next(one for one in self.target_runs if one.judge is case.judge)
         if judgement.verdict.kind not in (DIVERGES, BROKEN):
             return ""
         self.cards += 1
         if self.cards > CARDS:  # causes say more than a thousand cards
             return f"{judgement.verdict.kind} {case.id}: {judgement.verdict.reason}"
-        made = self._bundle_of(docket, case, judgement)
+        made = self._bundle_of(run, case, judgement)
         return "" if made is None else "\n".join(card.lines(card.of_bundle(made)))
 
     def finish(self, *, interrupted: bool = False, trouble: bool = False) -> int:
         """Closes the books; the exit code. `trouble` is an error outside every case."""
-        for docket in self.dockets:
-            docket.surprises = self._surprises(docket)
+        for run in self.target_runs:
+            run.surprises = self._surprises(run)
         self.exit = self._exit_code(interrupted, trouble)
         finished = _now().isoformat(timespec="seconds")
-        for docket in self.dockets:
-            if docket.writer is not None:
+        for run in self.target_runs:
+            if run.writer is not None:
                 if interrupted:
-                    docket.writer.close()
+                    run.writer.close()
                 else:
-                    docket.writer.finish(finished=finished, exit_code=self.exit)
-            docket.left = docket.court.close(interrupted=interrupted)
+                    run.writer.finish(finished=finished, exit_code=self.exit)
+            run.left = run.judge.close(interrupted=interrupted)
         if self.folder is not None and not interrupted:
             self._write_reports(self.folder)
         if self.options.record:
@@ -200,58 +200,57 @@ class Session:
         codes = [tally.INCOMPLETE] if interrupted else [tally.CONFORMED]
         codes += [tally.BROKE] if trouble else []
         codes += [
-            tally.exit_code(docket.rows, len(docket.planned), docket.surprises)
-            for docket in self.dockets
+            tally.exit_code(run.rows, len(run.planned), run.surprises) for run in self.target_runs
         ]
         return tally.worst(codes)
 
-    def _surprises(self, docket: Docket) -> list[Surprise]:
+    def _surprises(self, run: TargetRun) -> list[Surprise]:
         whole = self.whole and self.options.shard is None
-        return known.surprises(docket.rows, docket.pins, self.started.date(), whole=whole)
+        return known.surprises(run.rows, run.pins, self.started.date(), whole=whole)
 
     def _write_reports(self, folder: Path) -> None:
         if self.options.shard is not None:  # of whole targets only: `touchstone join` writes them
             return
-        everything = [(self._header(docket), docket.rows) for docket in self.dockets]
-        for docket, rows_of_one in zip(self.dockets, everything, strict=True):
-            junit.write([rows_of_one], self._file(docket, "junit.xml"))
+        everything = [(self._header(run), run.rows) for run in self.target_runs]
+        for run, rows_of_one in zip(self.target_runs, everything, strict=True):
+            junit.write([rows_of_one], self._file(run, "junit.xml"))
         if self.options.allure:
             allure.write(everything, folder / "allure")
-        run_folder.write(folder, {one.court.name: one.surprises for one in self.dockets})
+        run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
 
-    def _bundle(self, docket: Docket, case: Case, judgement: Judgement) -> str | None:
+    def _bundle(self, run: TargetRun, case: Case, judgement: Judgement) -> str | None:
         judgement = judgement.at_first or judgement
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
             return None
-        made = self._bundle_of(docket, case, judgement)
+        made = self._bundle_of(run, case, judgement)
         if made is None:
             return None
-        path = bundle.write(made, self.folder / "bundles" / file_word(docket.court.name))
+        path = bundle.write(made, self.folder / "bundles" / file_word(run.judge.name))
         return str(path.relative_to(self.folder))
 
-    def _bundle_of(self, docket: Docket, case: Case, judgement: Judgement) -> bundle.Bundle | None:
-        court = docket.court
+    def _bundle_of(self, run: TargetRun, case: Case, judgement: Judgement) -> bundle.Bundle | None:
+        judge = run.judge
         named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
-        again = wording.again(named | {"target": court.name}, {"arguments": docket.arguments})
-        return bundle.of(case.case, judgement, court.release, strict=court.strict, again=again)
+        again = wording.again(named | {"target": judge.name}, {"arguments": run.arguments})
+        return bundle.of(case.case, judgement, judge.release, strict=judge.strict, again=again)
 
     def _keep_recordings(self) -> None:
-        for docket in self.dockets:
+        for run in self.target_runs:
             collected: dict[str, set[str]] = {}
-            for case in (*docket.planned, *docket.deselected):
+            for case in (*run.planned, *run.deselected):
                 collected.setdefault(case.claim.suite, set()).add(case.id)
-            store = Store(docket.court.release)
+            store = Store(run.judge.release)
             made = {"date": f"{self.started:%Y-%m-%d}", "commit": commit()}
-            for suite, found in docket.recorded.items():
+            for suite, found in run.recorded.items():
                 store.update(suite, found, collected[suite] if suite in self.suites else None, made)
 
     def _update_expectations(self, path: Path) -> None:
         own, day = known.load([path]) if path.exists() else [], self.started.date()
         left = [
             row
-            for docket in self.dockets
-            for others in [[pin for pin in docket.pins if pin not in own]]
-            for row in docket.rows
+            for run in self.target_runs
+            for others in [[pin for pin in run.pins if pin not in own]]
+            for row in run.rows
             if known.explain(row, others, day) is None
         ]
         made = known.updated(left, own, day)
@@ -259,35 +258,35 @@ class Session:
 
     # what is told
 
-    def _header(self, docket: Docket) -> dict[str, Any]:
-        court = docket.court
+    def _header(self, run: TargetRun) -> dict[str, Any]:
+        judge = run.judge
         return rows.header(
-            run=self.run, started=self.started.isoformat(timespec="seconds"), target=court.name,
-            release=court.release, kind=court.target.kind, oracle=court.oracle.name,
-            oracle_kind=court.oracle.kind, commit=commit(), seed=self.options.seed,
+            run=self.run, started=self.started.isoformat(timespec="seconds"), target=judge.name,
+            release=judge.release, kind=judge.target.kind, oracle=judge.oracle.name,
+            oracle_kind=judge.oracle.kind, commit=commit(), seed=self.options.seed,
             host={"python": platform.python_version(), "platform": platform.platform()},
-            planned=len(docket.planned), part=self._part(docket), arguments=docket.arguments,
-            deselected=len(docket.deselected), suites=ledger.suites(),
-            profiles=[profile.name for profile in court.told.profiles],
-            configured=configured(court.target),
+            planned=len(run.planned), part=self._part(run), arguments=run.arguments,
+            deselected=len(run.deselected), suites=ledger.suites(),
+            profiles=[profile.name for profile in judge.told.profiles],
+            configured=configured(judge.target),
         )  # fmt: skip
 
-    def _part(self, docket: Docket) -> dict[str, int] | None:
+    def _part(self, run: TargetRun) -> dict[str, int] | None:
         shard = self.options.shard
-        total = len(docket.planned) + docket.elsewhere
+        total = len(run.planned) + run.elsewhere
         return None if shard is None else parts.mark(shard.index, shard.count, total)
 
-    def _manifest(self, docket: Docket) -> dict[str, Any]:
+    def _manifest(self, run: TargetRun) -> dict[str, Any]:
         return {
             "run": self.run,
             "whole": self.whole,
-            "target": docket.court.name,
-            "planned": [case.id for case in docket.planned],
-            "deselected": [case.id for case in docket.deselected],
+            "target": run.judge.name,
+            "planned": [case.id for case in run.planned],
+            "deselected": [case.id for case in run.deselected],
         }
 
-    def _file(self, docket: Docket, suffix: str) -> Path:
-        name, shard = file_word(docket.court.name), self.options.shard
+    def _file(self, run: TargetRun, suffix: str) -> Path:
+        name, shard = file_word(run.judge.name), self.options.shard
         if shard is not None:
             name = parts.name(name, shard.index, shard.count)
         return self.folder / f"{name}.{suffix}"
@@ -295,13 +294,13 @@ class Session:
     def heading(self) -> list[str]:
         """The lines before the first case."""
         lines = []
-        for docket in self.dockets:
-            court = docket.court
+        for run in self.target_runs:
+            judge = run.judge
             lines.append(
-                f"target {court.name} ({court.target.kind}) against oracle {court.oracle.name} "
-                f"({court.oracle.kind}), cases of Kafka {court.release}: {len(docket.planned)}"
+                f"target {judge.name} ({judge.target.kind}) against oracle {judge.oracle.name} "
+                f"({judge.oracle.kind}), cases of Kafka {judge.release}: {len(run.planned)}"
             )
-            lines += summary.settings(self._header(docket))
+            lines += summary.settings(self._header(run))
         lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
@@ -309,10 +308,10 @@ class Session:
 
     def summary(self) -> list[str]:
         """What the run found out, the causes first, and what was not run."""
-        reports = (Report(self._header(one), one.rows, one.surprises) for one in self.dockets)
+        reports = (Report(self._header(one), one.rows, one.surprises) for one in self.target_runs)
         return [line for report in reports for line in summary.lines(report)] + [
             *self._not_again(),
-            *(line for docket in self.dockets for line in docket.left),
+            *(line for run in self.target_runs for line in run.left),
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]

@@ -26,7 +26,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from touchstone.harness import detection
-from touchstone.harness.court import convene
+from touchstone.harness.judge import judge_for
 from touchstone.harness.ledger import EVIDENCE
 from touchstone.harness.verdict import CONFORMS
 from touchstone.reference_impl.group import consumer_requests, consumer_states
@@ -113,18 +113,18 @@ def walk_part(part: Part) -> Counts:
     """What this part's conforming cases walked."""
     total: Counts = {name: {} for name in TABLES}
     claims = [pair for pair in detection.functions().values() if pair[0].suite in SUITES]
-    court = convene(f"reference@{part.release}", nonce="states", deadline_s=3.0)
+    judge = judge_for(f"reference@{part.release}", nonce="states", deadline_s=3.0)
     try:
         for claim, function in claims[part.number :: PARTS]:
             if claim.shape.brokers > 1 and claim.suite not in ON_SEVERAL:
                 continue
             _clear()
-            for _, kind, _ in detection.outcomes(court, claim, function):
+            for _, kind, _ in detection.outcomes(judge, claim, function):
                 if kind == CONFORMS:
                     _add(total)
                 _clear()
     finally:
-        court.close()
+        judge.close()
         for table in TABLES.values():
             table.walked = None
     return total

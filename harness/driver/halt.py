@@ -19,7 +19,7 @@ class Halted(BaseException):
 
 
 class Halt:
-    """All cases of one court, under way or to come."""
+    """All cases of one judge, under way or to come."""
 
     def __init__(self) -> None:
         self.on = False

@@ -1,4 +1,4 @@
-"""Runs cases on one target, each in its turn: the court says which, the driver does it.
+"""Runs cases on one target, each in its turn: the judge says which, the driver does it.
 
 Somebody else's cluster is shared by cases, so here is everything that one case owes the others: who
 is alone on the cluster, what is set for whom and put back, what is deleted behind whom, and who is
@@ -138,7 +138,7 @@ class Turns:
             alone = True
 
     def ask(self, scenario: Scenario, nonce: str) -> Transcript:
-        """The transcript of a question of the court's own."""
+        """The transcript of a question of the judge's own."""
         with self._turn(scenario.shape, False):
             return self._drive(scenario, self._start(scenario.shape), nonce)
 

@@ -1,4 +1,4 @@
-"""The smallest thing that passes for a broker: three APIs on a loopback port, to test the court.
+"""The smallest thing that passes for a broker: three APIs on a loopback port, to test the judge.
 
 It answers ApiVersions with a release's recorded table, Metadata with itself, CreateTopics by
 Kafka's rule for zero partitions, and closes the connection on anything else. `twist` changes one

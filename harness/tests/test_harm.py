@@ -12,9 +12,9 @@ import pytest
 
 from touchstone.harness import checkers, steps
 from touchstone.harness.claim import claim
-from touchstone.harness.court import Court
 from touchstone.harness.driver import harm, run
 from touchstone.harness.expect import nothing_expected
+from touchstone.harness.judge import Judge
 from touchstone.harness.oracles import Nobody
 from touchstone.harness.placeholders import Records, Ref, TopicId
 from touchstone.harness.scenario import Ask, Controller, Inflict, Name, Scenario
@@ -174,10 +174,10 @@ def test_who_cannot_be_harmed_is_unsupported():
             return Endpoint((("127.0.0.1", 1),))
 
     made = test_nobody.__touchstone_claim__
-    court = Court(Stranger(), Nobody("4.3"), "4.3", nonce="n")
-    (case,) = court.cases(made)
+    judge = Judge(Stranger(), Nobody("4.3"), "4.3", nonce="n")
+    (case,) = judge.cases(made)
     scenario = Scenario([steps.kill_broker(1)], brokers=2)
-    verdict = court.judge(case, scenario, nothing_expected()).verdict
+    verdict = judge.judgement(case, scenario, nothing_expected()).verdict
     assert verdict.kind == UNSUPPORTED
     assert "cannot be harmed" in verdict.reason
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from touchstone.harness import advertised, detection, dry, pace, profiles, tally
 from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.cli import profile
-from touchstone.harness.court import convene
 from touchstone.harness.expect import answered
+from touchstone.harness.judge import judge_for
 from touchstone.harness.profiles import PROFILES, UNFIT, Told, needs, wanting
 from touchstone.harness.scenario import Ask, Scenario
 from touchstone.harness.target import Setting, Shape
@@ -188,10 +188,10 @@ def test_all_profiles_are_listed() -> None:
 
 def test_a_profile_is_said_only_of_what_somebody_else_runs() -> None:
     with pytest.raises(ValueError, match="gets the settings of each claim"):
-        court_of("reference@4.3", ["limits"])
+        judge_of("reference@4.3", ["limits"])
     with pytest.raises(ValueError, match="no profile 'nosuch'; there are default, quick"):
-        court_of("127.0.0.1:9", ["nosuch"])
-    assert court_of("127.0.0.1:9", ["limits"]).told.settings["group.max.size"] == "8"
+        judge_of("127.0.0.1:9", ["nosuch"])
+    assert judge_of("127.0.0.1:9", ["limits"]).told.settings["group.max.size"] == "8"
 
 
 def test_what_a_profile_switches_off_is_out_of_scope_and_asks_nothing() -> None:
@@ -207,19 +207,19 @@ def test_what_a_profile_switches_off_is_out_of_scope_and_asks_nothing() -> None:
     made = Claim("demo.topics", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
     steps = (Ask("CreateTopics", 5, {}, name="create"),)
     with small_kafka.small_kafka(twist=without_topics) as server:
-        court = court_of(small_kafka.word(server), ["restricted"])
+        judge = judge_of(small_kafka.word(server), ["restricted"])
         asked.clear()
         case, scenario = CaseId(made, 5, {}), Scenario(steps)
-        apart = court.judge(case, scenario, answered("create")).verdict
+        apart = judge.judgement(case, scenario, answered("create")).verdict
         assert asked == []
-        court.told = profiles.NOTHING_TOLD
-        assert court.judge(case, scenario, answered("create")).verdict.kind == UNSUPPORTED
-        court.close()
+        judge.told = profiles.NOTHING_TOLD
+        assert judge.judgement(case, scenario, answered("create")).verdict.kind == UNSUPPORTED
+        judge.close()
     assert (apart.kind, apart.reason) == (
         INCONCLUSIVE,
         "out of scope: profile restricted is judged by the claims that want its settings",
     )
 
 
-def court_of(word, names):
-    return convene(word, "recorded@4.3", nonce="n", having=names)
+def judge_of(word, names):
+    return judge_for(word, "recorded@4.3", nonce="n", having=names)

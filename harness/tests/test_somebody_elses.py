@@ -19,8 +19,8 @@ from touchstone.harness import advertised, dry, tally
 from touchstone.harness.ahead import Ahead, Work
 from touchstone.harness.case import Case
 from touchstone.harness.claim import claim_of
-from touchstone.harness.court import Court
 from touchstone.harness.driver.brokers import Question
+from touchstone.harness.judge import Judge
 from touchstone.harness.oracles import Recorded
 from touchstone.harness.recordings import Store
 from touchstone.harness.results import jsonl
@@ -72,11 +72,11 @@ def sample(suite, release):
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_it_conforms_in_a_sample_of_every_suite(stranger, suite):
-    court = Court(
+    judge = Judge(
         parse(stranger), Recorded(Store("4.3")), "4.3", nonce="stranger", deadline_s=DEADLINE_S
     )
     works = [
-        Work(case.id, function, Case(case, court), alone=False)
+        Work(case.id, function, Case(case, judge), alone=False)
         for function, case in sample(suite, "4.3")[:SAMPLE]
     ]
     ahead = Ahead(works, 4)
@@ -85,7 +85,7 @@ def test_it_conforms_in_a_sample_of_every_suite(stranger, suite):
     ahead.close()
     verdicts = {work.key: work.case.judgement.verdict for work in works}
     assert {verdict.kind for verdict in verdicts.values()} <= {CONFORMS}, verdicts
-    assert court.close() == []
+    assert judge.close() == []
 
 
 def pytest_command(address, folder, *selection):

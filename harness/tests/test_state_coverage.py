@@ -36,7 +36,7 @@ def test_reasons_are_about_cells_that_are_there():
 
 
 def test_only_conforming_cases_count(monkeypatch):
-    def outcomes(court, claim, function):
+    def outcomes(judge, claim, function):
         for word, key in (("CONFORMS", EMPTY_JOIN), ("DIVERGES", STABLE_JOIN)):
             TABLES[LATE][key]
             yield "case", word, ""
@@ -47,13 +47,13 @@ def test_only_conforming_cases_count(monkeypatch):
         class shape:
             brokers = 1
 
-    class Court:
+    class Judge:
         def close(self):
             pass
 
     monkeypatch.setattr(state_coverage.detection, "functions", lambda: {"c": (Claims, None)})
     monkeypatch.setattr(state_coverage.detection, "outcomes", outcomes)
-    monkeypatch.setattr(state_coverage, "convene", lambda *a, **k: Court())
+    monkeypatch.setattr(state_coverage, "judge_for", lambda *a, **k: Judge())
     walked = state_coverage.walk_part(Part("4.3", 0))
     assert walked[LATE] == {EMPTY_JOIN: 1}
     assert all(table.walked is None for table in TABLES.values())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.case import Case
+from touchstone.harness.case import Case, run_case
 from touchstone.harness.claim import CaseId, Claim
-from touchstone.harness.court import Court
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.auto_creation import Given, is_subject, unfit
 from touchstone.harness.driver.brokers import Unresolved
 from touchstone.harness.expect import answer, nothing_expected, outcome
 from touchstone.harness.grades import MADE
+from touchstone.harness.judge import Judge
 from touchstone.harness.oracles import Nobody
 from touchstone.harness.placeholders import Leader, Name, Ref
 from touchstone.harness.scenario import Scenario
@@ -167,12 +167,12 @@ def test_what_a_topic_is_given():
 
 
 def judged(mock, *steps, expect):
-    court = Court(parse(word(mock.server)), Nobody("4.3"), "4.3", nonce="demo", deadline_s=5.0)
-    found = Case(a_case(), court)
+    judge = Judge(parse(word(mock.server)), Nobody("4.3"), "4.3", nonce="demo", deadline_s=5.0)
+    found = Case(a_case(), judge)
     try:
-        found.judge(*steps, expect=expect)
+        run_case(lambda case: case.scenario(*steps, expect=expect), found)
     finally:
-        left = court.close()
+        left = judge.close()
     return found.judgement, left
 
 
@@ -192,9 +192,10 @@ def test_a_case_is_judged_on_a_topic_that_metadata_made():
 
 def test_a_target_that_makes_none_is_unsupported():
     with Mock(0) as mock:
-        court = Court(parse(word(mock.server)), Nobody("4.3"), "4.3", nonce="demo", deadline_s=0.2)
-        found = Case(a_case(), court)
-        found.judge(*a_topic(TOPIC), metadata(TOPIC, name="asked"))
-        court.close()
+        judge = Judge(parse(word(mock.server)), Nobody("4.3"), "4.3", nonce="demo", deadline_s=0.2)
+        found = Case(a_case(), judge)
+        asked = metadata(TOPIC, name="asked")
+        run_case(lambda case: case.scenario(*a_topic(TOPIC), asked), found)
+        judge.close()
     assert found.judgement.verdict.kind == UNSUPPORTED
     assert "no topic here either" in found.judgement.verdict.reason

@@ -6,11 +6,11 @@ import pytest
 
 from touchstone.harness import ending
 from touchstone.harness.ahead import Ahead
-from touchstone.harness.court import Court
+from touchstone.harness.judge import Judge
 from touchstone.harness.oracles import Nobody
 from touchstone.harness.steps import create_topic
 from touchstone.harness.targets import parse
-from touchstone.harness.tests.test_court import a_work
+from touchstone.harness.tests.test_judge import a_work
 from touchstone.harness.verdict import CONFORMS
 
 FILE = """
@@ -32,10 +32,10 @@ output = '^ready (?P<addresses>\\S+)$'
 def test_who_ends_a_process_is_known_and_the_others_are_judged(tmp_path):
     file = tmp_path / "dying.toml"
     file.write_text(FILE)
-    court = Court(parse(str(file)), Nobody("4.3"), "4.3", nonce="n", deadline_s=60.0)
+    judge = Judge(parse(str(file)), Nobody("4.3"), "4.3", nonce="n", deadline_s=60.0)
     steps = [create_topic(word, name="ask", version=5) for word in ("fine", "deadly")]
-    works = [a_work(court, f"case-{n}", steps[n in (5, 15)]) for n in range(24)]
-    ahead = Ahead(works, court.jobs)
+    works = [a_work(judge, f"case-{n}", steps[n in (5, 15)]) for n in range(24)]
+    ahead = Ahead(works, judge.jobs)
     for work in works:
         ahead.result(work.key)
     ahead.close()
@@ -43,4 +43,4 @@ def test_who_ends_a_process_is_known_and_the_others_are_judged(tmp_path):
     killers = {name for name, verdict in verdicts.items() if ending.is_one(verdict)}
     assert killers == {"case-5", "case-15"}
     assert {v.kind for name, v in verdicts.items() if name not in killers} == {CONFORMS}
-    assert court.close() == []
+    assert judge.close() == []

@@ -1,6 +1,6 @@
-"""Where cases are judged: one target held against one oracle, for as long as a run lasts.
+"""Judges cases: one target held against one oracle, for as long as a run lasts.
 
-The court decides what a claim's cases are (the versions of the oracle's release), brings scenario
+The judge decides what a claim's cases are (the versions of the oracle's release), brings scenario
 and target together (`driver.turns`), asks the oracle, and lets `verdict` judge. Three promises. A
 target that cannot be reached, or stops answering, costs a bounded time, then the rest is
 INCONCLUSIVE and the report is whole. UNSUPPORTED is proved by a probe, once per API and version.
@@ -45,8 +45,8 @@ from touchstone.reference_impl.wire.apis import by_name
 AGAIN = 1  # tries more of what differs on a target that is busy with many cases, unless one says
 
 
-class Court:
-    """One target, one oracle."""
+class Judge:
+    """Judges one target by one oracle."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Court:
         tells = getattr(self.target, "settings", None)
         return self.told.disputed(tells()) if known and tells is not None else []
 
-    def judge(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+    def judgement(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
         """The case's verdict and everything it rests on. Never raises for what a target does."""
         first = self._tried(case, scenario, expectation, "")
         return first if self.later else self.ask_again(case, first)
@@ -151,11 +151,11 @@ class Court:
     ) -> Judgement:  # fmt: skip
         nonce = f"{self.nonce}/{case.id}{suffix}"
         try:
-            return self._judge(case, scenario, expectation, nonce, alone)
+            return self._judgement(case, scenario, expectation, nonce, alone)
         except Exception as error:
             return Judgement(broken(error), scenario, expectation)
 
-    def _judge(
+    def _judgement(
         self, case: CaseId, scenario: Scenario, expectation: Expectation, nonce: str, alone: bool
     ) -> Judgement:
         def without(verdict: Verdict) -> Judgement:
@@ -319,7 +319,7 @@ def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
             yield label, step.api, step.version
 
 
-def convene(
+def judge_for(
     target_word: str,
     oracle_word: str | None = None,
     *,
@@ -331,8 +331,8 @@ def convene(
     strict: bool = False,
     gentle: bool = False,
     having: Iterable[str] = (),
-) -> Court:
-    """The court for the words a user typed. Raises UnknownTarget, ValueError.
+) -> Judge:
+    """The judge for the words a user typed. Raises UnknownTarget, ValueError.
 
     Without an oracle's word it is the recording of the target's release, or of the release whose
     versions are nearest to what a stranger advertises. To record, a target is its own oracle, so
@@ -351,7 +351,7 @@ def convene(
         release = target.release
     else:
         oracle, release = _oracle(oracle_word, target, deadline_s)
-    return Court(
+    return Judge(
         target, oracle, release, nonce=nonce, seed=seed, deadline_s=deadline_s,
         strict_oracle=record or oracle.kind == "live", again=again, strict=strict or record,
         gentle=gentle, told=_told(target, having, release),

@@ -1,4 +1,4 @@
-"""What the court does about targets that lack something, or are lost on the way."""
+"""What the judge does about targets that lack something, or are lost on the way."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from touchstone.harness import ending
 from touchstone.harness.ahead import Ahead, Work
 from touchstone.harness.case import Case
 from touchstone.harness.claim import CaseId, Claim
-from touchstone.harness.court import Court
 from touchstone.harness.driver import standing
 from touchstone.harness.expect import answered
+from touchstone.harness.judge import Judge
 from touchstone.harness.oracles import Nobody
 from touchstone.harness.scenario import Scenario
 from touchstone.harness.steps import create_topic, metadata, topic_ready
@@ -35,8 +35,8 @@ def _nobody_comes_back(monkeypatch):
     monkeypatch.setattr(standing, "BACK_S", 0.0)
 
 
-def court_of(server):
-    return Court(parse(word(server)), Nobody("4.3"), "4.3", nonce="court", deadline_s=DEADLINE_S)
+def judge_of(server):
+    return Judge(parse(word(server)), Nobody("4.3"), "4.3", nonce="judge", deadline_s=DEADLINE_S)
 
 
 def a_case(id):
@@ -55,12 +55,12 @@ def test_what_a_step_needs_and_the_target_lacks_is_unsupported_at_once():
 
     scenario = Scenario((create_topic("t", name="create"), topic_ready("t")))
     with small_kafka(twist=without_topics) as server:
-        court = court_of(server)
+        judge = judge_of(server)
         verdicts = [
-            court.judge(a_case(f"demo.case-{n}"), scenario, answered("create")).verdict
+            judge.judgement(a_case(f"demo.case-{n}"), scenario, answered("create")).verdict
             for n in range(20)
         ]
-        court.close()
+        judge.close()
     assert {verdict.kind for verdict in verdicts} == {UNSUPPORTED}
     assert "a step needs CreateTopics: version 2 is advertised not at all" in verdicts[0].reason
     assert asked.count(CREATE_TOPICS) == 1, "the probe asks, and no case after it"
@@ -69,12 +69,12 @@ def test_what_a_step_needs_and_the_target_lacks_is_unsupported_at_once():
 def test_which_versions_a_stranger_serves():
     made = Claim("demo.topics", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
     with small_kafka() as server:
-        court = court_of(server)
-        assert [court.serves(CaseId(made, version, {})) for version in (1, 2, 7, 8)] == [
+        judge = judge_of(server)
+        assert [judge.serves(CaseId(made, version, {})) for version in (1, 2, 7, 8)] == [
             False, True, True, False,
         ]  # fmt: skip
-        assert court.serves(a_case("demo.case")), "no version is asked for"
-        court.close()
+        assert judge.serves(a_case("demo.case")), "no version is asked for"
+        judge.close()
 
 
 def test_what_is_advertised_is_not_excused():
@@ -85,9 +85,9 @@ def test_what_is_advertised_is_not_excused():
 
     scenario = Scenario((create_topic("t", name="create"), metadata(name="after")))
     with small_kafka(twist=refuses) as server:
-        court = court_of(server)
-        found = court.judge(a_case("demo.case"), scenario, answered("create"))
-        court.close()
+        judge = judge_of(server)
+        found = judge.judgement(a_case("demo.case"), scenario, answered("create"))
+        judge.close()
     assert found.verdict.kind not in (UNSUPPORTED, CONFORMS)
     assert found.target is not None
 
@@ -103,15 +103,15 @@ def test_rows_behind_a_dead_target_name_the_case_that_met_it_last():
 
     killing = []
     with small_kafka(twist=dies) as server:
-        court = court_of(server)
-        first = court.judge(a_case("demo.harmless"), scenario, answered("ask")).verdict
+        judge = judge_of(server)
+        first = judge.judgement(a_case("demo.harmless"), scenario, answered("ask")).verdict
         killing.append(True)
-        court.judge(a_case("demo.killer"), scenario, answered("ask"))
+        judge.judgement(a_case("demo.killer"), scenario, answered("ask"))
         behind = [
-            court.judge(a_case(f"demo.behind-{n}"), scenario, answered("ask")).verdict
+            judge.judgement(a_case(f"demo.behind-{n}"), scenario, answered("ask")).verdict
             for n in range(3)
         ]
-        court.close()
+        judge.close()
     assert first.kind == CONFORMS
     assert {verdict.kind for verdict in behind} == {INCONCLUSIVE}
     assert all("demo.killer" in verdict.reason for verdict in behind), behind[0].reason
@@ -125,10 +125,10 @@ def test_a_claim_about_one_broker_is_judged_on_a_larger_cluster():
 
     asked = metadata(name="ask")
     with small_kafka(twist=three) as server:
-        court = court_of(server)
-        one = court.judge(a_case("demo.one"), Scenario((asked,)), answered("ask"))
-        four = court.judge(a_case("demo.four"), Scenario((asked,), brokers=4), answered("ask"))
-        court.close()
+        judge = judge_of(server)
+        one = judge.judgement(a_case("demo.one"), Scenario((asked,)), answered("ask"))
+        four = judge.judgement(a_case("demo.four"), Scenario((asked,), brokers=4), answered("ask"))
+        judge.close()
     assert one.verdict.kind == CONFORMS
     assert four.verdict.kind == INCONCLUSIVE
     assert "4 brokers are wanted" in four.verdict.reason
@@ -167,13 +167,13 @@ class Mortal:
             server.stop()
 
 
-def a_work(court, name, *steps):
+def a_work(judge, name, *steps):
     """A case whose function asks these steps; "deadly" ones end the target."""
-    case = Case(a_case(f"demo.{name}"), court)
+    case = Case(a_case(f"demo.{name}"), judge)
     return Work(name, lambda case: case.scenario(*steps, expect=answered("ask")), case, alone=False)
 
 
-def judged(court, works, jobs):
+def judged(judge, works, jobs):
     ahead = Ahead(works, jobs)
     for work in works:
         ahead.wait(work.key, lambda: None, 1.0)
@@ -184,29 +184,29 @@ def judged(court, works, jobs):
 @pytest.mark.parametrize("jobs", [1, 8])
 def test_who_ends_the_target_is_known_and_the_others_are_judged(jobs):
     target = Mortal()
-    court = Court(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
+    judge = Judge(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
     deadly = create_topic("deadly", name="ask", version=5)
     fine = create_topic("fine", name="ask", version=5)
-    works = [a_work(court, f"case-{n}", deadly if n in (3, 12) else fine) for n in range(20)]
-    verdicts = judged(court, works, jobs)
+    works = [a_work(judge, f"case-{n}", deadly if n in (3, 12) else fine) for n in range(20)]
+    verdicts = judged(judge, works, jobs)
     killers = {name for name, verdict in verdicts.items() if ending.is_one(verdict)}
     assert killers == {"case-3", "case-12"}
     assert {verdicts[name].kind for name in killers} == {DIVERGES}
     assert verdicts["case-3"].reason == "the target ended while ask was asked"
     others = {verdict.kind for name, verdict in verdicts.items() if name not in killers}
     assert others == {CONFORMS}
-    assert court.close() == []
+    assert judge.close() == []
 
 
 def test_behind_the_end_of_a_strangers_target_nothing_is_run():
     target = Mortal()
     target.owned = False
     target.kind = "external"
-    court = Court(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
+    judge = Judge(target, Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
     steps = [create_topic(word, name="ask", version=5) for word in ("deadly", "fine")]
-    first = court.judge(a_case("demo.killer"), Scenario(steps[:1]), answered("ask")).verdict
+    first = judge.judgement(a_case("demo.killer"), Scenario(steps[:1]), answered("ask")).verdict
     target.start = lambda shape: Endpoint((target.servers[0].address,))
-    behind = court.judge(a_case("demo.behind"), Scenario(steps[1:]), answered("ask")).verdict
+    behind = judge.judgement(a_case("demo.behind"), Scenario(steps[1:]), answered("ask")).verdict
     assert ending.is_one(first) and first.kind == DIVERGES
     assert behind.kind == INCONCLUSIVE
     assert behind.reason == "not run: the target ended while demo.killer was asked"
@@ -214,8 +214,8 @@ def test_behind_the_end_of_a_strangers_target_nothing_is_run():
 
 def test_what_was_set_on_a_target_that_is_gone_is_told():
     with small_kafka() as server:
-        court = court_of(server)
-        court.turns.tuning._run = {"log.cleaner.backoff.ms": "100"}
-        court.turns.standing.gone = "the target ended"
-        told = court.close()
+        judge = judge_of(server)
+        judge.turns.tuning._run = {"log.cleaner.backoff.ms": "100"}
+        judge.turns.standing.gone = "the target ended"
+        told = judge.close()
     assert told == ["not put back, for the target is gone: log.cleaner.backoff.ms"]
