@@ -7,20 +7,22 @@ it. The rule, of which `side_by_side.Pool` does the timing and `judge` the judgi
 1. Up to FEW cases are asked again alone, and their last answer counts.
 2. More of them are first asked again side by side. Who differs in the same way as before differs;
    who does not is asked again alone, as in 1.
-3. A difference that was met again is not asked for in other cases, unless it is how a step ended,
-   which depends on deadlines.
+3. A difference that was met again is not asked for in other cases. How a step ended depends on
+   deadlines: that must have been met again in ENOUGH cases, and never have gone away. So the first
+   of each difference is asked for before the second.
 4. What was not asked again within RUN_S of the run (and AGAIN_S at least) is counted and told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from touchstone.harness import progress
 from touchstone.harness.case import Case, Experiment, run_case
 from touchstone.harness.driver.side_by_side import LANES, Again, Piece, Pool
+from touchstone.harness.judge import sign
 from touchstone.harness.verdict import DIVERGES
 
 
@@ -50,7 +52,15 @@ class Ahead:
             apart: [(one.key, self._piece(one)) for one in self._work if one.apart is apart]
             for apart in (False, True)
         }
-        self._pool = Pool(pieces[False], jobs, pieces[True], LANES)
+        of_key = {one.key: one.case for one in self._work}
+
+        def place(key: str) -> tuple[Hashable, Hashable]:
+            case = of_key[key]
+            judgement, turns = case.judgement, case.judge.turns
+            where = id(turns), turns.cluster_word(case.claim.shape)
+            return where, key if judgement is None else sign(judgement.verdict)
+
+        self._pool = Pool(pieces[False], jobs, pieces[True], LANES, place)
 
     def __contains__(self, key: str) -> bool:
         return key in self._pool

@@ -9,6 +9,7 @@ Whatever goes wrong in here is BROKEN, with the stack.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -42,6 +43,7 @@ from touchstone.harness.verdict import (
 )
 from touchstone.reference_impl.wire.apis import by_name
 
+ENOUGH = 3  # cases that ended in the same way twice, after which others are not asked again
 AGAIN = 1  # tries more of what differs on a target that is busy with many cases, unless one says
 
 
@@ -77,7 +79,9 @@ class Judge:
         self.jobs = self.turns.jobs  # cases at a time
         self.later = False  # what differs is asked again by `ask_again`, when all others are done
         self._probes: dict[tuple[int, int], Verdict | None] = {}
-        self._met_again: set[Hashable] = set()  # differences of cases that were asked again
+        self._met_again: set[Hashable] = set()  # differences that need not be asked for again
+        self._ended_again: Counter[Hashable] = Counter()  # ways to end that were met again
+        self._went_away: set[Hashable] = set()  # differences that were not
 
     @property
     def name(self) -> str:
@@ -110,8 +114,8 @@ class Judge:
         been asked alone already. Once a difference has been met again, other cases of which it is
         the first are not asked again: a broker of its own mind would be asked everything twice.
         """
-        found, sign = first, _sign(first.verdict)
-        if sign in self._met_again:
+        found, difference = first, sign(first.verdict)
+        if difference in self._met_again:
             return first
         for number in range(self.again):
             if found.verdict.kind != DIVERGES or ending.is_one(found.verdict):
@@ -119,30 +123,35 @@ class Judge:
             assert first.scenario is not None and first.expectation is not None
             suffix = f"/again-{number + 1}"
             last = self._tried(case, first.scenario, first.expectation, suffix, alone=True)
+            self._is_met_again(last, difference)
             if last.verdict.conforms:
                 return replace(last, at_first=first)
             found = last if last.verdict.kind == DIVERGES else found
-            self._is_met_again(last, sign)
         return found
 
     def differs_again(self, case: CaseId, first: Judgement) -> bool:
         """Whether a case that differed does so in the same way beside others, under new names; also
         where nobody has to ask (see `ask_again`).
         """
-        sign = _sign(first.verdict)
-        if sign in self._met_again or ending.is_one(first.verdict):
+        difference = sign(first.verdict)
+        if difference in self._met_again or ending.is_one(first.verdict):
             return True
         assert first.scenario is not None and first.expectation is not None
         last = self._tried(case, first.scenario, first.expectation, "/beside")
-        return self._is_met_again(last, sign)
+        return self._is_met_again(last, difference)
 
-    def _is_met_again(self, last: Judgement, sign: Hashable) -> bool:
-        """Whether this difference is there again; remembered, but for how a step ended: that
-        depends on deadlines, and each case has its own.
+    def _is_met_again(self, last: Judgement, first: Hashable) -> bool:
+        """Whether this difference is there again; remembered, so that other cases need not be
+        asked. How a step ended depends on deadlines, and each case has its own: that is believed
+        when ENOUGH cases have met it again, and none has got rid of it.
         """
-        met = last.verdict.kind == DIVERGES and _sign(last.verdict) == sign
-        if met and not (isinstance(sign, tuple) and sign[2] == grades.CONNECTION):
-            self._met_again.add(sign)
+        met = last.verdict.kind == DIVERGES and sign(last.verdict) == first
+        ended = isinstance(first, tuple) and first[2] == grades.CONNECTION
+        self._ended_again[first] += met
+        if not met:
+            self._went_away.add(first)
+        elif not ended or self._ended_again[first] >= ENOUGH and first not in self._went_away:
+            self._met_again.add(first)
         return met
 
     def _tried(
@@ -302,7 +311,7 @@ class Judge:
         return told
 
 
-def _sign(verdict: Verdict) -> Hashable:
+def sign(verdict: Verdict) -> Hashable:
     """What equal differences of several cases share."""
     first = next(iter(verdict.differences), None)
     if first is None:

@@ -35,13 +35,14 @@ class Alterable(Protocol):
 class Tuning:
     """The settings of one cluster for as long as a run lasts; of None, which has its own.
 
-    `whole_run`: one cluster serves the whole run, so that its pace can be set once.
+    `whole_run`: one cluster serves the whole run, so that its pace can be set once; else there is
+    `room` for several clusters at a time.
     """
 
-    def __init__(self, cluster: Alterable | None, *, whole_run: bool = True) -> None:
+    def __init__(self, cluster: Alterable | None, *, whole_run: bool = True, room: int = 1) -> None:
         self.cluster, self.whole_run = cluster, whole_run
         self.takes_settings = False
-        self._sharing = Sharing(self._switch)
+        self._sharing = Sharing(self._switch, room)
         self._run: dict[str, str] = {}  # set for the whole run
         self._phase: dict[str, str] = {}  # set for the cases of one shape
         self._case: dict[str, str] = {}  # set for one case, which is alone
@@ -74,6 +75,11 @@ class Tuning:
         )
         with take((cluster, self._wanted(shape))):
             yield
+
+    @property
+    def clusters(self) -> list[Hashable]:
+        """Those on which cases have a turn."""
+        return [cluster for cluster, _ in self._sharing.keys]
 
     @contextlib.contextmanager
     def set_for_case(self, settings: Mapping[str, str]) -> Iterator[None]:

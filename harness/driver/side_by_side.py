@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -36,12 +36,16 @@ class Sharing:
     """A lock that many may share, or one may have alone; who wants it alone is waited for.
 
     Those who share it agree on a `key`, the state that they want the target in: when nobody is
-    left who wants the last one, `switch(key)` brings the next.
+    left who wants the last one, `switch(key)` brings the next. Where there is `room` for several,
+    so many are wanted at a time: nobody then waits for the slowest of those before.
     """
 
-    def __init__(self, switch: Callable[[Hashable], None] = lambda key: None) -> None:
+    def __init__(
+        self, switch: Callable[[Hashable], None] = lambda key: None, room: int = 1
+    ) -> None:
         self._changed = threading.Condition()
-        self._sharing, self._waiting, self._alone = 0, 0, False
+        self._sharing: Counter[Hashable] = Counter()
+        self._waiting, self._alone, self._room = 0, False, room
         self._switch, self._key = switch, None
 
     @contextlib.contextmanager
@@ -49,17 +53,24 @@ class Sharing:
         with self._changed:
             self._changed.wait_for(lambda: self._may_share(key))
             self._bring(key)
-            self._sharing += 1
+            self._sharing[key] += 1
         try:
             yield
         finally:
             with self._changed:
-                self._sharing -= 1
+                self._sharing[key] -= 1
+                self._sharing = +self._sharing
                 self._changed.notify_all()
+
+    @property
+    def keys(self) -> list[Hashable]:
+        """What those who share it want."""
+        with self._changed:
+            return list(self._sharing)
 
     def _may_share(self, key: Hashable) -> bool:
         free = not self._alone and not self._waiting
-        return free and (key == self._key or not self._sharing)
+        return free and (key in self._sharing or len(self._sharing) < self._room)
 
     def _bring(self, key: Hashable) -> None:
         if key != self._key:
@@ -105,12 +116,18 @@ class Pool:
     like those, unless they are FEW, and what is returned then one at a time. Such a piece is told
     so (`Again`), and whether it is late: when the run would take longer than RUN_S, or what is done
     again longer than AGAIN_S. Threads end with the program, whatever they wait for.
+
+    `place` says where a piece is done again, and what kind it is of: what is done at one place is
+    done together, and there the first of each kind comes before the second, for it may leave
+    nothing to do for the others.
     """
 
     def __init__(
         self, work: Sequence[tuple[Hashable, Piece]], jobs: int,
         apart: Sequence[tuple[Hashable, Piece]] = (), lanes: int = 0,
+        place: Callable[[Any], tuple[Hashable, Hashable]] = lambda key: (None, key),
     ) -> None:  # fmt: skip
+        self._place = place
         self._work, self._apart = deque(work), deque(apart)
         self._again: list[tuple[Hashable, Piece]] = []
         self._began = self._told = time.perf_counter()
@@ -171,7 +188,7 @@ class Pool:
 
     def _take_again(self, until: float, *, alone: bool) -> bool:
         """Make what is to be done again the work; False when the pool is closed."""
-        work, self._again = self._again, []
+        work, self._again = _one_of_each(self._again, self._place), []
         told = [(key, _told(piece, until, alone=alone)) for key, piece in work]
         self._work.extend([] if self._closed else told)
         return not self._closed
@@ -196,6 +213,23 @@ class Pool:
         deadline = time.perf_counter() + seconds
         for thread in (*self._threads, self._last):
             thread.join(max(0.0, deadline - time.perf_counter()))
+
+
+def _one_of_each(
+    work: Sequence[tuple[Hashable, Piece]],
+    place: Callable[[Any], tuple[Hashable, Hashable]],
+) -> list[tuple[Hashable, Piece]]:
+    """The pieces of one place after those of another; at each the first of each kind, then the
+    second of each, and so on; else in their order.
+    """
+    places: dict[Hashable, int] = {}
+    counted: Counter[Hashable] = Counter()
+    ranks = []
+    for key, _ in work:
+        where, kind = place(key)
+        counted[kind] += 1
+        ranks.append((places.setdefault(where, len(places)), counted[kind]))
+    return [work[at] for at in sorted(range(len(work)), key=ranks.__getitem__)]
 
 
 def _told(piece: Piece, until: float, *, alone: bool) -> Piece:

@@ -72,8 +72,9 @@ class Turns:
         self.jobs = SIDE_BY_SIDE if shared else 1
         self.standing, self.halt = Standing(target), Halt()
         self.tuning = Tuning(
-            target if shared and not gentle else None, whole_run=not self.standing.ours
-        )
+            target if shared and not gentle else None, whole_run=not self.standing.ours,
+            room=getattr(target, "room", 1),
+        )  # fmt: skip
         self.keeper = Keeper() if shared else None
         self.deleter = Deleter(self._offered) if shared else None
         self.preparation = Preparation() if shared else None
@@ -170,8 +171,8 @@ class Turns:
             yield
 
     def cluster_of(self, shape: Shape) -> Hashable:
-        """Which of the target's clusters serves this shape; they take turns, for each costs memory
-        and none may be ended under a case.
+        """Which of the target's clusters serves this shape; they take turns, as many at a time as
+        the target has room for, and none may be ended under a case.
         """
         asked: Callable[[Shape], Hashable] | None = getattr(self.target, "cluster_of", None)
         return None if asked is None else asked(shape)
@@ -261,14 +262,19 @@ class Turns:
     def _start(self, shape: Shape) -> Endpoint:
         """The cluster of this shape; one that was away for a moment is waited for."""
         try:
-            with self._lock:
-                return self.target.start(shape)
+            return self._started(shape)
         except Unavailable:
             if self.target.available() is None:
                 raise
             if not self.standing.returns():
                 raise Unavailable(self.standing.gone or "the target is gone") from None
+        return self._started(shape)
+
+    def _started(self, shape: Shape) -> Endpoint:
+        keep: Callable[[Iterable[Hashable]], None] | None = getattr(self.target, "keep", None)
         with self._lock:
+            if keep is not None:
+                keep(self.tuning.clusters)
             return self.target.start(shape)
 
     def _fit(self, claim: Claim, scenario: Scenario, endpoint: Endpoint) -> pace.Fit:

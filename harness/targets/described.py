@@ -12,6 +12,7 @@ import atexit
 import contextlib
 import shutil
 import threading
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,8 @@ from touchstone.harness.targets.described_cluster import ANSWER_SECONDS, Describ
 from touchstone.harness.targets.description import Description, Start
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TAKEN
+
+CLUSTERS = 3  # at a time, where each is one small process
 
 
 class DescribedTarget:
@@ -97,6 +100,21 @@ class DescribedTarget:
         """
         start = self.described.start
         return None if start is None else self._startable(start, shape)
+
+    @property
+    def room(self) -> int:
+        """How many of its clusters cases may use at a time."""
+        start = self.described.start
+        small = start is not None and start.per == "cluster" and not (start.image or start.before)
+        fixed = start is None or start.port is not None
+        return min(CLUSTERS, self.most or MOST_PROCESSES) if small and not fixed else 1
+
+    def keep(self, clusters: Iterable[Hashable]) -> None:
+        """Let these be the last to be closed: there are cases on them."""
+        with self._lock:
+            for shape in clusters:
+                if isinstance(shape, Shape) and shape in self._clusters:
+                    self._clusters[shape] = self._clusters.pop(shape)
 
     def advertised(self) -> Versions:
         with self._lock:

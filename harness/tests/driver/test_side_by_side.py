@@ -237,3 +237,34 @@ def test_what_is_closed_begins_nothing_more():
     pool.result("a")
     pool.close(LONG_S)
     assert not begun
+
+
+def test_the_first_of_each_kind_is_done_again_before_the_second(monkeypatch):
+    monkeypatch.setattr(side_by_side, "FEW", 0)
+    order = []
+
+    def first(key):
+        return lambda: lambda again: order.append(key)
+
+    keys = ["x-a1", "x-a2", "y-a3", "x-b1", "y-b2", "y-c1", "x-a4"]
+    pool = Pool([(key, first(key)) for key in keys], jobs=1, place=lambda key: (key[0], key[2]))
+    for key in keys:
+        pool.result(key)
+    assert order == ["x-a1", "x-b1", "x-a2", "x-a4", "y-c1", "y-b2", "y-a3"]
+
+
+def test_several_keys_have_room_at_a_time():
+    sharing = Sharing(room=2)
+    first, second, same = (Guest(sharing.shared(key)) for key in "aba")
+    assert first.came() and second.came() and same.came()
+    assert set(sharing.keys) == {"a", "b"}
+    third, lonely = Guest(sharing.shared("c")), None
+    assert third.waits()
+    second.goes()
+    assert third.came()
+    lonely = Guest(sharing.alone("d"))
+    assert lonely.waits()
+    for guest in (first, same, third):
+        guest.goes()
+    assert lonely.came()
+    lonely.goes()
