@@ -7,10 +7,10 @@ and when a core begins and ends. Nothing here runs anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.data.log_rules import rules_of
@@ -39,13 +39,16 @@ class Assembly:
         """Raises ValueError for a release or a switch that nobody knows."""
         return cls(persona_of(release), config, known(switches))
 
-    def cluster(self, nodes: Iterable[Node], kind: type[Kind], random: RandomSource) -> Kind:
-        """The registry of these nodes; `random` is all that chance may decide."""
+    def cluster(
+        self, nodes: Iterable[Node], kind: Callable[..., Kind], random: RandomSource, **more: Any
+    ) -> Kind:
+        """The registry of these nodes; `random` is all that chance may decide, `more` is for it."""
         return kind(
             nodes,
             random=random,
             topic_ids=self.persona.quirk("topics.have-ids"),
             switches=self.switches,
+            **more,
         )
 
     def memory(self, cluster: Cluster, broker: int) -> MemoryLogs:

@@ -21,10 +21,11 @@ from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
-from touchstone.reference_impl.broker.control import forwarding, metadata_publisher
+from touchstone.reference_impl.broker.control import forwarding, internal_topics, metadata_publisher
 from touchstone.reference_impl.broker.control.controller_channel_manager import (
     ControllerChannelManager,
 )
+from touchstone.reference_impl.broker.coordinators import leadership
 from touchstone.reference_impl.broker.data.client_quotas import ClientQuotas, HeldFrame
 from touchstone.reference_impl.broker.data.log_manager import LogManager
 from touchstone.reference_impl.broker.effects import (
@@ -87,7 +88,9 @@ class Broker:
         self.quotas = ClientQuotas(self)
         self.fault_injector = FaultInjector(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
-        self.state: dict[str, Any] = {}  # what a handler keeps between requests, by its name
+        self.controller_epoch = 0  # the newest that a ZooKeeper controller's request told it
+        self._rooms: dict[type[Any], Any] = {}
+        self._led_anew: dict[str, None] = {}  # internal topics: their coordinators are to be told
         self._heard: list[Change] = []  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
         self._when_closed: dict[Connection, Callable[[int], None]] = {}
@@ -103,16 +106,21 @@ class Broker:
         self._act = (
             partial(metadata_publisher.publish, self)
             if persona.kraft
-            else ControllerChannelManager(self).hear
+            else ControllerChannelManager(self, self._serve_itself).hear
         )
         self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
         cluster.subscribe(node_id, self.hear)
 
-    def kept(self, name: str, make: Callable[[], T]) -> T:
-        """What stands in `state` under this name, made when it is first asked for."""
-        found = self.state.get(name)
+    def room(self, kind: type[T]) -> T:
+        """This broker's one `kind`, made of the broker when it is first asked for.
+
+        What a part of the broker keeps between requests are the fields of such a class. It is not
+        made sooner, and its module not loaded sooner, than something needs it: a broker that is
+        asked little loads little (start-up is a promise: design.md section 5).
+        """
+        found = self._rooms.get(kind)
         if found is None:
-            found = self.state[name] = make()
+            found = self._rooms[kind] = kind(self)  # type: ignore[call-arg]
         return found
 
     def number(self, name: str, default: int) -> int:
@@ -149,7 +157,7 @@ class Broker:
 
     def deadline(self) -> int | None:
         """When `tick` has something to do: an instant, 0 for at once, None for never."""
-        if self._heard or self._soon or self._outbox or self.cluster.news:
+        if self._heard or self._soon or self._led_anew or self._outbox or self.cluster.news:
             return 0
         return self.purgatory.deadline()
 
@@ -192,6 +200,15 @@ class Broker:
         """Have `call(now)` happen once before this entry ends, however often it is asked for."""
         self._soon[key] = call
 
+    def leadership_changed(self, topic: str) -> None:
+        """A partition of this topic has another leader: tell its coordinators, if it has any."""
+        if topic in internal_topics.ALL:
+            self._led_anew[topic] = None
+
+    def topics_deleted(self) -> None:
+        """Some topic was deleted: tell whoever keeps something of it."""
+        self.soon("topics deleted", lambda now: leadership.topics_deleted(self))
+
     def when_closed(self, connection: Connection, call: Callable[[int], None]) -> None:
         """Have `call(now)` happen once this peer is gone; a later word replaces it."""
         self._when_closed[connection] = call
@@ -213,6 +230,17 @@ class Broker:
                 self._act(heard, now)
             except Exception:
                 LOG.exception("cannot act on %s", heard)
+        if self._led_anew:
+            self._tell_coordinators(now)
+
+    def _tell_coordinators(self, now: int) -> None:
+        """Of partitions that this broker leads, or leads no more: before it serves anything."""
+        topics, self._led_anew = self._led_anew, {}
+        for topic in topics:
+            try:
+                leadership.changed(self, topic, now)
+            except Exception:
+                LOG.exception("the coordinator cannot act on the new leaders of %s", topic)
 
     def _hand_over(self, asked: _PendingAsk, frame: bytes | None, now: int) -> None:
         body = None
@@ -263,6 +291,13 @@ class Broker:
         except Exception as fault:
             answer = fault
         return self._effects(request, answer, now)
+
+    def _serve_itself(self, key: int, version: int, body: dict[str, Any], now: int) -> None:
+        """A request of this broker to itself, without a wire; nobody waits for the answer."""
+        module = registry.handler(key)
+        if module is not None:
+            request = Request(RequestHeader(key, version, 0, None), body, Connection(0))
+            module.handle(request, self, now)
 
     def _parse(self, connection: Connection, frame: bytes) -> Request | Reply:
         if len(frame) < 8:
@@ -315,9 +350,11 @@ class Broker:
         while True:
             if self.cluster.news or self._heard:
                 self._begin(now)
+            if self._led_anew:
+                self._tell_coordinators(now)
             for request, answer in self.purgatory.settle(now):
                 effects += self._effects(request, answer, now)
-            if not self._soon:
+            if not self._soon and not self._led_anew:
                 break
             calls, self._soon = self._soon, {}
             for call in calls.values():

@@ -136,7 +136,9 @@ class Cluster:
         random: RandomSource,
         topic_ids: bool = True,
         switches: Iterable[str] = (),
+        reachable: Callable[[int], bool] = lambda broker: True,
     ) -> None:
+        """`reachable(broker)`: whether that broker reaches this registry and the controller."""
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
         self.random = random
@@ -158,7 +160,7 @@ class Cluster:
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it
-        self.reachable: Callable[[int], bool] = lambda broker: True  # registry and controller
+        self.reachable = reachable
         self.client_settings = ClientSettings()
         self.announcements = Announcements()
         self.features: dict[str, int] = {}  # finalized levels that were changed

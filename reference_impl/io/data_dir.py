@@ -13,10 +13,12 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
-from touchstone.reference_impl.broker.configs.config_view import broker_definitions, spread_defaults
+from touchstone.reference_impl.broker.configs.config_view import (
+    ConfiguredNode,
+    broker_definitions,
+    spread_defaults,
+)
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.image import adopt_folders, restore
@@ -28,9 +30,6 @@ from touchstone.reference_impl.io.registry_file import RegistryFile
 from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.files.partition_metadata import uuid_text
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.log")
 
@@ -83,10 +82,7 @@ class DataDir:
             cluster.cluster_id = self._owner().cluster_id or cluster.cluster_id
         # Segments that are opened ask for the index interval of the broker's own settings.
         first = min(cluster.brokers)
-        asked = SimpleNamespace(
-            id=first, persona=self._persona, cluster=cluster, config=dict(self._config)
-        )
-        spread_defaults(cast("Broker", asked))
+        spread_defaults(ConfiguredNode(first, cluster, self._persona, self._config))
 
     def logs(self, number: int, now: int) -> LogDirs:
         """The log directories of a broker that starts: recovered where its last end was rough."""

@@ -74,15 +74,17 @@ class Channel(Connection):
 
 
 class TimedTask(Protocol):
-    """Somebody beside the brokers who has something due now and then."""
+    """What the loop does beside the brokers at the instants that it names."""
 
     def deadline(self) -> int | None: ...
-
     def tick(self, now: int) -> None: ...
 
 
 class Server:
-    def __init__(self, *, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, *, clock: Callable[[], int], before_answers: Callable[[], None] = lambda: None
+    ) -> None:
+        """`before_answers()` makes durable what the answers that follow it tell of."""
         self._clock = clock
         self._selector = selectors.DefaultSelector()
         self._channels: OrderedDict[Channel, int] = OrderedDict()  # by last use, oldest first
@@ -102,12 +104,11 @@ class Server:
         self._wake_end.setblocking(False)
         self._waker.setblocking(False)
         self._selector.register(self._wake_end, READ, None)
-        self.links = Links(self._perform, clock)
-        self.links.wake = self.wake
+        self.links = Links(self._perform, clock, self.wake)
         self._frozen: set[Broker] = set()
         self._calls: deque[tuple[Callable[[int], object], Future]] = deque()
-        self.keeper: TimedTask | None = None
-        self.before_answers: Callable[[], None] | None = None  # what they tell of must last
+        self.timed_task: TimedTask | None = None
+        self._before_answers = before_answers
 
     # --- set-up ------------------------------------------------------------------------------
 
@@ -213,10 +214,10 @@ class Server:
         now = self._clock()
         while self._calls:
             self._answer(*self._calls.popleft(), now)
-        if self.keeper is not None:
-            due = self.keeper.deadline()
+        if self.timed_task is not None:
+            due = self.timed_task.deadline()
             if due is not None and due <= now:
-                self.keeper.tick(now)
+                self.timed_task.tick(now)
         self._tick_brokers(now)
         self.links.deliver(now)
         self._drop_dead(now)
@@ -241,8 +242,8 @@ class Server:
         """When a broker, a link or the keeper has something to do; None for never."""
         deadlines = [each.deadline() for each in self._brokers if each not in self._frozen]
         deadlines.append(self.links.deadline())
-        if self.keeper is not None:
-            deadlines.append(self.keeper.deadline())
+        if self.timed_task is not None:
+            deadlines.append(self.timed_task.deadline())
         return min((at for at in deadlines if at is not None), default=None)
 
     def _patience(self) -> float | None:
@@ -339,8 +340,7 @@ class Server:
     # --- effects -----------------------------------------------------------------------------
 
     def _perform(self, effects: list[Effect]) -> None:
-        if self.before_answers is not None:
-            self.before_answers()
+        self._before_answers()
         for effect in effects:
             if type(effect) is Ask:
                 self.links.send(effect)

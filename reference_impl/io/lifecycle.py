@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from touchstone.reference_impl.broker.control import cluster_controller
-from touchstone.reference_impl.cluster.membership import KEEPER, Answered, Event, Membership
+from touchstone.reference_impl.cluster.membership import Answered, Event, Membership
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -48,7 +48,9 @@ class Lifecycle:
         cluster: Cluster,
         membership: Membership,
         make: Callable[[int, int], Broker],
+        ended: EndListener | None = None,
     ) -> None:
+        """`ended(broker, now, clean=)` is told of every end, so that the logs are let go of."""
         self._server = server
         self._cluster = cluster
         self._membership = membership
@@ -56,12 +58,11 @@ class Lifecycle:
         self._running: dict[int, Broker] = {}
         self._frozen: set[int] = set()
         self._severed: set[int] = set()
-        cluster.reachable = self.reachable
         membership.ask = self._ask_to_stop
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
         self._ports: dict[int, socket.socket] = {}  # of ended brokers, held for their return
-        self.ended: EndListener = lambda broker, now, *, clean: None  # its logs are let go of
+        self._ended = ended
         self.trace: Callable[[str, int], None] = lambda step, broker: None
 
     def adopt(self, broker: Broker) -> None:
@@ -113,10 +114,6 @@ class Lifecycle:
 
     # --- what time brings -------------------------------------------------------------------
 
-    def reachable(self, number: int) -> bool:
-        links = self._server.links
-        return not (links.cuts(number, KEEPER) or links.cuts(KEEPER, number))
-
     def deadline(self) -> int | None:
         """When `tick` has something to do: an instant, 0 for at once, None for never."""
         if self._changed():
@@ -125,7 +122,7 @@ class Lifecycle:
 
     def _changed(self) -> list[int]:
         """Brokers whose link to the registry was cut or mended since `tick` looked."""
-        return [n for n in self._running if self.reachable(n) == (n in self._severed)]
+        return [n for n in self._running if self._cluster.reachable(n) == (n in self._severed)]
 
     def tick(self, now: int) -> None:
         for number in self._changed():
@@ -171,7 +168,8 @@ class Lifecycle:
         self._cluster.unsubscribe(number)
         self._server.remove(broker)
         self._ports[number] = _reserved(self._cluster.node(number))
-        self.ended(number, now, clean=clean)
+        if self._ended is not None:
+            self._ended(number, now, clean=clean)
         self.trace("ended", number)
 
     def _begin(self, number: int, now: int) -> None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Ask, Connection, Effect
+from touchstone.reference_impl.cluster.membership import KEEPER
 
 _TURN = 10_000  # frames delivered before the sockets are looked at again
 
@@ -46,7 +47,13 @@ class _Frame(NamedTuple):
 class Links:
     """The links between `brokers`; `perform` carries out effects, here and for sockets."""
 
-    def __init__(self, perform: Callable[[list[Effect]], None], clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        perform: Callable[[list[Effect]], None],
+        clock: Callable[[], int],
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`wake()` ends the loop's sleep: another thread changed something."""
         self._perform = perform
         self._clock = clock
         self._brokers: dict[int, Broker] = {}
@@ -61,7 +68,7 @@ class Links:
         self.refused: Counter[tuple[int, int]] = Counter()  # frames that met a cut link
         self.delayed: Counter[tuple[int, int]] = Counter()  # frames that a link held back
         self._lock = threading.RLock()  # knobs are turned from other threads
-        self.wake: Callable[[], None] = lambda: None
+        self._wake = wake
 
     # --- who is there ------------------------------------------------------------------------
 
@@ -82,7 +89,11 @@ class Links:
         with self._lock:
             self._cut.add((sender, peer))
             self._broken.append((sender, peer))
-        self.wake()
+        self._wake()
+
+    def reaches_registry(self, broker: int) -> bool:
+        """Whether a broker and the keeper of the registry hear each other."""
+        return not (self.cuts(broker, KEEPER) or self.cuts(KEEPER, broker))
 
     def cuts(self, sender: int, peer: int) -> bool:
         return (sender, peer) in self._cut
@@ -105,7 +116,7 @@ class Links:
     def release(self, broker: int) -> None:
         with self._lock:
             self._queue += self._held.pop(broker, ())
-        self.wake()
+        self._wake()
 
     # --- frames ------------------------------------------------------------------------------
 

@@ -198,7 +198,7 @@ def build(
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
         if registry is not None:
             undo.callback(registry.close)
-        server = Server(clock=clock)
+        server = Server(clock=clock, before_answers=_durable(disk, registry))
         undo.callback(server.close)
         listeners, nodes = [], []
         for at, number in enumerate(_ids(brokers, config, disk, registry)):
@@ -209,7 +209,8 @@ def build(
             bound = host, listener.getsockname()[1]
             told = resolved(said[at], bound)
             nodes.append(Node(number, *told, rack, bound=bound if told != bound else None))
-        cluster = parts.cluster(nodes, Cluster, random.Random(seed))
+        reachable = server.links.reaches_registry
+        cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)
@@ -259,7 +260,7 @@ def _ids(
 
 
 class _Written:
-    """A keeper of brokers' lives whose every deed is written outside, answers or none."""
+    """A lifecycle that writes each of its changes to the registry outside."""
 
     def __init__(self, life: Lifecycle, registry: ZooKeeper) -> None:
         self.deadline = life.deadline
@@ -270,18 +271,21 @@ class _Written:
         self._registry.follow()
 
 
+def _durable(disk: DataDir | None, registry: ZooKeeper | None) -> Callable[[], None]:
+    """What makes changes last: they are safe on disk first, then in the registry outside."""
+    keeps = [*([disk.keep] if disk else ()), *([registry.follow] if registry else ())]
+
+    def keep() -> None:
+        for each in keeps:
+            each()
+
+    return keep
+
+
 def _follow(running: RunningCluster, registry: ZooKeeper) -> None:
-    """Whatever changes is written outside as well, after it is safe on disk."""
-    server, keep = running.server, running.server.before_answers
-
-    def kept() -> None:
-        if keep is not None:
-            keep()
-        registry.follow()
-
-    registry.attach(running.cluster, server.call)
-    server.before_answers = kept
-    server.keeper = _Written(running.life, registry)
+    """Whatever time changes is written to the registry outside as well."""
+    registry.attach(running.cluster, running.server.call)
+    running.server.timed_task = _Written(running.life, registry)
     running.registry = registry
 
 
@@ -297,11 +301,9 @@ def _assemble(
     nodes = list(cluster.brokers.values())
     rules = membership_rules(persona, cores.parts.config)
     membership = Membership(new_controller(cluster, persona), rules)
-    life = Lifecycle(server, cluster, membership, cores.make)
+    ended = None if disk is None else disk.ended
+    life = Lifecycle(server, cluster, membership, cores.make, ended)
     cores.strays = life.strays
-    if disk is not None:
-        life.ended = disk.ended
-        server.before_answers = disk.keep
     for node, listener in zip(nodes, listeners, strict=True):
         cluster.controller.register(node.id)
         broker = cores.make(node.id, clock())
@@ -310,7 +312,7 @@ def _assemble(
         server.add(listener, broker)
         life.adopt(broker)
     membership.began(clock())
-    server.keeper = life
+    server.timed_task = life
     running = RunningCluster(server, cluster, life, clock, disk)
     running.faults = cores.faults
     return running

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
@@ -42,10 +43,15 @@ SETTINGS = {
 class _Registry(Cluster):
     """The registry as brokers hear of it: over a wire."""
 
-    reach: Callable[[int, Callable[[], None]], None]
+    def __init__(
+        self, *given: Any, reach: Callable[[int, Callable[[], None]], None], **options: Any
+    ) -> None:
+        """`reach(broker, call)` has `call` happen when a message to the broker arrives."""
+        super().__init__(*given, **options)
+        self._reach = reach
 
     def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
-        super().subscribe(broker, lambda change: self.reach(broker, lambda: hear(change)))
+        super().subscribe(broker, lambda change: self._reach(broker, lambda: hear(change)))
 
 
 class Simulation:
@@ -71,9 +77,9 @@ class Simulation:
             Node(number, "sim", number, racks[number] if number < len(racks) else None)
             for number in range(brokers)
         ]
-        self.cluster = self._parts.cluster(nodes, _Registry, self.world.random)
-        self.cluster.reach = self._reach
-        self.cluster.reachable = self._reachable
+        self.cluster = self._parts.cluster(
+            nodes, _Registry, self.world.random, reach=self._reach, reachable=self._reachable
+        )
         self.hosts = {node.id: Host(node.id, self.world, self.network) for node in nodes}
         self.clients: list[SimClient] = []
         self._logs = {number: self._parts.memory(self.cluster, number) for number in self.hosts}

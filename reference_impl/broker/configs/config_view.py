@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from touchstone.reference_impl.broker.configs import config_values
 from touchstone.reference_impl.broker.personas import (
@@ -27,6 +27,8 @@ from touchstone.reference_impl.broker.personas.config_rows import ConfigDefiniti
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.personas.persona import Persona
+    from touchstone.reference_impl.cluster.topology import Cluster
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
 CLIENT_METRICS, GROUP = 7, 8
@@ -48,6 +50,31 @@ COARSER: dict[str, tuple[tuple[str, int], ...]] = {
     "log.roll.jitter.ms": (("log.roll.jitter.hours", HOUR),),
     "log.flush.interval.ms": (("log.flush.scheduler.interval.ms", 1),),
 }
+
+
+class Configured(Protocol):
+    """Of whom configs are asked: a `Broker`, or what is known of one before it begins."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def cluster(self) -> Cluster: ...
+
+    @property
+    def persona(self) -> Persona: ...
+
+    @property
+    def config(self) -> Mapping[str, str]: ...
+
+
+class ConfiguredNode(NamedTuple):
+    """A broker that has not begun."""
+
+    id: int
+    cluster: Cluster
+    persona: Persona
+    config: Mapping[str, str]
 
 
 class Synonym(NamedTuple):
@@ -84,7 +111,7 @@ def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
 # ------------------------------------------------------------------------------ the broker's own
 
 
-def static_settings(broker: Broker) -> dict[str, str]:
+def static_settings(broker: Configured) -> dict[str, str]:
     """What the server.properties of this node would hold."""
     node = broker.cluster.brokers[broker.id]
     host, port = node.listens
@@ -102,7 +129,7 @@ def static_settings(broker: Broker) -> dict[str, str]:
     return settings
 
 
-def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:
+def dynamic_settings(broker: Configured, entity: str) -> dict[str, str]:
     """Overrides kept for one broker id, or for all brokers under the empty name."""
     kept = dict(broker.cluster.dynamic_configs.get(entity, {}))
     if entity == "" and broker.persona.quirk("configs.cluster-keeps-min-isr"):
@@ -110,7 +137,9 @@ def dynamic_settings(broker: Broker, entity: str) -> dict[str, str]:
     return kept
 
 
-def _broker_synonyms(broker: Broker, name: str, entity: str | None = None) -> tuple[Synonym, ...]:
+def _broker_synonyms(
+    broker: Configured, name: str, entity: str | None = None
+) -> tuple[Synonym, ...]:
     """Every level at which `name`, or a coarser setting behind it, is set; by default for this
     broker, else for the one (or the NOBODY) that is named.
     """
@@ -134,7 +163,7 @@ def _broker_synonyms(broker: Broker, name: str, entity: str | None = None) -> tu
     return tuple(found)
 
 
-def setting(broker: Broker, name: str) -> str | None:
+def setting(broker: Configured, name: str) -> str | None:
     """What a broker setting is now; None where it is not set and has no default."""
     synonyms = _broker_synonyms(broker, name)
     return synonyms[0].value if synonyms else None
@@ -191,14 +220,14 @@ def dynamic_entries(broker: Broker) -> list[Entry]:
 # ---------------------------------------------------------------------------------- the topics
 
 
-def topic_defaults(broker: Broker, entity: str | None = None) -> dict[str, str]:
+def topic_defaults(broker: Configured, entity: str | None = None) -> dict[str, str]:
     """What a topic without overrides has, by the topic's own names, on this broker or another."""
     definitions = topic_definitions(broker.persona.release)
     values = ((name, _fallback(broker, d, entity)) for name, d in definitions.items())
     return {name: value for name, value in values if value is not None}
 
 
-def spread_defaults(broker: Broker) -> None:
+def spread_defaults(broker: Configured) -> None:
     """Tell the cluster what topics have by default: everywhere, and on brokers set apart."""
     cluster, apart = broker.cluster, {}
     for number in cluster.brokers:
@@ -209,7 +238,7 @@ def spread_defaults(broker: Broker) -> None:
     cluster.set_topic_defaults(topic_defaults(broker, NOBODY), apart)
 
 
-def _lingering(broker: Broker, name: str) -> dict[str, str]:
+def _lingering(broker: Configured, name: str) -> dict[str, str]:
     """What a broker's topics still have by default although it was taken back: in 2.2 what is gone
     is no change, and only a change makes a broker look at its settings.
     """
@@ -226,7 +255,7 @@ def _lingering(broker: Broker, name: str) -> dict[str, str]:
 
 
 def _fallback(
-    broker: Broker, definition: ConfigDefinition, entity: str | None = None
+    broker: Configured, definition: ConfigDefinition, entity: str | None = None
 ) -> str | None:
     if definition.synonym is None:
         return definition.default

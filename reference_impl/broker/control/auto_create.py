@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control import kraft_topics, topic_names, zookeeper_topics
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     default_partitions,
     default_replication,
@@ -27,11 +28,6 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-OFFSETS, TRANSACTIONS, SHARES = (
-    "__consumer_offsets",
-    "__transaction_state",
-    "__share_group_state",
-)
 PREFERRED_REPLICAS = 3
 # internal topic -> (prefix of its two settings, its configs)
 _FORMS: dict[str, tuple[str, str, dict[str, str]]] = {

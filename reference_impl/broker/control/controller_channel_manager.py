@@ -20,15 +20,13 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.control import controller_frames
 from touchstone.reference_impl.broker.control.forwarding import QUORUM
-from touchstone.reference_impl.broker.effects import Connection, Request
 from touchstone.reference_impl.cluster.replica import NO_LEADER, LeaderState
 from touchstone.reference_impl.cluster.topology import (
     Change,
@@ -37,7 +35,6 @@ from touchstone.reference_impl.cluster.topology import (
     Node,
     PartitionDeletion,
 )
-from touchstone.reference_impl.wire.headers import RequestHeader
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -46,7 +43,6 @@ LOG = logging.getLogger("touchstone.controller")
 RETRY_MS = 100
 CHANNEL = "control-plane"
 Key = tuple[str, int]
-_ITSELF = Connection(0)
 
 
 class _Peer:
@@ -65,8 +61,11 @@ class _Peer:
 class ControllerChannelManager:
     """Of one broker; silent unless that is controller."""
 
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
+    def __init__(
+        self, broker: Broker, serve_itself: Callable[[int, int, dict[str, Any], int], None]
+    ) -> None:
+        """`serve_itself(key, version, body, now)` serves a request of the broker to itself."""
+        self._broker, self._serve_itself = broker, serve_itself
         self._peers: dict[int, _Peer] = {}
         self._told: dict[Key, LeaderState] = {}  # what brokers were told last
         self._controls = False
@@ -205,9 +204,8 @@ class ControllerChannelManager:
         peer.sent = len(peer.queue)
 
     def _tell_itself(self, key: int, version: int, body: dict[str, Any], now: int) -> None:
-        request = Request(RequestHeader(key, version, 0, None), body, _ITSELF)
         try:
-            registry.handler(key).handle(request, self._broker, now)
+            self._serve_itself(key, version, body, now)
         except Exception:
             LOG.exception("the controller's own broker cannot do what it is told")
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 UNSAID = -1
-_KNOWN = "controller epoch"  # in Broker.state: the newest this broker has heard of
 
 
 def check_broker_epoch(broker: Broker, epoch: int) -> None:
@@ -33,15 +32,11 @@ def check_broker_epoch(broker: Broker, epoch: int) -> None:
         raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
-def known_epoch(broker: Broker) -> int:
-    return broker.state.get(_KNOWN, 0)
-
-
 def check_controller_epoch(broker: Broker, epoch: int) -> None:
     """Refused for a controller that was replaced; a newer one is remembered."""
-    if epoch < known_epoch(broker):
+    if epoch < broker.controller_epoch:
         raise Refused(ErrorCode.STALE_CONTROLLER_EPOCH)
-    broker.state[_KNOWN] = epoch
+    broker.controller_epoch = epoch
 
 
 def by_topic(body: dict[str, Any], grouped: str, flat: str) -> list[tuple[str, dict[str, Any]]]:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.control.forwarding import QUORUM
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import Change, ClusterSnapshot, PartitionDeletion
@@ -44,7 +42,7 @@ def _act(broker: Broker, change: Change, now: int) -> None:
         replicas.apply(change, now)
     elif type(change) is PartitionDeletion:
         replicas.stop(change.topic, change.index, delete=True, now=now)
-        broker.soon("topics deleted", partial(registry.topics_deleted, broker))
+        broker.topics_deleted()
     elif type(change) is ClusterSnapshot:
         for replica in list(replicas):
             if broker.metadata.partition(replica.topic, replica.index) is None:

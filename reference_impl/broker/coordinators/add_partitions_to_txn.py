@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control.auto_create import TRANSACTIONS
+from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
 from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, partition_of
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.group.members import Ticket
@@ -52,7 +52,7 @@ def ask(
         return _all(partitions, E.COORDINATOR_NOT_AVAILABLE)
     if leader != broker.id:
         return _ask_peer(broker, leader, transactional_id, producer, partitions, adds)
-    coordinator = coordinator_of(broker, now)
+    coordinator = coordinator_of(broker)
     if not adds:
         code, known = coordinator.verify(transactional_id, producer)
         absent = code or E.TRANSACTION_ABORTABLE

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.configs.config_view import setting
-from touchstone.reference_impl.broker.coordinators import group_log, groups
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, number
+from touchstone.reference_impl.broker.coordinators import groups
+from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, log_of, number
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
 from touchstone.reference_impl.group import (
@@ -40,19 +41,27 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-_STATE = "consumer groups"
 ASSIGNORS = ("uniform", "range")
 RESOLVED_AFTER_MS = 0
 Pair = tuple[bytes, bytes | None]
 
 
+class ConsumerGroups:
+    """The half of a broker's group coordinator that speaks KIP-848."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.coordinator = ConsumerCoordinator(
+            partial(topic_view, broker), partial(_settings, broker), broker.switches
+        )
+
+
 def consumers_of(broker: Broker) -> ConsumerCoordinator:
-    return broker.kept(_STATE, partial(_make, broker))
+    return broker.room(ConsumerGroups).coordinator
 
 
-def leads_changed(broker: Broker, now: int) -> None:
+def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of `__consumer_offsets` has another leader: see to its groups."""
-    groups.leads_changed(broker, now)
+    groups.leadership_changed(broker, now)
     for group in coordinator_of(broker).groups.values():
         if group.modern is not None and not group.modern.watched:
             consumers_of(broker).adopt(group.modern, now)
@@ -92,7 +101,7 @@ def join(broker: Broker, group: Group, ask: Join, now: int) -> Ticket | None:
         pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(modern)]
         version = broker.persona.quirk("groups.value-version")
         pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
-        group_log.keep(broker, group.id, pairs, now, lambda code, at: None)
+        log_of(broker).keep(group.id, pairs, now, nobody_waits)
         group.modern, group.protocol_type = None, None
         _unwatch(broker, group)
         return None
@@ -179,12 +188,6 @@ def new_id(broker: Broker) -> str:
     return urlsafe_b64encode(broker.cluster.random.randbytes(16)).decode().rstrip("=")
 
 
-def _make(broker: Broker) -> ConsumerCoordinator:
-    return ConsumerCoordinator(
-        partial(topic_view, broker), partial(_settings, broker), broker.switches
-    )
-
-
 def _opened(
     broker: Broker, group: Group | None, beat: Beat, now: int
 ) -> tuple[ConsumerGroup, list[Pair]]:
@@ -241,7 +244,7 @@ def _keep(
 
     def kept(code: int, at: int) -> None:
         if code:
-            group_log.read_again(broker, group, coordinator_of(broker), at)
+            log_of(broker).read_again(group, at)
             if group.modern is not None:
                 consumers_of(broker).adopt(group.modern, at)
             _watch(broker, group, at)
@@ -249,7 +252,7 @@ def _keep(
 
     _watch(broker, group, now)
     if pairs and "consumer-groups-not-logged" not in broker.switches:
-        group_log.keep(broker, group.id, pairs, now, kept)
+        log_of(broker).keep(group.id, pairs, now, kept)
     else:
         then(ErrorCode.NONE, now)
     if rebalances is not None:
@@ -264,14 +267,13 @@ def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], no
     def due(then: int) -> None:
         if coordinator_of(broker).groups.get(group.id) is group and group.modern is modern:
             consumers_of(broker).resolve(modern, expressions, then)
-            _keep(broker, group, [], then, lambda code, at: None)
+            _keep(broker, group, [], then, nobody_waits)
 
-    key = ("group's expressions", broker.id, group.id)
-    broker.purgatory.remind(key, now + RESOLVED_AFTER_MS, due)
+    log_of(broker).runtime.remind(("expressions", group.id), now + RESOLVED_AFTER_MS, due)
 
 
 def _unwatch(broker: Broker, group: Group) -> None:
-    broker.purgatory.remind(("consumer group", broker.id, group.id), None, lambda then: None)
+    log_of(broker).runtime.remind(("consumer", group.id), None, lambda then: None)
 
 
 def _watch(broker: Broker, group: Group, now: int) -> None:
@@ -286,9 +288,9 @@ def _watch(broker: Broker, group: Group, now: int) -> None:
     def due(then: int) -> None:
         if coordinator_of(broker).groups.get(group.id) is group and group.modern is modern:
             consumers_of(broker).tick(modern, then)
-            _keep(broker, group, [], then, lambda code, at: None)
+            _keep(broker, group, [], then, nobody_waits)
 
-    broker.purgatory.remind(("consumer group", broker.id, group.id), modern.deadline(), due)
+    log_of(broker).runtime.remind(("consumer", group.id), modern.deadline(), due)
 
 
 def _settings(broker: Broker, group_id: str) -> Settings:

@@ -13,8 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS
-from touchstone.reference_impl.broker.coordinators import group_log
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
+from touchstone.reference_impl.broker.coordinators.group_log import GroupLog, nobody_waits
+from touchstone.reference_impl.broker.coordinators.runtime import Written
 from touchstone.reference_impl.broker.effects import NEVER, Wait
 from touchstone.reference_impl.group import defects, offsets
 from touchstone.reference_impl.group.coordinator import Coordinator
@@ -29,23 +30,37 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-_STATE, _CLEANER = "group coordinator", "offsets cleaner"
-_CHANGED = ("leads changed", OFFSETS)
 _MINUTE = 60_000
 _UNLIMITED = 2**31 - 1
 
 
+class Groups:
+    """The groups of one broker: their coordinator, their log, and what sweeps old offsets."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.coordinator = _make(broker, self)
+        self.log = GroupLog(broker, self.coordinator)
+        self.sweeps = False  # an alarm for old offsets stands
+        self.offsets_seen_at = (
+            -1
+        )  # the generation of the cluster when deleted topics were looked for
+
+
+def groups_of(broker: Broker) -> Groups:
+    return broker.room(Groups)
+
+
 def coordinator_of(broker: Broker) -> Coordinator:
-    found = broker.kept(_STATE, partial(_make, broker))
-    since = broker.state.pop(_CHANGED, None)
-    if since is not None:
-        group_log.leads_changed(broker, found, since)
-    return found
+    return broker.room(Groups).coordinator
 
 
-def leads_changed(broker: Broker, now: int) -> None:
-    """A partition of `__consumer_offsets` has another leader: see to its groups."""
-    coordinator_of(broker)
+def log_of(broker: Broker) -> GroupLog:
+    return broker.room(Groups).log
+
+
+def leadership_changed(broker: Broker, now: int) -> None:
+    """A partition of `__consumer_offsets` has another leader: load its groups, or unload them."""
+    log_of(broker).runtime.leadership_changed(now)
 
 
 def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False) -> int:
@@ -54,12 +69,11 @@ def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False)
         return ErrorCode.INVALID_GROUP_ID
     if not coordinates(broker, group_id):
         return ErrorCode.NOT_COORDINATOR
-    return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if group_log.loads(broker, group_id) else 0
+    return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if log_of(broker).loads(group_id) else 0
 
 
 def coordinates(broker: Broker, group_id: str) -> bool:
-    coordinator_of(broker)  # which hears of new leaders
-    return group_log.serves(broker, group_id) or "anybody-coordinates" in broker.switches
+    return log_of(broker).serves(group_id) or "anybody-coordinates" in broker.switches
 
 
 def waiting(
@@ -85,18 +99,19 @@ def state_name(broker: Broker, group: Group) -> str:
 
 def watch_age(broker: Broker, now: int) -> None:
     """See to it that old offsets go (OFFS-23); asked for once there are any."""
-    if _CLEANER not in broker.state:
-        broker.state[_CLEANER] = True
+    groups = broker.room(Groups)
+    if not groups.sweeps:
+        groups.sweeps = True
         _schedule_sweep(broker, now)
 
 
 def forget_deleted(broker: Broker) -> None:
     """Offsets of deleted topics go, also where a new topic has the name (OFFS-24)."""
-    coordinator, cluster = coordinator_of(broker), broker.cluster
-    if broker.state.get("offsets seen at") == cluster.generation:
+    groups, cluster = broker.room(Groups), broker.cluster
+    if groups.offsets_seen_at == cluster.generation:
         return
-    broker.state["offsets seen at"] = cluster.generation
-    for group in coordinator.groups.values():
+    groups.offsets_seen_at = cluster.generation
+    for group in groups.coordinator.groups.values():
         gone = [
             k for k, kept in group.offsets.items() if cluster.topics.get(k[0]) is not kept.topic
         ]
@@ -111,20 +126,14 @@ def _append_tombstones(
     broker: Broker, group_id: str, gone: list[tuple[str, int]], now: int
 ) -> None:
     tombstones: dict[tuple[str, int], None] = dict.fromkeys(gone)
-    group_log.keep_offsets(broker, group_id, tombstones, now, lambda code, at: None)
-
-
-def next_age(broker: Broker) -> int:
-    """The age of an offset that is committed now: a number that only grows."""
-    broker.state[group_log.AGE] = age = broker.state.get(group_log.AGE, 0) + 1
-    return age
+    log_of(broker).keep_offsets(group_id, tombstones, now, nobody_waits)
 
 
 def transaction_ended(broker: Broker, partition: int, producer_id: int, commit: bool) -> None:
     """A marker was written into this partition of `__consumer_offsets` (KIP-98)."""
-    topic = broker.cluster.topics.get(OFFSETS)
+    runtime = log_of(broker).runtime
     for group in coordinator_of(broker).groups.values():
-        if group.unstable and topic and partition_for(group.id, len(topic.partitions)) == partition:
+        if group.unstable and runtime.partition_of(group.id) == partition:
             offsets.transaction_ended(group, producer_id, commit=commit)
 
 
@@ -139,7 +148,7 @@ def retention_ms(broker: Broker) -> int:
     return number(broker, "offsets.retention.minutes") * _MINUTE
 
 
-def _make(broker: Broker) -> Coordinator:
+def _make(broker: Broker, groups: Groups) -> Coordinator:
     quirk = broker.persona.quirk
     rules = Rules(
         early=quirk("groups.early-states"),
@@ -160,16 +169,19 @@ def _make(broker: Broker) -> Coordinator:
     )
 
     def alarm(group_id: str, at: int | None) -> None:
-        key = ("group", broker.id, group_id)
-        broker.purgatory.remind(key, at, lambda now: coordinator.tick(group_id, now))
+        groups.log.runtime.remind(group_id, at, lambda now: coordinator.tick(group_id, now))
 
     planted = broker.switches & defects.SWITCHES
     kind = partial(defects.DefectiveCoordinator, switches=planted) if planted else Coordinator
+
+    def keep(group: Group, assignments: dict[str, bytes], now: int, then: Written) -> None:
+        groups.log.keep_group(group, assignments, now, then)
+
     coordinator = kind(
         rules,
         new_id=lambda stem: _member_id(broker, stem),
         alarm=alarm,
-        keep=partial(group_log.keep_group, broker),
+        keep=keep,
     )
     return coordinator
 
@@ -196,10 +208,10 @@ def _sweep(broker: Broker, now: int) -> None:
         spares = broker.persona.quirk("offsets.members-keep")
         if sweep(group, retention_ms(broker), now, spares=spares, from_commit=from_commit):
             group.offsets.update(before)
-            group_log.forget(broker, group, now)
+            log_of(broker).forget(group, now)
             coordinator.forget(group)
         elif gone := dict.fromkeys(before.keys() - group.offsets.keys()):
-            group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)
+            log_of(broker).keep_offsets(group.id, gone, now, nobody_waits)
     _schedule_sweep(broker, now)
 
 

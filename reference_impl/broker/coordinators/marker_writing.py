@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import internal_log
 from touchstone.reference_impl.broker.coordinators.groups import transaction_ended
 from touchstone.reference_impl.broker.replication.partitions import locate

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.broker.coordinators.groups import (
     coordinator_of,
     forget_deleted,
-    next_age,
+    log_of,
     number,
     retention_ms,
     watch_age,
@@ -70,7 +70,7 @@ def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
     Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common is
     looked up here, and all of them have one age.
     """
-    switches, age = broker.switches, next_age(broker)
+    switches, age = broker.switches, log_of(broker).next_age()
     longest = number(broker, "offset.metadata.max.bytes")
     if "commit-metadata-unlimited" in switches:
         longest = _NO_END

@@ -6,6 +6,7 @@ ends is never given (KIP-98, KIP-730; ProducerIdManager at 1.0.2, 2.8.2, 3.9).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,11 +15,21 @@ if TYPE_CHECKING:
 BLOCK = 1000
 
 
+class ProducerIds:
+    """What is left of the block that a broker took last."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._cluster = broker.cluster
+        self._left: Iterator[int] = iter(())
+
+    def next(self) -> int:
+        fresh = next(self._left, None)
+        if fresh is None:
+            start = self._cluster.allocate_producer_ids(BLOCK)
+            self._left = iter(range(start, start + BLOCK))
+            fresh = next(self._left)
+        return fresh
+
+
 def next_id(broker: Broker) -> int:
-    left = broker.state.setdefault("producer ids", iter(()))
-    fresh = next(left, None)
-    if fresh is None:
-        start = broker.cluster.allocate_producer_ids(BLOCK)
-        left = broker.state["producer ids"] = iter(range(start, start + BLOCK))
-        fresh = next(left)
-    return fresh
+    return broker.room(ProducerIds).next()

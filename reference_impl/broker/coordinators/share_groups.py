@@ -9,23 +9,19 @@ Sources: GroupCoordinatorService, GroupMetadataManager@4.3.1 (facts); KIP-932; o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs import group_settings
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS
 from touchstone.reference_impl.broker.control.features import finalized
-from touchstone.reference_impl.broker.coordinators import (
-    internal_log,
-    leadership,
-    loader,
-    share_persister,
-)
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
+from touchstone.reference_impl.broker.coordinators import share_persister
+from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, number
+from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
-from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
@@ -35,35 +31,55 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.cluster.replica import Replica
 
 Then = Callable[[HeartbeatResult | Refused, int], None]
-_STATE, _MEMBERSHIP, _LED = "share groups", "share membership", "led share groups"
-_CHANGED = ("share leads changed", OFFSETS)
 _RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
-_READ_BYTES = 5 << 20  # offsets.load.buffer.size
 SHARE, FEATURE = "share", "share.version"
+
+
+class ShareGroups:
+    """The share groups of one broker, by id, and the partitions that keep them."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.groups: dict[str, ShareGroup] = {}
+        self.membership = Membership(lambda: topic_view(broker).topics, partial(_settings, broker))
+        self.runtime = CoordinatorRuntime(
+            broker, "share group", OFFSETS, load=self._load, unload=self._unload
+        )
+
+    def _unload(self, kept: Collection[int], lost: Collection[int]) -> None:
+        for group_id in list(self.groups):
+            if self.runtime.partition_of(group_id) not in kept:
+                del self.groups[group_id]
+
+    def _load(self, index: int, replica: Replica, now: int) -> Load:
+        found: dict[str, ShareGroup] = {}
+
+        def done(at: int) -> None:
+            """Sessions begin anew."""
+            for group in found.values():
+                for member in group.members.values():
+                    member.expires = at + _settings(self._broker, group.id).session_ms
+                self.groups[group.id] = group
+                _watch(self._broker, group)
+
+        return Load(lambda records: group_records.read(records, found, now), done)
 
 
 def groups_of(broker: Broker) -> dict[str, ShareGroup]:
     """By id, as the log says by now."""
-    groups = broker.state.setdefault(_STATE, {})
-    since = broker.state.pop(_CHANGED, None)
-    if since is not None:
-        _catch_up(broker, groups, since)
-    return groups
-
-
-def leads_changed(broker: Broker, now: int) -> None:
-    """A partition of `__consumer_offsets` has another leader: see to its share groups."""
-    groups_of(broker)
+    return broker.room(ShareGroups).groups
 
 
 def membership_of(broker: Broker) -> Membership:
-    def make() -> Membership:
-        return Membership(lambda: topic_view(broker).topics, partial(_settings, broker))
+    return broker.room(ShareGroups).membership
 
-    return broker.kept(_MEMBERSHIP, make)
+
+def leadership_changed(broker: Broker, now: int) -> None:
+    """A partition of `__consumer_offsets` has another leader: load its groups, or unload them."""
+    broker.room(ShareGroups).runtime.leadership_changed(now)
 
 
 def share_groups_enabled(broker: Broker) -> bool:
@@ -112,18 +128,15 @@ def keep(
     if records is None:
         then(E.NONE, now)
         return
-
-    def written(code: int, at: int) -> None:
-        then(internal_log.NOT_KEPT.get(E(code), code), at)
-
-    internal_log.append(broker, OFFSETS, _partition_of(broker, group_id), records, now, written)
+    runtime = broker.room(ShareGroups).runtime
+    runtime.append(runtime.partition_of(group_id), records, now, then)
 
 
 def started(broker: Broker, group: ShareGroup, done: dict[bytes, frozenset[int]], now: int) -> None:
     """The share coordinator has these partitions of the group."""
     before = group_records.stand(group)
     membership_of(broker).initialised(group, done, now)
-    keep(broker, group.id, before, now, _nobody_waits)
+    keep(broker, group.id, before, now, nobody_waits)
 
 
 def heartbeat_interval(broker: Broker, group_id: str) -> int:
@@ -141,27 +154,7 @@ def forget_deleted(broker: Broker, now: int) -> None:
             for rows in (group.initialised, group.initialising, group.deleting):
                 for topic_id in gone & rows.keys():
                     del rows[topic_id]
-            keep(broker, group.id, before, now, _nobody_waits)
-
-
-def _catch_up(broker: Broker, groups: dict[str, ShareGroup], now: int) -> None:
-    """Let go of what we do not lead any more; what is led since now is read from its log."""
-    change = leadership.look(broker, OFFSETS, _LED)
-    for group_id in [each for each in groups if _partition_of(broker, each) not in change.kept]:
-        del groups[group_id]
-    for replica in change.won.values():
-        _load(broker, groups, replica.log, now)
-
-
-def _load(broker: Broker, groups: dict[str, ShareGroup], log: PartitionLog, now: int) -> None:
-    """Sessions begin anew."""
-    found: dict[str, ShareGroup] = {}
-    loader.whole(log, _READ_BYTES, lambda records: group_records.read(records, found, now))
-    for group in found.values():
-        for member in group.members.values():
-            member.expires = now + _settings(broker, group.id).session_ms
-        groups[group.id] = group
-        _watch(broker, group)
+            keep(broker, group.id, before, now, nobody_waits)
 
 
 def _apply_heartbeat(
@@ -219,15 +212,10 @@ def _watch(broker: Broker, group: ShareGroup) -> None:
         if groups_of(broker).get(group.id) is group:
             before = group_records.stand(group)
             membership_of(broker).tick(group, now)
-            keep(broker, group.id, before, now, _nobody_waits)
+            keep(broker, group.id, before, now, nobody_waits)
             _watch(broker, group)
 
-    broker.purgatory.remind(("share group", broker.id, group.id), group.deadline(), due)
-
-
-def _partition_of(broker: Broker, group_id: str) -> int:
-    topic = broker.cluster.topics.get(OFFSETS)
-    return partition_for(group_id, len(topic.partitions)) if topic else -1
+    broker.room(ShareGroups).runtime.remind(group.id, group.deadline(), due)
 
 
 def _settings(broker: Broker, group_id: str) -> Settings:
@@ -239,7 +227,3 @@ def _settings(broker: Broker, group_id: str) -> Settings:
         max_size=number(broker, "group.share.max.size"),
         retry_ms=_RETRY_MS,
     )
-
-
-def _nobody_waits(code: int, now: int) -> None:
-    """What is written for no request."""

@@ -1,10 +1,10 @@
 """A broker's share coordinator: its partitions of `__share_group_state`, and how they are read.
 
 The coordinator of a share partition is the leader of one partition of that topic, found by Java's
-hash of "group:topic id:partition". This file loads what a partition's log says when the broker
-begins to lead it, runs operations of `share/coordinator.py` and keeps what they write. A record
+hash of "group:topic id:partition". This file makes states of what a partition's log says, runs
+operations of `share/coordinator.py` and keeps what they write. A record
 counts for the next operation once it is appended, and for who asked once it is replicated. States
-of deleted topics are buried with them. From time to time what snapshots made redundant is deleted
+of deleted topics are deleted with them. From time to time what snapshots made redundant is deleted
 from the log, and share partitions that nobody writes to get a snapshot, so that they do not hold
 that back. Both settings are internal ones of Kafka's and show nowhere.
 
@@ -14,15 +14,15 @@ Sources: ShareCoordinatorService@4.3.1 (facts); KIP-932; observed on 4.3.1.
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.control.auto_create import SHARES
-from touchstone.reference_impl.broker.coordinators import internal_log, leadership, loader
+from touchstone.reference_impl.broker.control.internal_topics import SHARES
+from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import number
+from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.broker.replication.partitions import locate, log_key
-from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.share import log_records
 from touchstone.reference_impl.share.coordinator import (
     Fault,
@@ -36,45 +36,73 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.cluster.replica import Replica
 
 Then = Callable[[ShareResult, int], None]
-_STATE, _LED, _SEEN = "share coordinator", "led share states", "share states seen at"
-_REDUNDANT = "redundant share states"  # by the index of the partition that holds them
 _PRUNED_MS = "share.coordinator.state.topic.prune.interval.ms"
 _COLD_MS = "share.coordinator.cold.partition.snapshot.interval.ms"
 _FIVE_MINUTES, _NEVER = 300_000, 1 << 62
-_CHANGED = ("leads changed", SHARES)
-_READ_BYTES = 5 << 20  # share.coordinator.load.buffer.size
 _NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.", early=True)
 
 
-def coordinator_of(broker: Broker) -> ShareCoordinator:
-    """The broker's coordinator, aware of every partition that the broker leads by now."""
-    found = broker.kept(_STATE, partial(_make, broker))
-    if broker.state.pop(_CHANGED, None) is not None:
-        _catch_up(broker, found)
-    if broker.state.get(_SEEN) != broker.cluster.generation:
-        broker.state[_SEEN] = broker.cluster.generation
-        broker.soon((_STATE, "deleted topics"), lambda now: _append_tombstones(broker, now))
-    return found
+class ShareStates:
+    """The share coordinator of one broker, and the partitions it leads."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self.prunable: dict[int, PrunableRecords] = {}  # by the partition that holds them
+        self.runtime = CoordinatorRuntime(
+            broker, "share states", SHARES, load=self._load, unload=self._unload
+        )
+        self.coordinator = _make(broker)
+
+    def partition_of(self, key: Key) -> int:
+        group, topic_id, index = key
+        named = urlsafe_b64encode(topic_id).decode().rstrip("=")
+        return self.runtime.partition_of(f"{group}:{named}:{index}")
+
+    def coordinated(self) -> dict[int, list[Key]]:
+        """The share partitions of which this broker keeps the state, by where it is kept."""
+        found: dict[int, list[Key]] = {index: [] for index in self.runtime.led()}
+        for key in self.coordinator.kept:
+            found.setdefault(self.partition_of(key), []).append(key)
+        return found
+
+    def _unload(self, kept: Collection[int], lost: Collection[int]) -> None:
+        self.coordinator.forget(lambda key: self.partition_of(key) not in kept)
+        for index in lost:
+            self.prunable.pop(index, None)
+
+    def _load(self, index: int, replica: Replica, now: int) -> Load:
+        prunable = self.prunable[index] = PrunableRecords()
+
+        def read(records: bytes) -> int | None:
+            after = None
+            for after, write in log_records.read(records):
+                self.coordinator.take(write)
+                prunable.note(after - 1, write)
+            return after
+
+        return Load(read, lambda at: None)
 
 
-def leads_changed(broker: Broker, now: int) -> None:
-    """A partition of `__share_group_state` has another leader: see to its states."""
-    coordinator_of(broker)
+def states_of(broker: Broker) -> ShareStates:
+    return broker.room(ShareStates)
 
 
-def topics_deleted(broker: Broker, now: int) -> None:
-    """Topics are no more: neither shall their states be."""
-    coordinator_of(broker)
+def leadership_changed(broker: Broker, now: int) -> None:
+    """A partition of `__share_group_state` has another leader: take its states up, or let go."""
+    states_of(broker).runtime.leadership_changed(now)
+    topics_deleted(broker)
+
+
+def topics_deleted(broker: Broker) -> None:
+    """Topics were deleted: so are their states, as soon as this broker is done with its entry."""
+    broker.soon("states of deleted topics", partial(_append_tombstones, broker))
 
 
 def partition_of(broker: Broker, key: Key) -> int:
-    topic = broker.cluster.topics.get(SHARES)
-    group, topic_id, index = key
-    named = urlsafe_b64encode(topic_id).decode().rstrip("=")
-    return partition_for(f"{group}:{named}:{index}", len(topic.partitions)) if topic else -1
+    return states_of(broker).partition_of(key)
 
 
 def run(
@@ -88,13 +116,12 @@ def run(
     if replica is None:
         then(ShareResult(_NOT_OURS), now)
         return
-    told = ask(coordinator_of(broker))
+    told = ask(states_of(broker).coordinator)
     if told.write is None:
         then(told, now)
         return
 
     def written(code: int, at: int) -> None:
-        code = internal_log.NOT_KEPT.get(E(code), code)
         then(ShareResult(Fault(code, E(code).name, early=True)) if code else told, at)
 
     _keep(broker, index, [told.write], now, written)
@@ -108,8 +135,8 @@ def _keep(
     then: Callable[[int, int], None],
 ) -> None:
     """Append these to a partition that we lead, then `then(code, now)`."""
-    coordinator = coordinator_of(broker)
-    redundant = broker.state[_REDUNDANT][index]
+    states = states_of(broker)
+    coordinator, prunable = states.coordinator, states.prunable[index]
     replica, _ = locate(broker, SHARES, index)
     left = list(enumerate(writes, replica.log.log_end_offset))
     failed = []
@@ -118,7 +145,7 @@ def _keep(
         while left:
             offset, write = left.pop(0)
             coordinator.take(write)
-            redundant.note(offset, write)
+            prunable.note(offset, write)
 
     def written(code: int, at: int) -> None:
         if code:
@@ -128,7 +155,7 @@ def _keep(
         then(code, at)
 
     records = log_records.batch_of(writes, now)
-    internal_log.append(broker, SHARES, index, records, now, written)
+    states.runtime.append(index, records, now, written)
     if not failed:
         take()
 
@@ -138,10 +165,10 @@ def _append_tombstones(broker: Broker, now: int) -> None:
     if "share-tombstones-missing" in broker.switches:
         return
     there = broker.cluster.by_id
-    for index, keys in _coordinated(broker).items():
+    for index, keys in states_of(broker).coordinated().items():
         tombstones = [Write(key, None) for key in keys if key[1] not in there]
         if tombstones:
-            _keep(broker, index, tombstones, now, _nobody_waits)
+            _keep(broker, index, tombstones, now, nobody_waits)
 
 
 def _make(broker: Broker) -> ShareCoordinator:
@@ -151,16 +178,8 @@ def _make(broker: Broker) -> ShareCoordinator:
 
     after = number(broker, "share.coordinator.snapshot.update.records.per.snapshot")
     after = _NEVER if "share-snapshots-missing" in broker.switches else after
-    broker.soon((_STATE, "upkeep"), partial(_watch, broker))
+    broker.soon("share state alarms", partial(_watch, broker))
     return ShareCoordinator(exists, after)
-
-
-def _coordinated(broker: Broker) -> dict[int, list[Key]]:
-    """The share partitions that we coordinate, by where they are kept."""
-    found: dict[int, list[Key]] = {index: [] for index in broker.state.get(_LED, ())}
-    for key in coordinator_of(broker).kept:
-        found.setdefault(partition_of(broker, key), []).append(key)
-    return found
 
 
 def _watch(broker: Broker, now: int) -> None:
@@ -175,15 +194,15 @@ def _remind(broker: Broker, name: str, due: Callable[[Broker, int], None], now: 
         _remind(broker, name, due, at)
 
     at = now + broker.number(name, _FIVE_MINUTES)
-    broker.purgatory.remind((name, broker.id), at, call)
+    states_of(broker).runtime.remind(name, at, call)
 
 
 def _prune(broker: Broker, now: int) -> None:
     if "share-log-never-pruned" in broker.switches:
         return
-    for index, redundant in broker.state.get(_REDUNDANT, {}).items():
+    for index, prunable in states_of(broker).prunable.items():
         replica, _ = locate(broker, SHARES, index)
-        before = redundant.before
+        before = prunable.before
         if replica is None or before is None or before > replica.log.high_watermark:
             continue
         if before > replica.log.log_start_offset:
@@ -195,36 +214,7 @@ def _snapshot_cold(broker: Broker, now: int) -> None:
     if "share-cold-states-stay" in broker.switches:
         return
     idle = broker.number(_COLD_MS, _FIVE_MINUTES)
-    for index, keys in _coordinated(broker).items():
-        snapshots = coordinator_of(broker).cold(keys, now, idle)
+    for index, keys in states_of(broker).coordinated().items():
+        snapshots = states_of(broker).coordinator.cold(keys, now, idle)
         if snapshots:
-            _keep(broker, index, snapshots, now, _nobody_waits)
-
-
-def _catch_up(broker: Broker, coordinator: ShareCoordinator) -> None:
-    """Load what we lead since now, let go of what we do not lead any more."""
-    change = leadership.look(broker, SHARES, _LED)
-    coordinator.forget(lambda key: partition_of(broker, key) not in change.kept)
-    redundant = broker.state.setdefault(_REDUNDANT, {})
-    for index in change.lost:
-        redundant.pop(index, None)
-    for index, replica in change.won.items():
-        redundant[index] = _load(coordinator, replica.log)
-
-
-def _load(coordinator: ShareCoordinator, log: PartitionLog) -> PrunableRecords:
-    redundant = PrunableRecords()
-
-    def read(records: bytes) -> int | None:
-        after = None
-        for after, write in log_records.read(records):
-            coordinator.take(write)
-            redundant.note(after - 1, write)
-        return after
-
-    loader.whole(log, _READ_BYTES, read)
-    return redundant
-
-
-def _nobody_waits(code: int, now: int) -> None:
-    """What is written for no request."""
+            _keep(broker, index, snapshots, now, nobody_waits)

@@ -16,13 +16,19 @@ from touchstone.reference_impl.group.xxh3 import topic_hash
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-_VIEW = "topics for groups"
+
+class TopicViews:
+    """The last view that was worked out; None before the first."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.last: View | None = None
 
 
 def topic_view(broker: Broker) -> View:
     """The topics there are, worked out anew when the cluster changed."""
+    views = broker.room(TopicViews)
+    found = views.last
     cluster = broker.cluster
-    found = broker.state.get(_VIEW)
     if found is not None and found.version == cluster.generation:
         return found
     topics = {}
@@ -40,5 +46,5 @@ def topic_view(broker: Broker) -> View:
     old = found.topics.values() if found is not None else ()
     new = {topic.id for topic in topics.values()} - {topic.id for topic in old}
     created = cluster.generation if new or found is None else found.created
-    view = broker.state[_VIEW] = View(topics, cluster.generation, created)
-    return view
+    views.last = View(topics, cluster.generation, created)
+    return views.last

@@ -2,26 +2,25 @@
 
 The coordinator of a transactional id is the leader of one partition of that topic; whoever is asked
 and leads it not answers NOT_COORDINATOR. This file makes the sans-IO coordinator with the persona's
-rules and the broker's settings, loads what a partition's log says when the broker begins to lead
-it, and keeps its records there. Markers are `marker_sending`'s.
+rules and the broker's settings, makes transactions of what a partition's log says, and keeps its
+records there. Markers are `marker_sending`'s.
 
 Sources: TransactionStateManager at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98, KIP-890.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control import features
-from touchstone.reference_impl.broker.control.auto_create import TRANSACTIONS
-from touchstone.reference_impl.broker.coordinators import internal_log, leadership, loader
+from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
+from touchstone.reference_impl.broker.coordinators import internal_log
 from touchstone.reference_impl.broker.coordinators.groups import number
 from touchstone.reference_impl.broker.coordinators.marker_sending import have_marked
 from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
-from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.txn import log_records
 from touchstone.reference_impl.txn.coordinator import Coordinator, Rules
 from touchstone.reference_impl.txn.transaction import Transaction
@@ -32,22 +31,49 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.replica import Replica
     from touchstone.reference_impl.txn.coordinator import Then
 
-_STATE, _FEATURE = "transaction coordinator", "transaction.version"
-_CHANGED = ("leads changed", TRANSACTIONS)
-_READ_BYTES = 5 << 20  # transaction.state.log.load.buffer.size, if nobody says otherwise
+_FEATURE = "transaction.version"
 # What a failed write to the coordinator's own log means to who asked for the change.
 _NOT_KEPT = internal_log.NOT_KEPT | {
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
 }
 
 
-def coordinator_of(broker: Broker, now: int) -> Coordinator:
-    """The broker's coordinator, aware of every partition that the broker leads by now."""
-    found = broker.kept(_STATE, partial(_make, broker))
+class Transactions:
+    """The transaction coordinator of one broker, and the partitions it leads."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.runtime = CoordinatorRuntime(
+            broker,
+            "transactions",
+            TRANSACTIONS,
+            load=self._load,
+            unload=self._unload,
+            buffer="transaction.state.log.load.buffer.size",
+            by_epoch=True,
+        )
+        self.coordinator = _make(broker, self.runtime)
+
+    def _unload(self, kept: Collection[int], lost: Collection[int]) -> None:
+        for index in lost:
+            self.coordinator.resign(index)
+
+    def _load(self, index: int, replica: Replica, now: int) -> Load:
+        """What the log says of each transactional id, its last word, becomes the coordinator's."""
+        known: dict[str, Transaction] = {}
+        epoch = replica.leader_epoch
+
+        def done(at: int) -> None:
+            self.coordinator.lead(index, epoch, known, at)
+
+        self.coordinator.load(index, epoch)
+        return Load(lambda records: log_records.read(records, known), done)
+
+
+def coordinator_of(broker: Broker) -> Coordinator:
+    """The broker's coordinator, with the rules of the transaction.version that is finalized."""
+    found = broker.room(Transactions).coordinator
     if found.rules.version != version_of(broker):
         found.rules = replace(found.rules, version=version_of(broker))
-    if broker.state.pop(_CHANGED, None) is not None:
-        _catch_up(broker, found, now)
     return found
 
 
@@ -57,8 +83,7 @@ def version_of(broker: Broker) -> int:
 
 
 def partition_of(broker: Broker, transactional_id: str) -> int:
-    topic = broker.cluster.topics.get(TRANSACTIONS)
-    return partition_for(transactional_id, len(topic.partitions)) if topic else -1
+    return broker.room(Transactions).runtime.partition_of(transactional_id)
 
 
 def for_version(answer: dict[str, Any], version: int, first_fenced: int) -> dict[str, Any]:
@@ -68,12 +93,13 @@ def for_version(answer: dict[str, Any], version: int, first_fenced: int) -> dict
     return answer
 
 
-def leads_changed(broker: Broker, now: int) -> None:
+def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of the coordinator's topic has another leader: take it up, or let it go."""
-    coordinator_of(broker, now)
+    coordinator_of(broker)  # its rules first
+    broker.room(Transactions).runtime.leadership_changed(now)
 
 
-def _make(broker: Broker) -> Coordinator:
+def _make(broker: Broker, runtime: CoordinatorRuntime) -> Coordinator:
     quirk = broker.persona.quirk
     rules = Rules(
         max_timeout_ms=number(broker, "transaction.max.timeout.ms"),
@@ -94,20 +120,15 @@ def _make(broker: Broker) -> Coordinator:
         partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Then
     ) -> None:
         records = log_records.batch_of(name, to, version=min(version_of(broker), 1), now=now)
-
-        def kept(code: int, at: int) -> None:
-            then(_NOT_KEPT.get(ErrorCode(code), code), at)
-
-        internal_log.append(broker, TRANSACTIONS, partition, records, now, kept)
+        runtime.append(partition, records, now, then, errors=_NOT_KEPT)
 
     def alarm(name: str, at: int) -> None:
-        key = ("transactions", broker.id, name)
-        broker.purgatory.remind(key, at, lambda now: coordinator.tick(name, now))
+        runtime.remind(name, at, lambda now: coordinator.tick(name, now))
 
     def mark(
         one: Transaction, commit: bool, epoch: int, now: int, done: Callable[[int], None]
     ) -> None:
-        partition = partition_of(broker, one.id)
+        partition = runtime.partition_of(one.id)
 
         def wanted() -> bool:
             led = coordinator.led.get(partition)
@@ -117,7 +138,7 @@ def _make(broker: Broker) -> Coordinator:
 
     coordinator = Coordinator(
         rules,
-        partition_of=lambda name: partition_of(broker, name),
+        partition_of=runtime.partition_of,
         new_id=lambda: next_id(broker),
         keep=keep,
         mark=mark,
@@ -125,29 +146,3 @@ def _make(broker: Broker) -> Coordinator:
         switches=broker.switches,
     )
     return coordinator
-
-
-def _catch_up(broker: Broker, coordinator: Coordinator, now: int) -> None:
-    """Compare what the coordinator leads with what the broker does; load what is new."""
-    wanted = leadership.led(broker, TRANSACTIONS)
-    for index, led in list(coordinator.led.items()):
-        if index not in wanted or wanted[index].leader_epoch != led.epoch:
-            loader.stop(broker, (TRANSACTIONS, index))
-            coordinator.resign(index)
-    for index, replica in wanted.items():
-        if index not in coordinator.led:
-            _load(broker, coordinator, index, replica, now)
-
-
-def _load(broker: Broker, coordinator: Coordinator, index: int, replica: Replica, now: int) -> None:
-    """What the log says of each transactional id, its last word, becomes the coordinator's."""
-    known: dict[str, Transaction] = {}
-    epoch = replica.leader_epoch
-
-    def done(at: int) -> None:
-        coordinator.lead(index, epoch, known, at)
-
-    buffer = broker.number("transaction.state.log.load.buffer.size", _READ_BYTES)
-    pieces = loader.LogLoader(replica.log, buffer, lambda records: log_records.read(records, known))
-    coordinator.load(index, epoch)
-    loader.begin(broker, (TRANSACTIONS, index), pieces, done, now)

@@ -271,13 +271,17 @@ def _resolved(context: Context, broker: Broker) -> Context:
     return context
 
 
-def _cache(broker: Broker) -> SessionCache[Session]:
-    def make() -> SessionCache[Session]:
+class FetchSessions:
+    """The fetch sessions of one broker."""
+
+    def __init__(self, broker: Broker) -> None:
         slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
         shards = broker.persona.quirk("fetch.session-shards")
-        return SessionCache(slots, shards, broker.cluster.random)
+        self.cache: SessionCache[Session] = SessionCache(slots, shards, broker.cluster.random)
 
-    return broker.kept("fetch sessions", make)
+
+def _cache(broker: Broker) -> SessionCache[Session]:
+    return broker.room(FetchSessions).cache
 
 
 def replica_of(request: Request) -> int:

@@ -33,7 +33,6 @@ Fault = tuple[int, str | None]
 Then = Callable[[int, str | None, int], None]  # (code, message, now)
 NO_FAULT: Fault = (E.NONE, None)
 UNHOSTED = "This server does not host this topic-partition."
-_STATE = "share partitions"
 # What a share coordinator's refusal means to a client; all others are UNKNOWN_SERVER_ERROR.
 _TO_CLIENTS = {
     E.NOT_COORDINATOR: E.COORDINATOR_NOT_AVAILABLE,
@@ -245,8 +244,15 @@ def _write(
     share_persister.write(broker, one.key, update, now, then)
 
 
+class SharePartitions:
+    """The share partitions of one broker, by their keys."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.all: dict[Key, Begun] = {}
+
+
 def _all(broker: Broker) -> dict[Key, Begun]:
-    return broker.state.setdefault(_STATE, {})
+    return broker.room(SharePartitions).all
 
 
 def _nothing(now: int) -> None:

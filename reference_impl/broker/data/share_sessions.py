@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Connection
 
-_STATE = "share sessions"
+
+class ShareSessions:
+    """The share sessions of one broker."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.sessions = Sessions(number(broker, "group.share.max.share.sessions"))
 
 
 def sessions_of(broker: Broker) -> Sessions:
-    return broker.kept(_STATE, lambda: Sessions(number(broker, "group.share.max.share.sessions")))
+    return broker.room(ShareSessions).sessions
 
 
 def end(broker: Broker, key: Key, now: int) -> None:

@@ -44,6 +44,8 @@ ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal 
 ACKS = (-1, 0, 1)
 NEVER = 2**62
 PRODUCER_ID_END = 51
+# A row of the answer, and the offset that the high watermark has to reach before; None for none.
+Appended = tuple[dict[str, Any], int | None]
 
 # Errors that Kafka foresees answer without a log start offset; others tell it.
 FORESEEN = frozenset(
@@ -93,8 +95,7 @@ def _append_all(
         rows = []
         for partition in partitions:
             refusal = refusals.get((name, partition["index"]))
-            row = _append(request, broker, name, partition, refusal, now)
-            required = row.pop("required", None)
+            row, required = _append(request, broker, name, partition, refusal, now)
             if required is not None or row["error_code"]:
                 failed = failed or bool(row["error_code"])
                 open_rows.append(_Open(row, name, partition["index"], required))
@@ -104,10 +105,11 @@ def _append_all(
         )
     if body["acks"] == 0 and "acks-zero-answered" not in broker.switches:
         return Hangup("an error with acks=0") if failed else NoReply()
-    left = [each for each in open_rows if not _replicated(broker, each)]
-    if left:
-        return _later(request, broker, responses, open_rows, left, now)
-    return _answer(request, broker, responses, open_rows)
+    if not open_rows:
+        return {"responses": responses, "node_endpoints": []}
+    delayed = DelayedProduce(request, broker, responses, open_rows)
+    answer = delayed.attempt(now)
+    return delayed.wait(now) if answer is None else answer
 
 
 class _Open(NamedTuple):
@@ -119,57 +121,62 @@ class _Open(NamedTuple):
     required: int | None  # None where there is nothing to wait for
 
 
-def _answer(
-    request: Request, broker: Broker, responses: list[dict[str, Any]], open_rows: list[_Open]
-) -> dict[str, Any]:
-    """The rows, with the new leader where this broker is none any more (KIP-951)."""
-    endpoints = {}
-    if request.header.version >= 10:
-        for row, topic, index, _ in open_rows:
-            if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                row["current_leader"], node = leader_of(broker, topic, index)
-                if node:
-                    endpoints[node["node_id"]] = node
-    return {"responses": responses, "node_endpoints": list(endpoints.values())}
+class DelayedProduce:
+    """A Produce whose answer waits until all followers that count have its records (APPEND-22)."""
 
+    __slots__ = ("_broker", "_left", "_open", "_request", "_responses")
 
-def _replicated(broker: Broker, open_row: _Open) -> bool:
-    """Whether nothing is left to wait for; the row gets the error if that is one (APPEND-23)."""
-    row, topic, index, required = open_row
-    if required is None:
+    def __init__(
+        self,
+        request: Request,
+        broker: Broker,
+        responses: list[dict[str, Any]],
+        open_rows: list[_Open],
+    ) -> None:
+        self._request, self._broker, self._responses = request, broker, responses
+        self._open = open_rows
+        self._left = open_rows  # what is still waited for
+
+    def wait(self, now: int) -> Wait:
+        keys = [log_key(each.topic, each.index) for each in self._left]
+        return Wait(now + self._request.body["timeout_ms"], keys, self.attempt, self.expire)
+
+    def attempt(self, now: int) -> dict[str, Any] | None:
+        """The answer, if nothing is left to wait for."""
+        self._left = [each for each in self._left if not self._replicated(each)]
+        return None if self._left else self._answer()
+
+    def expire(self, now: int) -> dict[str, Any]:
+        """The answer when time is up; what was written stays written."""
+        for each in self._left:
+            each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT
+        return self._answer()
+
+    def _replicated(self, open_row: _Open) -> bool:
+        """Whether this row is settled; it gets the error if that settles it (APPEND-23)."""
+        row, topic, index, required = open_row
+        if required is None:
+            return True
+        located = locate(self._broker, topic, index)
+        if located.replica is None:
+            row["error_code"] = located.error
+            return True
+        if located.replica.log.high_watermark < required:
+            return False
+        if located.replica.too_few_now and "min-isr-ignored" not in self._broker.switches:
+            row["error_code"] = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         return True
-    located = locate(broker, topic, index)
-    if located.replica is None:
-        row["error_code"] = located.error
-        return True
-    if located.replica.log.high_watermark < required:
-        return False
-    if located.replica.too_few_now and "min-isr-ignored" not in broker.switches:
-        row["error_code"] = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-    return True
 
-
-def _later(
-    request: Request,
-    broker: Broker,
-    responses: list[dict[str, Any]],
-    open_rows: list[_Open],
-    left: list[_Open],
-    now: int,
-) -> Wait:
-    """Until all followers that count have it, or time is up (DelayedProduce; APPEND-22)."""
-
-    def attempt(at: int) -> dict[str, Any] | None:
-        left[:] = [each for each in left if not _replicated(broker, each)]
-        return None if left else _answer(request, broker, responses, open_rows)
-
-    def expire(at: int) -> dict[str, Any]:
-        for each in left:
-            each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT  # what was written stays
-        return _answer(request, broker, responses, open_rows)
-
-    keys = [log_key(each.topic, each.index) for each in left]
-    return Wait(now + request.body["timeout_ms"], keys, attempt, expire)
+    def _answer(self) -> dict[str, Any]:
+        """The rows, with the new leader where this broker is none any more (KIP-951)."""
+        endpoints = {}
+        if self._request.header.version >= 10:
+            for row, topic, index, _ in self._open:
+                if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                    row["current_leader"], node = leader_of(self._broker, topic, index)
+                    if node:
+                        endpoints[node["node_id"]] = node
+        return {"responses": self._responses, "node_endpoints": list(endpoints.values())}
 
 
 def _trouble_before(
@@ -230,46 +237,45 @@ def _append(
     partition: dict[str, Any],
     refusal: Refusal | None,
     now: int,
-) -> dict[str, Any]:
+) -> Appended:
+    """The row of one partition, and what is to be replicated before it is answered."""
     index, records = partition["index"], partition["records"]
     if name is None:
-        return _error(index, ErrorCode.UNKNOWN_TOPIC_ID)
+        return _error(index, ErrorCode.UNKNOWN_TOPIC_ID), None
     if broker.metadata.partition(name, index) is None:
-        return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), None
     version = request.header.version
     if version >= 3:
         code = _shape_error(records, version, broker)
         if code:
-            return _error(index, code)
+            return _error(index, code), None
     acks = request.body["acks"]
     if acks not in ACKS:
-        return _error(index, ErrorCode.INVALID_REQUIRED_ACKS)
+        return _error(index, ErrorCode.INVALID_REQUIRED_ACKS), None
     if name in INTERNAL_TOPICS and request.header.client_id != ADMIN_CLIENT:
-        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
+        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION), None
     replica, error = locate(broker, name, index)
     if replica is None:
-        return _error(index, error)
+        return _error(index, error), None
     if records is None:
-        return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, replica)
+        return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, replica), None
     if refusal is not None:
         row = _error(index, refusal.code, replica if refusal.by_log else None)
-        return {**row, "error_message": refusal.message}
+        return {**row, "error_message": refusal.message}, None
     return _append_here(broker, replica, records, acks, now)
 
 
-def _append_here(
-    broker: Broker, replica: Replica, records: bytes, acks: int, now: int
-) -> dict[str, Any]:
+def _append_here(broker: Broker, replica: Replica, records: bytes, acks: int, now: int) -> Appended:
     index = replica.index
     if acks == -1 and replica.too_few and "min-isr-ignored" not in broker.switches:
-        return _error(index, ErrorCode.NOT_ENOUGH_REPLICAS, replica)
+        return _error(index, ErrorCode.NOT_ENOUGH_REPLICAS, replica), None
     try:
-        if "lost-write" in broker.switches and _lost(broker, acks):
+        if "lost-write" in broker.switches and broker.room(_LostWrites).loses(acks):
             row = _error(index, ErrorCode.NONE, replica)
-            return {**row, "base_offset": replica.log.log_end_offset}
+            return {**row, "base_offset": replica.log.log_end_offset}, None
         result = replica.log.append(records, now=now, leader_epoch=replica.leader_epoch)
     except LogError as refusal:
-        return _refused(broker, replica, refusal)
+        return _refused(broker, replica, refusal), None
     replica.advance(now)
     broker.purgatory.touch(log_key(replica.topic, index))
     offset = result.base_offset
@@ -282,16 +288,19 @@ def _append_here(
         "log_append_time_ms": result.log_append_time,
         "log_start_offset": result.log_start_offset,
     }
-    if acks == -1 and replica.log.high_watermark <= result.last_offset:
-        row["required"] = result.last_offset + 1
-    return row
+    waits = acks == -1 and replica.log.high_watermark <= result.last_offset
+    return row, result.last_offset + 1 if waits else None
 
 
-def _lost(broker: Broker, acks: int) -> bool:
-    """Every other time that somebody asks for so many acks."""
-    name = f"lost write {acks}"
-    broker.state[name] = lost = not broker.state.get(name, True)
-    return lost
+class _LostWrites:
+    """The planted defect: every other write with the same acks is not made."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._lost: dict[int, bool] = {}
+
+    def loses(self, acks: int) -> bool:
+        self._lost[acks] = lost = not self._lost.get(acks, True)
+        return lost
 
 
 def _refused(broker: Broker, replica: Replica, refusal: LogError) -> dict[str, Any]:

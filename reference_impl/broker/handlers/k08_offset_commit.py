@@ -15,8 +15,13 @@ from collections.abc import Container
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import group_log, offset_commits
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators import offset_commits
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    log_of,
+    refusal,
+    waiting,
+)
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.cluster.topology import Topic
@@ -184,7 +189,7 @@ def _append(
     if "commit-not-logged" in broker.switches:
         kept(ErrorCode.NONE, now)
     else:
-        group_log.keep_offsets(broker, group.id, offsets, now, kept)
+        log_of(broker).keep_offsets(group.id, offsets, now, kept)
 
 
 def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = None) -> None:

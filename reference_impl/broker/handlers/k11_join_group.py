@@ -11,8 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import consumer_groups, group_log
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators import consumer_groups
+from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    log_of,
+    refusal,
+    waiting,
+)
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group import log_records
@@ -52,7 +58,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if ticket is None:
         ticket = coordinator_of(broker).join(ask, now)
         if group is None and broker.persona.quirk("groups.newer-coordinator"):
-            _found(broker, ask.group_id, now)
+            _write_empty_group(broker, ask.group_id, now)
 
     def form(answer: dict[str, Any]) -> dict[str, Any]:
         if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
@@ -62,12 +68,12 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     return waiting(broker, ticket, form)
 
 
-def _found(broker: Broker, group_id: str, now: int) -> None:
+def _write_empty_group(broker: Broker, group_id: str, now: int) -> None:
     """A new group is written down, empty, whatever becomes of who wanted it."""
     if group_id in coordinator_of(broker).groups:
         version = broker.persona.quirk("groups.value-version")
         empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
-        group_log.keep(broker, group_id, [empty], now, lambda code, at: None)
+        log_of(broker).keep(group_id, [empty], now, nobody_waits)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import group_log
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, state_name
+from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, log_of, state_name
 from touchstone.reference_impl.broker.coordinators.share_groups import SHARE, groups_of
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -27,7 +26,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     states = {_folded(broker, name) for name in request.body["states_filter"]}
     types = {name.lower() for name in request.body["types_filter"]}
     code = ErrorCode.NONE
-    if group_log.loads(broker):
+    if log_of(broker).loads():
         code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         if not broker.persona.quirk("groups.loaded-ones-are-listed-meanwhile"):
             return {"error_code": code, "groups": []}

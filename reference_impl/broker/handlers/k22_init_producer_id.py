@@ -38,7 +38,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     known = None
     if body["producer_id"] != -1:
         known = Producer(body["producer_id"], body["producer_epoch"])
-    ticket = coordinator_of(broker, now).begin(
+    ticket = coordinator_of(broker).begin(
         body["transactional_id"], body["transaction_timeout_ms"], known, now
     )
     return waiting(

@@ -101,7 +101,7 @@ def _one(
         return Ticket({"codes": {key: missing if key in unknown else rest for key in named}})
     if not transactional_id:
         return Ticket({"codes": dict.fromkeys(named, ErrorCode.INVALID_REQUEST)})
-    coordinator = coordinator_of(broker, now)
+    coordinator = coordinator_of(broker)
     if verify:
         code, known = coordinator.verify(transactional_id, producer)
         absent = code or ErrorCode.TRANSACTION_ABORTABLE

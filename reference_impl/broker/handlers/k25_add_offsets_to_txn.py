@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.groups import partition_to_be, waiting
 from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait
@@ -27,7 +27,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if not body["transactional_id"]:
         return {"error_code": ErrorCode.INVALID_REQUEST}
     producer = Producer(body["producer_id"], body["producer_epoch"])
-    ticket = coordinator_of(broker, now).add(
+    ticket = coordinator_of(broker).add(
         body["transactional_id"],
         producer,
         frozenset({(OFFSETS, partition_to_be(broker, body["group_id"]))}),

@@ -36,7 +36,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         return {
             "error_code": ErrorCode.UNSUPPORTED_VERSION, "producer_id": -1, "producer_epoch": -1
         }  # fmt: skip
-    ticket = coordinator_of(broker, now).end(
+    ticket = coordinator_of(broker).end(
         body["transactional_id"],
         Producer(body["producer_id"], body["producer_epoch"]),
         body["committed"],

@@ -16,14 +16,14 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import (
     add_partitions_to_txn,
-    group_log,
     offset_commits,
 )
 from touchstone.reference_impl.broker.coordinators.groups import (
     coordinator_of,
+    log_of,
     partition_to_be,
     refusal,
     waiting,
@@ -165,7 +165,7 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
             known.update(offsets)
         whole.give({key: known if key not in offsets else code for key, known in codes.items()})
 
-    group_log.keep_offsets(broker, group_id, offsets, now, kept, producer=producer)
+    log_of(broker).keep_offsets(group_id, offsets, now, kept, producer=producer)
 
 
 def _offsets(

@@ -11,8 +11,12 @@ from functools import partial
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import group_log
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
+from touchstone.reference_impl.broker.coordinators.groups import (
+    coordinator_of,
+    log_of,
+    refusal,
+    waiting,
+)
 from touchstone.reference_impl.broker.coordinators.share_groups import groups_of
 from touchstone.reference_impl.broker.coordinators.share_offsets import delete_group
 from touchstone.reference_impl.broker.effects import Request, Wait
@@ -53,5 +57,5 @@ def _delete(broker: Broker, group_id: str, now: int) -> int:
         return ErrorCode.NON_EMPTY_GROUP
     code = coordinator.delete(group_id)
     if group is not None and not code:
-        group_log.forget(broker, group, now)
+        log_of(broker).forget(group, now)
     return code

@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import group_log
+from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import (
     coordinator_of,
     forget_deleted,
+    log_of,
     refusal,
 )
 from touchstone.reference_impl.broker.effects import Request
@@ -55,10 +56,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         if not row["error_code"] and (topic["name"], row["partition_index"]) in there
     }
     if gone:
-        group_log.keep_offsets(broker, group.id, gone, now, lambda code, at: None)
+        log_of(broker).keep_offsets(group.id, gone, now, nobody_waits)
     taken = any(not row["error_code"] for topic in topics for row in topic["partitions"])
     if taken and broker.persona.quirk("offsets.groups-end-with-their-last") and is_over(group):
-        group_log.forget(broker, group, now)
+        log_of(broker).forget(group, now)
         coordinator_of(broker).forget(group)
     if broker.persona.quirk("offsets.failed-deletions-come-first"):
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

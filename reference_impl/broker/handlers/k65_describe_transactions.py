@@ -33,7 +33,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _state(broker: Broker, name: str, now: int) -> dict[str, Any]:
     if not name:
         return _error(name, ErrorCode.INVALID_REQUEST)
-    _, held, code = coordinator_of(broker, now).find(name)
+    _, held, code = coordinator_of(broker).find(name)
     if code or held is None:
         return _error(name, code or ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
     one = held.now

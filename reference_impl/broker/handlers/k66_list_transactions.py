@@ -27,7 +27,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         wanted = _filter(request.body, now)
     except re.error:
         return {"error_code": ErrorCode.INVALID_REGULAR_EXPRESSION}
-    coordinator = coordinator_of(broker, now)
+    coordinator = coordinator_of(broker)
     if any(led.loading for led in coordinator.led.values()):
         return {"error_code": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
     unknown = [name for name in request.body["state_filters"] if name not in NAMES]

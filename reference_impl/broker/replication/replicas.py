@@ -12,10 +12,8 @@ REPL-16, REPL-20, REPL-21, REPL-24.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.broker.control.cluster_controller import controller_of
 from touchstone.reference_impl.broker.replication import alter_partition_manager
@@ -75,6 +73,7 @@ class Replicas:
         self._fetchers: dict[int, Fetcher] = {}  # by leader
         self.leader_quota = ReplicationQuota(broker, LEADER)
         self.follower_quota = ReplicationQuota(broker, FOLLOWER)
+        self._watches_lag = False  # an alarm stands
         self._newest: dict[int, int] = {}  # by follower: how often it was given more to follow
         quirk = broker.persona.quirk
         self._rules = ReplicaRules(
@@ -138,16 +137,7 @@ class Replicas:
         else:
             self._follow(replica, state)
         self._touch(replica)
-        self._tell_coordinator(state.topic, now)
-
-    def _tell_coordinator(self, topic: str, now: int) -> None:
-        """Whoever leads a coordinator's partition coordinates what is kept there."""
-        if topic in registry.COORDINATORS:
-            broker = self._broker
-            broker.state["leads changed", topic] = now
-            broker.state["share leads changed", topic] = now
-            tell = partial(registry.leads_changed, broker, topic)
-            broker.soon(("coordinator", topic), tell)
+        self._broker.leadership_changed(state.topic)
 
     def stop(self, topic: str, index: int, *, delete: bool, now: int) -> None:
         """Have nothing more to do with a partition; those who wait for it are told (REPL-24)."""
@@ -158,7 +148,7 @@ class Replicas:
         if delete:
             self.logs.remove(topic, index, now)
         self._touch(replica)
-        self._tell_coordinator(topic, now)
+        self._broker.leadership_changed(topic)
 
     def _open(self, state: LeaderState, now: int) -> Replica:
         broker, topic, replicas = self._broker, state.topic, len(state.replicas)
@@ -267,8 +257,8 @@ class Replicas:
 
     def _watch_lag(self, now: int) -> None:
         """Look for followers that fell behind, every half of what they may lag (REPL-10)."""
-        if self._broker.state.setdefault("lag is watched", False) is False:
-            self._broker.state["lag is watched"] = True
+        if not self._watches_lag:
+            self._watches_lag = True
             self._remind(now)
 
     def _remind(self, now: int) -> None:
@@ -287,7 +277,7 @@ class Replicas:
         if leads:
             self._remind(now)
         else:
-            self._broker.state["lag is watched"] = False
+            self._watches_lag = False
 
     def isr_wanted(self, replica: Replica, isr: tuple[int, ...], now: int) -> None:
         """The one way to another ISR: ask whoever keeps it, and live with the answer."""

@@ -5,7 +5,7 @@ Requests go through the brokers' handlers as frames; time is the towns' own.
 
 from __future__ import annotations
 
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.tests.replication.wires import LAG, WAITING, Wires
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS, SHARES
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.io.test_serving import Peer
 from touchstone.reference_impl.tests.replication.wires import WAITING, Wires

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.control.auto_create import SHARES
+from touchstone.reference_impl.broker.control.internal_topics import SHARES
 from touchstone.reference_impl.share import log_records
 from touchstone.reference_impl.share.coordinator import ShareCoordinator, ShareState, Write
 from touchstone.reference_impl.share.prunable_records import PrunableRecords

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.control.auto_create import OFFSETS, TRANSACTIONS
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, TRANSACTIONS
 from touchstone.reference_impl.tests.replication.wires import LAG, NOW, Wires
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.headers import decode_request

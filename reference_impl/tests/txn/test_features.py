@@ -25,6 +25,6 @@ def test_a_level_of_0_has_no_bumping_end(level, code):
 
 def test_a_coordinator_that_is_there_already_hears_of_it():
     broker = brokers("4.3")[0]
-    assert coordinator_of(broker, NOW).rules.version == version_of(broker) == 2
+    assert coordinator_of(broker).rules.version == version_of(broker) == 2
     finalize(broker, {"transaction.version": 1})
-    assert coordinator_of(broker, NOW).rules.version == 1
+    assert coordinator_of(broker).rules.version == 1

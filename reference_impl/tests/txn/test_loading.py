@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.broker.control.auto_create import TRANSACTIONS
+from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
 from touchstone.reference_impl.tests.txn.test_cluster import NAME, Town
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
