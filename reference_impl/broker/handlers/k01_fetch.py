@@ -104,29 +104,57 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
         or _ready(query, broker, news, now)
     ):
         return _answer(query, broker, news, results, now)
-    newest = broker.replicas.newest(follower)
+    return DelayedFetch(query, broker, named, now).wait()
 
-    def attempt(at: int) -> dict[str, Any] | None:
-        named.extend(session.woken(broker))
-        more = newest != broker.replicas.newest(follower)
-        return expire(at) if more or _ready(query, broker, named, at) else None
 
-    def expire(at: int) -> dict[str, Any]:
-        news = named
-        if "fetch-waits-time-out" in broker.switches and at >= now + body["max_wait_ms"]:
-            late = [_error(want.index, ErrorCode.REQUEST_TIMED_OUT) for want in news]
-            return _answer(query, broker, news, late, at)
-        named.extend(session.woken(broker))
+class DelayedFetch:
+    """A Fetch that waits until there is enough to read, or its time is up (FETCH-04 to FETCH-08).
+
+    A follower also stops waiting when this broker begins to lead more of what it follows, so that
+    its next fetch names that too.
+    """
+
+    __slots__ = ("_broker", "_named", "_newest", "_query", "_until")
+
+    def __init__(
+        self,
+        query: _Query,
+        broker: Broker,
+        named: list[fetch_sessions.FetchPartition],
+        now: int,
+    ) -> None:
+        self._query, self._broker, self._named = query, broker, named
+        self._until = now + query.request.body["max_wait_ms"]
+        self._newest = broker.replicas.newest(query.replica)
+
+    def wait(self) -> Wait:
+        follower, named = self._query.replica, self._named
+        keys: list[Key] = [log_key(want.topic, want.index) for want in named]
+        if self._query.session.resting:
+            keys = [ANY]
         if follower >= 0:
-            news = follower_fetches.busy(broker, follower, session, named, at, arrives=False)
-        return _answer(query, broker, news, _read_all(query, broker, news, at), at)
+            keys.append(("to follow", follower))
+        return Wait(self._until, keys, self.attempt, self.expire)
 
-    keys: list[Key] = [log_key(want.topic, want.index) for want in named]
-    if session.resting:
-        keys = [ANY]
-    if follower >= 0:
-        keys.append(("to follow", follower))
-    return Wait(now + body["max_wait_ms"], keys, attempt, expire)
+    def attempt(self, now: int) -> dict[str, Any] | None:
+        """The answer, if there is enough for one by now."""
+        query, broker, named = self._query, self._broker, self._named
+        named.extend(query.session.woken(broker))
+        more = self._newest != broker.replicas.newest(query.replica)
+        return self.expire(now) if more or _ready(query, broker, named, now) else None
+
+    def expire(self, now: int) -> dict[str, Any]:
+        """The answer with whatever there is."""
+        query, broker, named = self._query, self._broker, self._named
+        if "fetch-waits-time-out" in broker.switches and now >= self._until:
+            late = [_error(want.index, ErrorCode.REQUEST_TIMED_OUT) for want in named]
+            return _answer(query, broker, named, late, now)
+        named.extend(query.session.woken(broker))
+        if query.replica >= 0:
+            named = follower_fetches.busy(
+                broker, query.replica, query.session, named, now, arrives=False
+            )
+        return _answer(query, broker, named, _read_all(query, broker, named, now), now)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
