@@ -38,12 +38,13 @@ class Waits:
     """The steps of one case that only prepare it, by their labels; by default there are none.
 
     `labels` are waits; `topics` are CreateTopics steps whose topics Metadata is to make
-    (`auto_creation`).
+    (`auto_creation`). `times`: how many deadlines each step gets.
     """
 
     labels: frozenset[str] = frozenset()
     memory: Preparation | None = None
     topics: frozenset[str] = frozenset()
+    times: int = 1
 
     def patience(self, step: Until, seconds: float) -> float:
         """How long this wait may last."""

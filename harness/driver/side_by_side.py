@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 RUN_S = 600.0  # what a run may take, with all that is asked again
-AGAIN_S = 120.0  # for what is asked again, at least
+AGAIN_S = 120.0  # for what is asked again, at least, and half of what all had before
 FEW = 16  # so many are asked again one at a time, more of them side by side first
 LANES = 3  # clusters of up to three brokers apart: more would starve one another of two cores
 LOOK_S = 0.2  # so often does who waits look up
@@ -178,7 +178,8 @@ class Pool:
         """What is done again: side by side if there is much of it, then one at a time."""
         for thread in self._threads:
             thread.join()
-        until = max(self._began + RUN_S, time.perf_counter() + AGAIN_S)
+        now = time.perf_counter()
+        until = max(self._began + RUN_S, now + max(AGAIN_S, (now - self._began) / 2))
         if len(self._again) > FEW and self._take_again(until, alone=False):
             self._threads = self._started()
             for thread in self._threads:

@@ -1,11 +1,12 @@
-"""What a cluster cannot give is known before a case is run, and said."""
+"""What every case meets on a cluster that it shares: what it cannot have, how long it may wait."""
 
 from __future__ import annotations
 
 import pytest
 
 from touchstone.harness.claim import CaseId, Claim
-from touchstone.harness.driver.turns import Turns
+from touchstone.harness.driver import turns as turns_
+from touchstone.harness.driver.turns import AGAIN_TIMES, Turns
 from touchstone.harness.placeholders import Name
 from touchstone.harness.scenario import Ask, Scenario
 from touchstone.harness.target import OutOfScope
@@ -37,3 +38,20 @@ def test_who_coordinates_nothing_is_not_asked_for_groups(monkeypatch, what):
         else:
             seen = turns.run(case, scenario, "scope").transcript
             assert [event.direction for event in seen.events][-1] == "received"
+
+
+def test_the_last_word_has_more_time(monkeypatch):
+    """A case that is asked again alone on a busy machine differs for no lack of time."""
+    deadlines, run = [], turns_.run
+    monkeypatch.setattr(
+        turns_,
+        "run",
+        lambda *asked, **how: deadlines.append(how["deadline_s"]) or run(*asked, **how),
+    )
+    scenario = Scenario((ASKED["a topic"],))
+    case = CaseId(Claim("scope.claim", "A sentence", (), "MUST", "scope", "here"), None, {})
+    with serve() as cluster:
+        turns = Turns(parse(cluster.bootstrap[0]), nonce="patience", deadline_s=20)
+        turns.run(case, scenario, "first")
+        turns.run(case, scenario, "again", alone=True)
+    assert deadlines == [20, 20 * AGAIN_TIMES]
