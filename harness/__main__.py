@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("harness.cli.replay:command", "Send a stored case to a target and judge it again."),
     "smoke": ("harness.cli.smoke:command", "Tell in seconds whether a target can be judged."),
     "coverage": ("harness.cli.coverage:command", "Which clauses and API versions have claims."),
+    "explain": ("harness.cli.explain:command", "A claim in full: text, evidence, cases, steps."),
     "profile": ("harness.cli.profile:command", "Settings of a cluster for claims that want them."),
     "record": ("harness.cli.record:command", "Keep real Kafka's answers, for `recorded@V`."),
     "history": ("harness.cli.history:command", "Hold a history of many clients against promises."),

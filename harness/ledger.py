@@ -136,7 +136,7 @@ def load(folder: Path = EVIDENCE) -> Ledger:
     return Ledger(clauses, cells, kips)
 
 
-def _clause(path: Path, id: str, fields: Mapping[str, object]) -> Entry:
+def _clause(path: Path, id: str, fields: Mapping[str, Any]) -> Entry:
     entry = _entry(path, id, fields)
     for name in ("text", "source"):
         if not getattr(entry, name):
@@ -154,7 +154,7 @@ def _kip(path: Path, id: str, fields: Mapping[str, Any]) -> Kip:
     return kip
 
 
-def _entry(path: Path, id: str, fields: Mapping[str, object]) -> Entry:
+def _entry(path: Path, id: str, fields: Mapping[str, Any]) -> Entry:
     try:
         entry = Entry(id, **{"status": None} | dict(fields))
     except TypeError as error:

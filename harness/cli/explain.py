@@ -1,0 +1,124 @@
+"""`touchstone explain WORD...`: a claim in full, or what a word of its evidence stands for.
+
+A claim's text, its evidence with texts and sources, the releases and cases it has, what it asks
+step by step, and the commands that run it. Nothing is sent: the steps are those that its function
+returns for its newest case.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+import click
+
+from touchstone.checkout import ROOT
+from touchstone.harness import advertised, dry, ledger, scenario
+from touchstone.harness.claim import CaseId, Claim, module_of
+from touchstone.harness.cli.coverage import all_claims
+
+WIDTH = 100
+UNKNOWN = 2
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True, metavar="WORD...")
+def command(words: tuple[str, ...]) -> None:
+    """Explain a claim by its id, or a clause or KIP that claims cite.
+
+    Exit code 0: it is explained, 2: nothing has that name.
+    """
+    claims = {name: one for one in all_claims() for name in (one.id, *one.aliases)}
+    lost = False
+    for word in words:
+        name = word.partition("[")[0]  # a case's id will do
+        if name in claims:
+            lines = of_claim(claims[name])
+        elif ledger.cited(name).text:
+            lines = of_evidence(name, claims.values())
+        else:
+            lost = True
+            near = difflib.get_close_matches(name, claims, 3)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            click.echo(
+                f"touchstone explain: no claim, clause or KIP is called {name}{hint}", err=True
+            )
+            continue
+        click.echo("\n".join(lines))
+    sys.exit(UNKNOWN if lost else 0)
+
+
+def of_claim(one: Claim) -> Iterator[str]:
+    """The claim as lines."""
+    yield one.id
+    yield from folded(one.sentence)
+    yield ""
+    for word in one.evidence:
+        yield from cited(word)
+    yield ""
+    cases = {name: one.cases(name, table) for name, table in advertised.tables().items()}
+    facts: Mapping[str, object] = {
+        "suite": one.suite,
+        "level": one.level,
+        "API": one.api,
+        "cases": ", ".join(f"{len(ids)} on {name}" for name, ids in cases.items() if ids),
+        "brokers": one.shape.brokers if one.shape.brokers > 1 else "",
+        "settings": ", ".join(f"{key}={value}" for key, value in one.shape.config),
+        "needs": ", ".join(one.capabilities),
+        "catches": ", ".join(one.switches),
+        "former ids": ", ".join(one.aliases),
+    }
+    for name, value in facts.items():
+        if value:
+            yield from folded(f"{name + ':':<11}{value}", " " * 13)
+    newest = next(((name, ids[-1]) for name, ids in reversed(cases.items()) if ids), None)
+    if newest is not None:
+        yield from steps(one, *newest)
+    module, _, function = one.where.rpartition(".")
+    yield ""
+    if ROOT is not None:
+        yield f"  pytest {module.replace('.', '/')}.py::{function} --target HOST:PORT"
+    yield f"  pytest --pyargs {module_of(module)}::{function} --target HOST:PORT"
+
+
+def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:
+    """What the case asks, step by step."""
+    module, _, function = one.where.rpartition(".")
+    made = dry.run(getattr(importlib.import_module(module_of(module)), function), case, release)
+    if made is None:
+        return
+    yield ""
+    yield f"  steps of {case.id} on {release}:"
+    for label, step in zip(made[0].labels, made[0].steps, strict=True):
+        asked = scenario.asked(step)
+        api, version = getattr(asked, "api", None), getattr(asked, "version", None)
+        kind = f"{api} v{version}" if api else type(asked).__name__.lower()
+        waits = " and ".join(" ".join(map(str, each)) for each in getattr(step, "conditions", ()))
+        yield from folded(
+            f"{label}: {kind}" + (f", until {waits}" if waits else ""), " " * 8, "    "
+        )
+
+
+def of_evidence(word: str, claims: Iterable[Claim]) -> Iterator[str]:
+    """A clause or KIP as lines, with the claims that cite it."""
+    yield from cited(word, "")
+    entry = ledger.load().clauses.get(word)
+    if entry is not None and entry.status:
+        yield from folded(f"{entry.status}: {entry.reason}")
+        yield from (f"    {test}" for test in entry.tests)
+    yield from sorted({f"  {one.id}" for one in claims if word in one.evidence})
+
+
+def cited(word: str, indent: str = "  ") -> Iterator[str]:
+    found = ledger.cited(word)
+    yield from folded(f"{word}: {found.text}" if found.text else word, indent + "    ", indent)
+    yield from (f"{indent}    {more}" for more in (found.source, found.link) if more)
+
+
+def folded(text: str, after: str = "  ", before: str = "  ") -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=before, subsequent_indent=after, break_on_hyphens=False
+    )
