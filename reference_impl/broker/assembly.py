@@ -1,4 +1,4 @@
-"""How the brokers of one cluster are made: the same behind sockets and under virtual time.
+"""The brokers of one cluster are made here, alike behind sockets and under virtual time.
 
 What brokers of a cluster have in common (a release, settings, planted defects) is said once here;
 whoever runs them adds what is his own: where nodes are, who reaches the registry, what logs lie on,

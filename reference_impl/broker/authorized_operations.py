@@ -1,4 +1,4 @@
-"""What a peer may do, as the bit fields that some answers carry.
+"""Some answers tell a peer what it may do, as bit fields.
 
 Without an authorizer everybody may do everything, so each resource has one constant: the bits of
 all operations that mean something for it (KIP-430). The bit is the AclOperation's code.

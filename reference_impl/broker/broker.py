@@ -1,4 +1,4 @@
-"""One broker: a frame and an instant in, effects out. No socket, no clock, no thread.
+"""A broker's core turns a frame and an instant into effects: no socket, no clock, no thread.
 
 What stands here is what all APIs share: is the header readable, is this version served on this
 listener, does the body decode, what becomes of an exception. What an API means stands in its
@@ -131,7 +131,7 @@ class Broker:
     # --- the entries -------------------------------------------------------------------------
 
     def receive(self, connection: Connection, frame: bytes, now: int) -> list[Effect]:
-        """One frame (without its size), whole: what to do about it, and what it set free."""
+        """Serve one frame (without its size): return its effects and those of what it set free."""
         self._begin(now)
         return [*self._serve(connection, frame, now), *self._settled(now)]
 
@@ -234,7 +234,7 @@ class Broker:
             self._tell_coordinators(now)
 
     def _tell_coordinators(self, now: int) -> None:
-        """Of partitions that this broker leads, or leads no more: before it serves anything."""
+        """Tell coordinators of new leaders of their topics, before serving anything."""
         topics, self._led_anew = self._led_anew, {}
         for topic in topics:
             try:

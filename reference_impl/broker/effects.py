@@ -1,4 +1,4 @@
-"""What the broker's core gives back instead of doing it: values that the rim carries out.
+"""The broker's core returns effects, values that its surroundings carry out.
 
 A handler answers with a dict (the response body), or with one of the three other things a Kafka
 broker can do with a request: keep it for later (`Wait`), say nothing and read on (`NoReply`, the
@@ -40,7 +40,7 @@ class Reply(NamedTuple):
 
 
 class Unmute(NamedTuple):
-    """Nothing to send; read the next request."""
+    """Send nothing; read the next request."""
 
     connection: Connection
 

@@ -1,4 +1,4 @@
-"""Requests that wait: for bytes, for replicas, for time. One purgatory for each broker.
+"""A purgatory keeps the requests of one broker that wait: for bytes, for replicas, for time.
 
 Kafka keeps a purgatory per kind of request and per broker; ours is one table per broker, because an
 answer says itself to which connection it goes, and because what is due at a broker that is killed

@@ -1,4 +1,4 @@
-"""Which handler serves which API key: the folder `handlers/` is the table.
+"""The folder `handlers/` is the table of handlers: one file serves one API key.
 
 A file `handlers/kNN_name.py` serves key NN; its stem is the schema's stem. It is imported when the
 first such request arrives, so that a broker that is asked little loads little (start-up is a

@@ -1,4 +1,4 @@
-"""What this broker does not serve, as data that a test holds to the truth.
+"""This table lists the APIs that the broker does not serve, and a test holds it to the truth.
 
 Two kinds: what no release serves its clients (NOT_FOR_CLIENTS), which is Kafka's own behaviour, and
 what a persona lists and is MISSING here.

@@ -1,4 +1,4 @@
-"""What brokers leave in ZooKeeper for their controller: ISRs they changed, directories that failed.
+"""Brokers leave announcements in ZooKeeper: ISRs that they changed, directories that failed.
 
 A leader that writes the state znode itself (1.0, 2.2) tells nobody, and a broker that lost a log
 directory cannot tell whom it concerns; each leaves a numbered child of a znode that the controller

@@ -1,4 +1,4 @@
-"""What the cluster keeps about its clients: their quotas, and their SCRAM credentials' outlines.
+"""The cluster keeps its clients' quotas and the outlines of their SCRAM credentials.
 
 A quota belongs to an entity: a user, a client id, both, or an address, each by name or as the
 default (None). Of a credential only what can be asked for is kept: mechanism and iterations. Who
@@ -24,7 +24,7 @@ QUOTAS = (
 
 
 def entity(parts: dict[str, str | None]) -> Entity:
-    """One spelling for each entity."""
+    """The one spelling of an entity."""
     return tuple((kind, parts[kind]) for kind in ENTITY_TYPES if kind in parts)
 
 

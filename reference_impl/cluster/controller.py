@@ -1,6 +1,6 @@
-"""What any controller of Kafka does, ZooKeeper's or KRaft's: the verbs, and what they share.
+"""Any controller of Kafka has these verbs, ZooKeeper's and KRaft's alike.
 
-A controller looks at the cluster's registry and changes it: brokers come, go and say good-bye,
+A controller looks at the cluster's registry and changes it: brokers come, go and shut down,
 leaders report smaller and larger in-sync sets, somebody wants other leaders or other replicas. Each
 verb writes through `Cluster.write`, which remembers what has to be told to the brokers; telling
 them is the work of `broker/control`: `metadata_publisher.py` and `controller_channel_manager.py`.
@@ -65,7 +65,7 @@ class Controller(ABC):
 
     @abstractmethod
     def joined(self, broker: int, *, clean: bool = True) -> None:
-        """It has registered and may lead; `clean` says how it had gone (KIP-966)."""
+        """The broker has registered and may lead; `clean` says how it had ended (KIP-966)."""
 
     @abstractmethod
     def left(self, broker: int) -> None:
@@ -73,7 +73,7 @@ class Controller(ABC):
 
     @abstractmethod
     def shutdown(self, broker: int) -> list[Place]:
-        """It wants to stop: move its leaders away; what it still leads (CTL-24)."""
+        """Move the leaders of a broker that wants to stop; return what it still leads (CTL-24)."""
 
     @abstractmethod
     def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:

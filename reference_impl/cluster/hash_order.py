@@ -1,4 +1,4 @@
-"""In which order the hash maps of Java and of Scala name their keys.
+"""The hash maps of Java and of Scala name their keys in an order that this module computes.
 
 Kafka writes JSON into ZooKeeper straight from such maps, so the order of keys in a znode is the
 order of the map that held them: a function of the keys' hashes, of the map's kind and of how many
@@ -102,7 +102,7 @@ def _fill(table: list[int | None], hashes: Sequence[int], place: int) -> None:
 
 
 def _slot(value: int, bits: int) -> int:
-    """Of 2**bits, in a mutable table of Scala 2.12."""
+    """The slot among 2**bits, in a mutable table of Scala 2.12."""
     value = _swapped(value)
     return ((value >> bits | value << 32 - bits) & MASK) >> 32 - bits
 
@@ -121,7 +121,7 @@ def partition_hash(topic: str, index: int) -> int:
 
 
 def wrapped_map_hash(cells: Mapping[str, str | int]) -> int:
-    """Of an immutable map seen as one of Java's."""
+    """The hash of an immutable map seen as one of Java's."""
     return sum(_hash(key) ^ _hash(value) for key, value in cells.items()) & MASK
 
 

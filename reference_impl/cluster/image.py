@@ -1,4 +1,4 @@
-"""The registry as plain values and back: what a cluster on disk must still know after a restart.
+"""The registry becomes plain values and back, for a cluster on disk that restarts.
 
 Kafka keeps this in ZooKeeper or in its metadata log; a cluster of ours keeps one JSON document
 (`io/registry_file.py`). Topics with ids, partitions and overrides, the cluster's own id, what was

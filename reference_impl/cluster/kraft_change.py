@@ -1,4 +1,4 @@
-"""One change of one partition as a KRaft controller makes it: who leads, who is in sync, what next.
+"""A KRaft controller changes one partition at a time: who leads, who is in sync, what next.
 
 Every cause (a broker fenced, a new ISR, a reassignment, an election somebody asked for) states what
 it wants as a `PartitionChange`; `changed` finishes a reassignment that can be finished, elects a
@@ -147,7 +147,7 @@ def _elect(partition: Partition, target: _Target, wish: PartitionChange) -> tupl
 
 
 def _eligible(partition: Partition, target: _Target, wish: PartitionChange) -> tuple[int, ...]:
-    """Who left the ISR while it was below min.insync.replicas and may still lead (KIP-966)."""
+    """Replicas that left the ISR below min.insync.replicas and may still lead (KIP-966)."""
     if len(target.isr) >= min(wish.min_isr, len(target.replicas)):
         return ()
     candidates = dict.fromkeys((*partition.elr, *partition.isr))

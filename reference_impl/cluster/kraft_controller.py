@@ -1,4 +1,4 @@
-"""The KRaft controller: every change is a record about one partition, made by `kraft_change`.
+"""The KRaft controller makes one record about one partition of every change (`kraft_change`).
 
 A broker that is fenced, shuts down or comes back is a reason to look at the partitions it stands in
 or that have no leader; nothing else is swept. In controlled shutdown a broker gives up everything
@@ -67,7 +67,7 @@ class KRaftController(Controller):
                 self._change(partition, isr=[r for r in partition.isr if r != broker])
 
     def _forget_unclean(self, broker: int) -> None:
-        """It may have lost what it had: it is nobody's in-sync or eligible replica (KIP-966)."""
+        """Take a broker that may have lost records out of ISR and ELR (KIP-966)."""
         for partition in list(self.cluster.all_partitions()):
             if broker in partition.isr or broker in partition.elr:
                 isr = [r for r in partition.isr if r != broker]

@@ -1,4 +1,4 @@
-"""Which brokers are in the cluster, and what has to happen before one may come or go.
+"""Brokers come and go, and this module says what has to happen before one may.
 
 A broker that was killed or frozen keeps its session for a while and is given up when it ends; one
 that stops in order asks the controller to take its leaders first, again and again while some stay
@@ -70,7 +70,7 @@ class Membership:
             self._balance_at = now + min(self.rules.first_balance_ms, self.rules.balance_ms)
 
     def killed(self, broker: int, now: int) -> None:
-        """It ended without a word, or says nothing any more."""
+        """The broker ended without a word, or is silent from now on."""
         self._stopping.pop(broker, None)
         self._clean.discard(broker)
         if self.controller.alive(broker):
@@ -79,7 +79,7 @@ class Membership:
                 self.controller.hears(again=False)
 
     def resumed(self, broker: int) -> None:
-        """It speaks again; if it was given up meanwhile, it registers anew (BRK-31)."""
+        """The broker speaks again; if it was given up meanwhile, it registers anew (BRK-31)."""
         if self.sessions.lasts(broker):
             self.sessions.spoke(broker)
             if broker == self.controller.cluster.controller_id:
@@ -88,21 +88,21 @@ class Membership:
             self.join(broker, clean=True)
 
     def stop(self, broker: int, now: int) -> None:
-        """It wants to end; `tick` says when it may."""
+        """The broker wants to end; `tick` says when it may."""
         self._stopping[broker] = self.rules.shutdown_tries, now
 
     def ended(self, broker: int) -> None:
-        """It closed its session itself: everybody knows at once."""
+        """The broker closed its session itself: everybody knows at once."""
         self._clean.add(broker)
         self.sessions.spoke(broker)
         self.controller.left(broker)
 
     def start(self, broker: int) -> None:
-        """It wants to come back; `tick` says when it may."""
+        """The broker wants to come back; `tick` says when it may."""
         self._starting.append(broker)
 
     def join(self, broker: int, *, clean: bool | None = None) -> None:
-        """It registers. `clean` says how it had ended, None: as far as is known here."""
+        """Register the broker. `clean` says how it had ended, None: as far as is known here."""
         known = broker in self._clean
         self._clean.discard(broker)
         self.controller.register(broker)

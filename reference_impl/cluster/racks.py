@@ -1,4 +1,4 @@
-"""Which brokers hold the replicas of a new partition, to the letter.
+"""New partitions get their replicas exactly as Kafka places them.
 
 Two algorithms, because Kafka has had two. Releases with ZooKeeper walk one ring of brokers with a
 start index and a growing shift (`assign`, `continue_assignment`); KRaft controllers deal replicas
@@ -138,7 +138,7 @@ def _spread_over_racks(
 
 
 def alternate(racks: dict[int, str | None]) -> list[int]:
-    """One broker of each rack in turn, racks by name, brokers by id, spent racks left out."""
+    """Take one broker of each rack in turn, racks by name, brokers by id, spent racks left out."""
     by_rack: dict[str, list[int]] = {}
     for broker in sorted(racks):
         by_rack.setdefault(racks[broker] or "", []).append(broker)
@@ -230,7 +230,7 @@ class _Rack:
 
 
 class StripedPlacer:
-    """One placement: racks in a circle, brokers in circles within racks.
+    """Places replicas: racks in a circle, brokers in circles within racks.
 
     A broker without a rack counts to a rack of its own name, "none", which sorts first; mixed
     racks are therefore no error here.

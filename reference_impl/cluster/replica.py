@@ -1,4 +1,4 @@
-"""One broker's copy of a partition, and what its leader knows of the others: pure bookkeeping.
+"""A replica is one broker's copy of a partition, with what its leader knows of the others.
 
 A replica leads or follows. A leader notes where each follower stands, from the follower's own
 fetches and from nothing else, and derives three things: the high watermark (the smallest log end of
@@ -250,13 +250,13 @@ class Replica:
     # --- changes of the in-sync set ----------------------------------------------------------
 
     def propose(self, isr: Iterable[int]) -> None:
-        """Somebody is asked to make this the ISR."""
+        """The leader has asked for this ISR."""
         self.proposed = tuple(isr)
 
     def commit(self, isr: Iterable[int], partition_epoch: int) -> None:
-        """It was made the ISR."""
+        """The proposed ISR is the ISR now."""
         self.isr, self.partition_epoch, self.proposed = tuple(isr), partition_epoch, None
 
     def withdraw(self) -> None:
-        """It was refused."""
+        """The proposal was refused."""
         self.proposed = None

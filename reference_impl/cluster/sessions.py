@@ -1,4 +1,4 @@
-"""How long the cluster believes in a broker that says nothing: sessions, without a clock.
+"""A cluster believes in a silent broker until its session expires; there is no clock here.
 
 A broker keeps its session by speaking (ZooKeeper pings, KRaft heartbeats); here it is silent from
 an instant on, or not. A session that ends makes the controller look for other leaders; a broker
@@ -16,7 +16,7 @@ class Sessions:
         self._ends: dict[int, int] = {}  # of silent brokers, in ms
 
     def silent(self, broker: int, now: int) -> None:
-        """Nothing is heard of it from now on; a second silence does not lengthen the first."""
+        """The broker is silent from now on; a second silence does not lengthen the first."""
         self._ends.setdefault(broker, now + self.timeout_ms)
 
     def spoke(self, broker: int) -> None:

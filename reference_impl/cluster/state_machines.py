@@ -1,4 +1,4 @@
-"""The controller's two state machines, of partitions and of replicas, as total tables.
+"""The controller has two state machines, of partitions and of replicas, as total tables.
 
 A cell says what the state becomes; where a move is illegal Kafka logs it and leaves the state as it
 was, so the cell says the old state again. Nothing else is kept here: what a move does (an election,

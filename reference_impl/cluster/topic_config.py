@@ -1,4 +1,4 @@
-"""The settings of one topic, parsed: what the log and the data path ask for by attribute.
+"""A topic's settings are parsed once; the log and the data path read them as attributes.
 
 Text comes from overrides and broker defaults (whose validity was checked when they were accepted,
 by `broker/configs`), so parsing here cannot fail on a served topic. Defaults below are

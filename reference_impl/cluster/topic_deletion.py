@@ -1,4 +1,4 @@
-"""Topics that are being deleted: gone for clients, until the last replica has let go of its log.
+"""A deleted topic is gone for clients at once, and for brokers when the last replica let go.
 
 On ZooKeeper a replica whose broker is down cannot be told, so the deletion waits for it and the
 name stays taken (CTL-21); KRaft needs no such book, because a broker that comes back finds out by

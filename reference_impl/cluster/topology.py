@@ -1,4 +1,4 @@
-"""What every broker of one process agrees on: nodes, topics, partitions, leaders, epochs.
+"""All brokers of one process agree on nodes, topics, partitions, leaders and epochs.
 
 This is the embedded registry: the metadata that Kafka keeps in ZooKeeper or in its metadata log,
 as plain values that one process shares. It decides nothing about requests (no error codes, no
@@ -44,7 +44,7 @@ class PartitionDeletion(NamedTuple):
 
 
 class ControllerChange(NamedTuple):
-    """Who is controller from now on, and its epoch."""
+    """The controller from now on, and its epoch."""
 
     id: int
     epoch: int
@@ -119,7 +119,7 @@ class Topic:
         return self.name in INTERNAL_TOPICS
 
     def partition(self, index: int) -> Partition | None:
-        """By its id, which is its place unless an old controller let gaps into an assignment."""
+        """The partition with this id, which is its place unless an old controller let gaps in."""
         partitions = self.partitions
         if 0 <= index < len(partitions) and partitions[index].index == index:
             return partitions[index]
@@ -181,7 +181,7 @@ class Cluster:
         self.broker_changed(node.id)
 
     def broker_changed(self, broker: int) -> None:
-        """It came, went, began to stop, or is forgotten."""
+        """The broker came, went, began to stop, or is forgotten."""
         self.news.setdefault(broker, False)
         self.generation += 1
 
@@ -190,7 +190,7 @@ class Cluster:
         self.news[None] = True
 
     def forget(self, broker: int) -> None:
-        """Nobody is registered under this id any more, until it comes back (KIP-631)."""
+        """Remove the registration of this id, until the broker comes back (KIP-631)."""
         self.forgotten[broker] = self.brokers.pop(broker)
         self.broker_changed(broker)
 
@@ -363,7 +363,7 @@ class Cluster:
         self.generation += 1
 
     def directories_checked(self, broker: int) -> None:
-        """It starts anew, and will say again which replicas it cannot use."""
+        """The broker starts anew, and will report again which replicas it cannot use."""
         places = self.without_directory.pop(broker, set())
         self.news |= dict.fromkeys(places - self.news.keys(), False)
 
@@ -376,12 +376,12 @@ class Cluster:
         hear(self.snapshot())
 
     def unsubscribe(self, broker: int) -> None:
-        """It is gone."""
+        """The broker has ended and hears no more changes."""
         self._told.pop(broker, None)
         self._cut_off_settings.pop(broker, None)
 
     def cut_off(self, broker: int) -> None:
-        """It is cut off, and goes on by the settings of topics that it has heard of (DYN-08)."""
+        """The broker hears no more changes and keeps the topic settings that it knows (DYN-08)."""
         self._told.pop(broker, None)
         self._cut_off_settings[broker] = {
             name: LastKnownSettings(self.config_of(name, broker), topic.configs)

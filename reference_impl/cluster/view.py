@@ -1,4 +1,4 @@
-"""What one broker knows of its cluster: all it tells clients, and all it believes of its peers.
+"""A broker tells clients, and believes of its peers, what stands in its view of the cluster.
 
 The registry (`topology.Cluster`) is the controller's truth; a broker has only what it was told, so
 one that is cut off goes on answering what was true before (META-11). KRaft's brokers are told by
@@ -102,7 +102,7 @@ class MetadataView:
     # --- news -------------------------------------------------------------------------------
 
     def hear(self, change: Change) -> None:
-        """One change of the metadata log, or all there is."""
+        """Apply one change of the metadata log, or a whole snapshot."""
         if type(change) is LeaderState:
             self._keep(change)
         elif type(change) is PartitionDeletion:
@@ -121,7 +121,7 @@ class MetadataView:
         brokers: Iterable[Node],
         changes: Iterable[LeaderState | PartitionDeletion],
     ) -> None:
-        """Who lives, all of them, and partitions that changed: an UpdateMetadata."""
+        """Apply an UpdateMetadata: all live brokers, and the partitions that changed."""
         self.controller_id = controller
         self.brokers = {node.id: node for node in brokers}
         for change in changes:

@@ -1,4 +1,4 @@
-"""What Kafka keeps in ZooKeeper, as values: every path, its text, and whether a session owns it.
+"""Kafka keeps these paths in ZooKeeper, each with its text and whether a session owns it.
 
 One place per node. `picture` says what the tree of a cluster has to hold, `steps` how to get from
 one picture to the next; neither knows ZooKeeper, which is behind `io/zookeeper.py`. Texts equal
@@ -62,7 +62,7 @@ class Form(NamedTuple):
 
     @classmethod
     def of(cls, quirk: Callable[[str], Any]) -> Form:
-        """As a persona's quirks say; ValueError for a release that has no ZooKeeper."""
+        """The form that a persona's quirks name; ValueError for a release that has no ZooKeeper."""
         form = cls(*(quirk(f"registry.{name.replace('_', '-')}") for name in cls._fields))
         if form.config_roots is None:
             raise ValueError("this release has no ZooKeeper: it is for 1.0, 2.2 and 2.8")
@@ -123,7 +123,7 @@ def picture(
 
 
 def steps(old: Mapping[str, Znode], new: Mapping[str, Znode]) -> list[Step]:
-    """From one tree to another: children go before their parents and come after them."""
+    """The steps from one tree to another: children go before their parents and come after them."""
     done = [Step("delete", path, old[path]) for path in sorted(old, reverse=True)
             if path not in new]  # fmt: skip
     told = []
@@ -264,7 +264,7 @@ def read_config(text: str | None) -> dict[str, str]:
 
 
 def read_entity(path: str) -> Entity | None:
-    """Whose quotas stand at this path below /config; None where nobody's can."""
+    """The entity whose quotas stand at this path below /config; None where none can."""
     cells, kinds = path.split("/"), {word: kind for kind, word in _KINDS.items()}
     if len(cells) % 2 or any(word not in kinds for word in cells[::2]):
         return None
@@ -364,7 +364,7 @@ def _with_parents(path: str, tree: Mapping[str, Znode]) -> dict[str, Znode]:
 
 
 def _same(one: Znode, other: Znode) -> bool:
-    """Somebody else's order of keys is as good as ours."""
+    """Whether two texts say the same, whatever the order of their keys."""
     if (one.text or None, one.ephemeral) == (other.text or None, other.ephemeral):
         return True
     if one.ephemeral != other.ephemeral or one.text is None or other.text is None:

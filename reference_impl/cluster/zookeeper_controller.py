@@ -1,4 +1,4 @@
-"""The controller of a ZooKeeper release: one of the brokers, elected, and sweeping like Kafka's.
+"""The controller of a ZooKeeper release is one of the brokers, elected, and sweeps as Kafka's did.
 
 Two state machines say which moves are legal; the moves do the work. A leader that dies makes its
 partitions Offline, then every partition that is Offline or New is elected, then the dead broker's
@@ -138,7 +138,7 @@ class ZooKeeperController(Controller):
                 self._out_of_isr(partition, broker)
 
     def resign(self) -> None:
-        """Somebody removed /controller: whoever is first takes over (CTL-07)."""
+        """The node /controller was removed: the first broker to see it takes over (CTL-07)."""
         alive = self.cluster.alive
         if alive:
             self._take_over(alive[0].id)
@@ -363,7 +363,7 @@ class ZooKeeperController(Controller):
     # --- deletion ---------------------------------------------------------------------------
 
     def delete(self, name: str) -> None:
-        """It is gone for clients at once; its name is free when every replica has been told."""
+        """Delete it for clients at once; the name is free when every replica has been told."""
         self.deletions.begin(self.cluster.topics[name], self._live())
         self.cluster.delete(name)
 

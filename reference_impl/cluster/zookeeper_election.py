@@ -1,4 +1,4 @@
-"""The four leader elections of a ZooKeeper controller, as functions: (leader, ISR), or nobody.
+"""A ZooKeeper controller has four leader elections, each a function to (leader, ISR) or None.
 
 They differ in whom they ask: the offline election anyone alive in the ISR (or at all, where unclean
 leaders are allowed), the others only the ISR. `live` are brokers that are registered; one that is
@@ -16,7 +16,7 @@ Choice = tuple[int, list[int]] | None
 
 
 def first(replicas: Sequence[int], live: Collection[int]) -> Choice:
-    """Of a new partition: all live replicas are in sync, for there is nothing to copy."""
+    """Elect for a new partition: all live replicas are in sync, for there is nothing to copy."""
     alive = [r for r in replicas if r in live]
     return (alive[0], alive) if alive else None
 

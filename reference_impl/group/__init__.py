@@ -1,1 +1,1 @@
-"""What a group coordinator keeps and decides, without requests, sockets or clocks."""
+"""A group coordinator keeps and decides these things, without requests, sockets or clocks."""

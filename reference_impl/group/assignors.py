@@ -1,4 +1,4 @@
-"""The assignors that a broker has: uniform, which moves as little as it can, and range.
+"""A broker has two assignors: uniform, which moves as little as it can, and range.
 
 Which partition moves depends on the order of Java's hash maps over member and topic ids where
 Kafka's does (`java_maps.py`). Whether all members subscribe alike is told, not looked at: where

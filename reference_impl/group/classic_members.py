@@ -1,4 +1,4 @@
-"""Members of a consumer group that still speak the classic protocol (KIP-848, online migration).
+"""Members of a consumer group may still speak the classic protocol (KIP-848, online migration).
 
 JoinGroup is their heartbeat with a subscription, SyncGroup fetches what they have, Heartbeat tells
 them to join again when there is something to give up or to take. Their generation is their member

@@ -1,4 +1,4 @@
-"""Whether a group takes a commit of offsets: membership, generation and state, in Kafka's order.
+"""A group accepts or refuses a commit by membership, generation and state, in Kafka's order.
 
 Releases up to 2.2 look at the state before they look at the member (`Cell.first`); a commit without
 a generation is a simple consumer's, and only a group without members takes it. Who commits is

@@ -1,4 +1,4 @@
-"""The coordinator of consumer groups (KIP-848): a heartbeat joins, reports, leaves and is told.
+"""The coordinator of consumer groups (KIP-848) answers heartbeats that join, report and leave.
 
 Each heartbeat does four things in this order: it is checked (`consumer_requests.py`), it changes
 what its member subscribes to, the target is worked out anew if the group's epoch is past it, and
@@ -163,7 +163,7 @@ class ConsumerCoordinator:
     def joining(
         self, group: ConsumerGroup, member_id: str, instance_id: str | None, *, classic: bool
     ) -> ConsumerMember:
-        """Who joins: a new member, one that is there, or one in the place of a static one."""
+        """The member that joins: a new one, a known one, or one in the place of a static one."""
         holder = group.instances.get(instance_id) if instance_id else None
         member = group.members.get(member_id if holder is None else holder)
         do = REQUESTS[standing(group, member, holder), JOINS[classic, holder is not None]].do
@@ -195,7 +195,7 @@ class ConsumerCoordinator:
         return member
 
     def _sender(self, group: ConsumerGroup, beat: Beat) -> tuple[ConsumerMember, Do]:
-        """Whose heartbeat this is, which is no join, and what is to be done."""
+        """The member that sends a heartbeat that is no join, and what is to be done."""
         where, member = sender(group, beat)
         given = said(beat, where, member)
         do = REQUESTS[where, given].do

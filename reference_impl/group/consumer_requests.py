@@ -1,4 +1,4 @@
-"""Who may ask what of a consumer group: a total table (standing, request) -> (what to do).
+"""A total table says who may ask what of a consumer group: (requester, request) -> (what to do).
 
 A request is looked at in two ways before it changes anything: how whoever sends it stands to the
 group, and what it asks, measured by that member's epoch. The cell says what is done or with which
@@ -46,8 +46,8 @@ class RequestKind(Enum):
     BEAT_LOST = "a heartbeat of the epoch before, owning no more than the member has"
     BEAT_BEFORE = "another heartbeat of an earlier epoch"
     BEAT_LATER = "a heartbeat of a later epoch"
-    LEAVE = "a good-bye"
-    GO_AWAY = "a good-bye for a while"
+    LEAVE = "a heartbeat of epoch -1: the member leaves"
+    GO_AWAY = "a heartbeat of epoch -2: the static member goes away"
     SILENCE = "a deadline of the member has passed"
     COMMIT = "a commit in the member's epoch"
     COMMIT_HELD = "a commit in an earlier epoch, of what the member has had since"
@@ -76,7 +76,7 @@ class Cell(NamedTuple):
 def _row(
     standing: Requester, cells: dict[RequestKind, Do | E]
 ) -> dict[tuple[Requester, RequestKind], Cell]:
-    """Of this standing; what is not named cannot happen."""
+    """The row of one requester; requests that are not named cannot happen."""
     return {(standing, asked): Cell(cells.get(asked, Do.FAULT)) for asked in RequestKind}
 
 
@@ -166,7 +166,7 @@ def standing(
 
 
 def sender(group: ConsumerGroup, beat: Beat) -> tuple[Requester, ConsumerMember | None]:
-    """Who sends a heartbeat that is no join: by the instance id where one is said."""
+    """The sender of a heartbeat that is no join: by the instance id where one is given."""
     if beat.instance_id is None:
         member = group.members.get(beat.member_id)
         return standing(group, member), member

@@ -1,4 +1,4 @@
-"""The lives of a consumer group and of its members, as total tables.
+"""A consumer group and its members change state by total tables.
 
 A member's heartbeat is classified by what it says and by the target's epoch; the cell says which
 step it takes (`reconciliation.py`). A group is in the state that its epochs and members make, so

@@ -1,4 +1,4 @@
-"""A coordinator with mistakes that real ones have made, one for each switch; never used unasked.
+"""This coordinator makes mistakes that real ones have made, one for each switch.
 
 They stand apart so that the coordinator stays what Kafka's is. Each method asks for its own switch
 and otherwise does what its parent does.

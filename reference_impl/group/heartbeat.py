@@ -1,4 +1,4 @@
-"""One ConsumerGroupHeartbeat as a value, its answer, and what is refused before any group is seen.
+"""A ConsumerGroupHeartbeat is a value, checked before any group is looked at.
 
 Sources: KIP-848; GroupCoordinatorService@4.3.1 (facts); observed on 4.3.1.
 """
@@ -36,7 +36,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """One ConsumerGroupHeartbeat; None stands for what did not change."""
+    """A ConsumerGroupHeartbeat; None stands for what did not change."""
 
     group_id: str
     member_id: str

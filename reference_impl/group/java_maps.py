@@ -1,4 +1,4 @@
-"""The order in which Java and Kafka go through their hash maps, where it can be seen.
+"""Java and Kafka go through their hash maps in an order that clients can see.
 
 Which partition an assignor moves, and how records and rows are lined up, follows a `HashMap` over
 ids or a `TimelineHashMap` (Kafka's own, with snapshots) over members. Both are the same on every
@@ -24,7 +24,7 @@ def _uuid_hash(raw: bytes) -> int:
 
 
 def java_order(keys: Iterable[str] | Iterable[bytes]) -> list:
-    """As a java.util.HashMap of that many would go through them."""
+    """The order in which a java.util.HashMap of that many goes through them."""
     keys = list(keys)
     buckets = 16
     while len(keys) > buckets * 3 // 4:
@@ -38,7 +38,7 @@ def java_order(keys: Iterable[str] | Iterable[bytes]) -> list:
 
 
 def after_copy(before: int, kept: Sequence[int], added: Sequence[int]) -> list[int]:
-    """As a HashMap of Integers does that copied `before` ones, kept these and then got others.
+    """The order of a HashMap of Integers that copied `before` ones, kept these and then got others.
 
     A copy is only as large as it has to be (Java 17), so small numbers may stand in odd order.
     """
@@ -52,7 +52,7 @@ def after_copy(before: int, kept: Sequence[int], added: Sequence[int]) -> list[i
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:
-    """As a TimelineHashMap that never held more than these would go through them."""
+    """The order of a TimelineHashMap that never held more than these."""
     keys = list(keys)
     slots = 2
     while (len(keys)) * 3 / 4 > slots:

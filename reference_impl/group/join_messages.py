@@ -1,4 +1,4 @@
-"""What the coordinator is told and what it answers, as values.
+"""The coordinator takes and gives these values for JoinGroup and SyncGroup.
 
 `Rules` is what a release and its settings decide once; `Join` is one request to join; the two
 functions make the answers that refuse a join, or end a sync. Answers are dicts with the newest

@@ -38,7 +38,7 @@ def offsets_batch(
     now: int,
     producer: tuple[int, int] | None = None,
 ) -> bytes:
-    """One batch of these offsets, None for a tombstone; within the transaction of `producer`.
+    """Make one batch of these offsets, None for a tombstone; in the transaction of `producer`.
 
     Records of one commit differ in little, and in the same place whatever the version: a partition
     is the last of its key, an offset the first of its value. What is around them is encoded once.

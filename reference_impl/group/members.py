@@ -1,4 +1,4 @@
-"""A group and its members as values: who they are, what they wait for, what they agree on.
+"""A group and its members are values: who they are, what they wait for, what they agree on.
 
 No decision stands here that depends on the group's state (that is `states.py`) and nothing is
 answered (that is `coordinator.py`); this file keeps the books consistent.
@@ -118,7 +118,7 @@ class Group:
         return member
 
     def clear(self) -> None:
-        """Nobody is a member any more."""
+        """Remove all members."""
         self.members.clear()
         self.instances.clear()
         self.support.clear()

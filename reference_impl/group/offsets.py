@@ -1,4 +1,4 @@
-"""What a group committed: offsets by topic and partition, with their age.
+"""A group keeps its committed offsets by topic and partition, with their age.
 
 Whether a commit is taken is the coordinator's question; how long offsets live is answered here.
 Up to 2.0 each offset carries its own end, counted from the commit; later ones live as long as the

@@ -1,4 +1,4 @@
-"""Which partition of a coordinator's topic a key belongs to; its leader is the coordinator.
+"""A key belongs to one partition of a coordinator's topic, whose leader is its coordinator.
 
 Java's String.hashCode over UTF-16 units, its absolute value, modulo the partition count. The
 absolute value of the smallest int is 0 here, and taking it is not the same as dropping the sign

@@ -1,4 +1,4 @@
-"""Which protocol wins when two have as many votes: the first that the broker's hash map comes to.
+"""Of protocols with equal votes the one wins that comes first in the broker's hash map.
 
 The order is Java's or Scala's, not Kafka's, and yet the same on every broker of a release, so it
 can be known: a key per protocol name, the smallest wins. Names whose keys are equal stand in the

@@ -1,4 +1,4 @@
-"""One step of one member towards its target: give up first, take afterwards.
+"""A member takes one step towards its target: it gives up first and takes afterwards.
 
 A member keeps its epoch until it has said that it no longer owns what it must give up; only then
 does it come to the target's epoch and get what nobody else has. So no two members ever own a
@@ -47,7 +47,7 @@ def reconcile(
 
 
 def _keeps(owned: Collection[Place] | None, places: Collection[Place]) -> bool:
-    """Whether it may still own one of them: who says nothing may."""
+    """Whether the member may still own one of them, as it may if it does not say what it owns."""
     return owned is None or any(place in places for place in owned)
 
 

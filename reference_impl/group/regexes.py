@@ -58,7 +58,7 @@ def translated(text: str) -> str:
 
 
 class _Reader:
-    """One pass over the expression; each method reads one thing and gives it in Python's words."""
+    """Reads the expression once; each method reads one thing and gives it in Python's words."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0

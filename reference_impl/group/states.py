@@ -1,4 +1,4 @@
-"""The life of a classic group as a total table: (state, input) -> (what to do, next state).
+"""A classic group changes state by a total table: (state, input) -> (what to do, next state).
 
 Every cell is written, also those that refuse and those that cannot happen (`FAULT`: reaching one
 is our own error, never the peer's). The table says nothing of members, timers or answers' forms:

@@ -1,4 +1,4 @@
-"""XXH3, 64 bits wide, seed 0: how a broker of 4.1 and later remembers what its groups subscribe to.
+"""A broker of 4.1 and later remembers what its groups subscribe to by XXH3, 64 bits, seed 0.
 
 `ConsumerGroupMetadata` keeps one such number in place of the topics, so a coordinator that loads a
 group can tell whether a topic changed meanwhile only if it computes the very same number. Lengths
@@ -43,7 +43,7 @@ def xxh3_64(data: bytes) -> int:
 
 
 def topic_hash(name: str, topic_id: bytes, racks: tuple[tuple[str, ...], ...]) -> int:
-    """Of a topic; `racks` are those of each partition's replicas."""
+    """The hash of a topic; `racks` are those of each partition's replicas."""
     high, low = unpack_from(">QQ", topic_id)
     data = b"\0" + pack("<QQ", high, low) + _text(name) + pack("<i", len(racks))
     for index, names in enumerate(racks):
@@ -54,7 +54,7 @@ def topic_hash(name: str, topic_id: bytes, racks: tuple[tuple[str, ...], ...]) -
 
 
 def group_hash(topics: dict[str, int]) -> int:
-    """Of the hashes of a group's topics, as a signed int64; 0 without any."""
+    """The hash of the hashes of a group's topics, as a signed int64; 0 without any."""
     if not topics:
         return 0
     hashed = xxh3_64(b"".join(pack("<Q", topics[name]) for name in sorted(topics)))
@@ -123,7 +123,7 @@ def _mix(data: bytes, at: int, secret: int) -> int:
 
 
 def _ends(data: bytes, size: int) -> int:
-    """From both ends inwards."""
+    """Hash from both ends inwards."""
     total = size * _P64[0]
     for step in range((size - 1) // 32 + 1):
         total += _mix(data, 16 * step, 32 * step)

@@ -148,7 +148,7 @@ class Client:
         return BlockingCore(self, consumer)
 
     def ask(self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any) -> dict:
-        """One request, its decoded answer."""
+        """Send one request and return its decoded answer."""
         (outcome,) = self._ask([Ask(node, api, body, **options)])
         if isinstance(outcome, Failed):
             raise ConnectionError(f"{api}: {outcome.kind}: {outcome.reason}")

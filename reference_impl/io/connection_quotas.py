@@ -1,4 +1,4 @@
-"""How many connections one broker takes: from an address, on its listener, and altogether.
+"""A broker takes so many connections: from an address, on its listener, and altogether.
 
 Two limits, two manners. Beyond max.connections.per.ip (or what the overrides say of that address) a
 connection is accepted and closed unheard (WIRE-06). Beyond max.connections, the broker's or the
@@ -44,7 +44,7 @@ class ConnectionQuotas:
         self._hosts[host] += 1
 
     def given_back(self, host: str) -> None:
-        """To be called once for each `taken` (WIRE-07)."""
+        """Give a place back, once for each `taken` (WIRE-07)."""
         self._hosts[host] -= 1
         if not self._hosts[host]:
             del self._hosts[host]

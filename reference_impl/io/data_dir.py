@@ -1,4 +1,4 @@
-"""What a cluster keeps under `--data DIR`: the registry, and the log directories of each broker.
+"""A cluster keeps its registry and each broker's log directories under `--data DIR`.
 
 `DIR/touchstone.json` is the registry, `DIR/broker-N` the log directory of broker N (or, with
 `log.dirs`, the named folders in it; absolute names stand as they are). Where DIR is itself a log
@@ -176,7 +176,7 @@ class DataDir:
 
 
 def _catch_up(cluster: Cluster, dirs: LogDirs) -> None:
-    """No leader epoch, and no producer id, may be given out that the logs have seen already."""
+    """Let no leader epoch and no producer id that the logs have seen be given out again."""
     for (topic, index), log in dirs.logs().items():
         partition = cluster.partition(topic, index)
         if partition is not None:

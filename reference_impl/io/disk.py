@@ -1,4 +1,4 @@
-"""Every touch of the file system that a log makes goes through a `Disk`, so that one can be broken.
+"""A log touches the file system through a `Disk` only, so that a test can break it.
 
 Kafka keeps each segment's files open; here descriptors are lent from a pool of bounded size, so
 that a thousand partitions fit under any limit. A `File` is written at a position that its owner
@@ -41,7 +41,7 @@ class Disk:
         self._lent: deque[File] = deque()  # oldest first; some are closed already
 
     def file(self, path: Path) -> File:
-        """Nothing is opened, or made, before the first read or write."""
+        """The file, which is neither opened nor made before the first read or write."""
         return File(self, path)
 
     def fault(self, fault: OSError) -> LogError:

@@ -107,7 +107,7 @@ class DiskSegment:
             self._begin()
 
     def _begin(self) -> None:
-        """As an empty segment is."""
+        """Set the state of an empty segment."""
         self.next_offset = self.base_offset
         self.largest_timestamp = NO_TIMESTAMP
         self._newest_offset = self.base_offset

@@ -216,7 +216,7 @@ class DiskStore:
         ]
 
     def topic_id(self) -> bytes | None:
-        """Of `partition.metadata`; None where there is none. FileFormatError when it is damaged."""
+        """The id in `partition.metadata`; None without the file, FileFormatError if damaged."""
         path = self.folder / names.PARTITION_METADATA
         return partition_metadata.decode(path.read_bytes()) if path.exists() else None
 
@@ -278,7 +278,7 @@ class DiskStore:
 
 
 def _sync(paths: Iterable[Path]) -> None:
-    """By descriptors of its own, for another thread; what was removed meanwhile is passed over."""
+    """Sync by its own descriptors, for another thread; what was removed meanwhile is skipped."""
     for path in paths:
         with suppress(FileNotFoundError):
             descriptor = os.open(path, os.O_RDONLY)

@@ -163,7 +163,7 @@ class Server:
                 self._ready.append(channel)
 
     def settle(self, broker: Broker, now: int) -> None:
-        """Have it hear what there is to hear and send what it can, before it ends."""
+        """Let the broker act on pending changes and send what it can, before it ends."""
         self._tick_brokers(now)
         self._perform(broker.tick(now))
         self.links.deliver(now)
@@ -464,7 +464,7 @@ class Server:
             self._selector.unregister(self._listeners[broker])
 
     def _take_more(self, broker: Broker) -> None:
-        """Somebody left: a listener that waited for a place accepts again."""
+        """A connection ended: a listener that waited for a place accepts again."""
         if broker in self._full and self._quotas[broker].has_room():
             self._selector.register(self._full.pop(broker), READ, broker)
 

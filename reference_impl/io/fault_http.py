@@ -52,7 +52,7 @@ class FaultDoor:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request; `plan` and `alone`, for who changes it, are set by the class of a door."""
+    """Serves one request; the class of a door sets `plan` and `alone`, the lock of writers."""
 
     plan: Plan
     alone: threading.Lock
@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(200 if known else 404, {} if known else {"error": f"no {self.path}"})
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: standard error belongs to the broker."""
+        """Write nothing: standard error belongs to the broker."""
 
     def _answer(self, status: int, body: dict[str, Any]) -> None:
         data = json.dumps(body).encode()

@@ -1,4 +1,4 @@
-"""The lives of the brokers of one process: killed, stopped, frozen, thawed, started again.
+"""The brokers of one process are killed, stopped, frozen, thawed and started again here.
 
 What a signal does to a broker's process is done here to a broker's core: SIGKILL drops the core
 with its connections and keeps its logs (in memory they are what the page cache and the disk would
@@ -66,7 +66,7 @@ class Lifecycle:
         self.trace: Callable[[str, int], None] = lambda step, broker: None
 
     def adopt(self, broker: Broker) -> None:
-        """One that is served already."""
+        """Take a broker that is served already."""
         self._running[broker.id] = broker
 
     def broker(self, number: int) -> Broker | None:
@@ -150,7 +150,7 @@ class Lifecycle:
         self._membership.killed(number, now)
 
     def _mend(self, number: int) -> None:
-        """It hears what there is now, whatever happened meanwhile."""
+        """Let the broker hear the present state, whatever happened meanwhile."""
         self._severed.discard(number)
         self._membership.resumed(number)
         self._cluster.subscribe(number, self._running[number].hear)
@@ -183,7 +183,7 @@ class Lifecycle:
         self.trace("serves", number)
 
     def close(self) -> None:
-        """Nobody comes back: let the ports of those that ended go."""
+        """Release the ports of brokers that ended: none of them comes back."""
         while self._ports:
             self._ports.popitem()[1].close()
 

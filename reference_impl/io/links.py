@@ -1,4 +1,4 @@
-"""What brokers of one process say to each other: frames of the real protocol, without sockets.
+"""Brokers of one process exchange frames of the real protocol, without sockets.
 
 Each (sender, peer, channel) is a connection like any other to the peer that serves it: one request
 at a time, answers in order. Frames wait in one queue that the event loop empties between two looks
@@ -76,7 +76,7 @@ class Links:
         self._brokers[broker.id] = broker
 
     def remove(self, broker: int) -> None:
-        """It is gone: who asked it, or waits for it, hears None; what it asked is forgotten."""
+        """Forget a broker: requests to it get None, requests of it are dropped."""
         with self._lock:
             self._brokers.pop(broker, None)
             self._queue += self._held.pop(broker, ())  # requests among them find nobody
@@ -85,7 +85,7 @@ class Links:
     # --- knobs -------------------------------------------------------------------------------
 
     def cut(self, sender: int, peer: int) -> None:
-        """Nothing from `sender` reaches `peer` any more; what is asked, or was, fails."""
+        """Let nothing from `sender` reach `peer` any more; requests on the way fail."""
         with self._lock:
             self._cut.add((sender, peer))
             self._broken.append((sender, peer))

@@ -1,4 +1,4 @@
-"""Where brokers say they can be reached: advertised.listeners, beside where they listen.
+"""A broker advertises an address beside the one on which it listens (advertised.listeners).
 
 Behind a proxy, in a container or on a machine with two names, the address a broker was bound to is
 not one that its clients can use. Kafka's answer is a setting of each broker; brokers of one process

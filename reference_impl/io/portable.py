@@ -1,4 +1,4 @@
-"""What Linux and macOS have and Windows has not, with what is done there in its place.
+"""Windows lacks some calls that Linux and macOS have; this module stands in for them.
 
 Brokers in memory run wherever Python does. Log directories (`--data`) are locked as Kafka locks
 them, which needs `fcntl`: where there is none they are refused in words.
@@ -28,7 +28,7 @@ class Ends(Protocol):
 
 
 class Unseen:
-    """Without a poll no such end is seen; the next write to the socket meets it."""
+    """Sees no end of a connection, for lack of a poll; the next write to the socket does."""
 
     def register(self, sock: socket.socket, events: int) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Opens the segments of a partition's folder and puts right what a crash left there (LOG-09).
+"""A partition's folder is opened and put right after a crash (LOG-09).
 
 First the leftovers: `.deleted`, `.cleaned` and temporary files go, as do indexes without a log; a
 `.swap` is finished, unless a `.cleaned` beside it says that its compaction was still under way.

@@ -83,7 +83,7 @@ class RunningCluster:
     # --- harm; each returns when its effect is complete, and is safe from any other thread ----
 
     def kill(self, broker: int) -> None:
-        """No goodbye. Its records stay; its session lasts until it times out (BRK-30)."""
+        """End the broker at once. Records stay; its session lasts until it times out (BRK-30)."""
         self.server.call(lambda now: self.life.kill(broker, now)).result(LIFE_SECONDS)
 
     def stop_broker(self, broker: int) -> None:

@@ -1,1 +1,1 @@
-"""Share groups (KIP-932): what becomes of each record, sans I/O. README.md says what is where."""
+"""Share groups (KIP-932) decide what becomes of each record; README.md lists the modules."""

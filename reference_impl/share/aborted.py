@@ -1,4 +1,4 @@
-"""What read_committed takes out of acquired records: batches of transactions that were aborted.
+"""A read_committed member gets no batches of aborted transactions.
 
 Clients of share groups filter nothing; the broker reads which transactions ended badly and gives
 their records to nobody. Markers stay in: a client acknowledges them as gaps.

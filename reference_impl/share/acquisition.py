@@ -1,4 +1,4 @@
-"""Which records a member gets: those Available again first, then new ones behind the end.
+"""A member acquires available records first, then new ones behind the end.
 
 In the mode batch_optimized whole batches of the log go out, even where that is more than was asked
 for; in record_limit exactly so many, and the rest of a batch stays Available. Records that were

@@ -1,4 +1,4 @@
-"""Which acknowledgements of one partition a request may hold, before any record is looked at.
+"""A request's acknowledgements of one partition are checked before any record is looked at.
 
 Runs come in order and do not overlap more than at an end; each has one type for all, or one for
 each record; types are those the version knows. All that fails is INVALID_REQUEST.

@@ -1,4 +1,4 @@
-"""The share coordinator: what is written down of share partitions, and who may still write.
+"""The share coordinator keeps states of share partitions, and fences those who may not write.
 
 The state of a share partition is a start offset, how many records behind it are done, and runs of
 records that were delivered. It begins with an `initialise`, whose state epoch fences whoever knows

@@ -1,4 +1,4 @@
-"""One record that is in flight, or a run of them while nothing tells them apart.
+"""A record in flight stands alone, or in a run while nothing tells its records apart.
 
 A record is Available, Acquired by one member until its lock ends, or done: Acknowledged or
 Archived. `TRANSITIONS` is the whole of it. A change that has to be written down first is pending
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 
 def _table() -> Table[State, State, Cell]:
-    """From a state, by being told to go to one: only members end what is Acquired."""
+    """The transitions from a state: only members end what is Acquired."""
     goes = {(AVAILABLE, ACQUIRED), *((ACQUIRED, to) for to in State if to is not ACQUIRED)}
     return Table(
         State,

@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """One ShareGroupHeartbeat; None stands for what did not change."""
+    """A ShareGroupHeartbeat; None stands for what did not change."""
 
     group_id: str
     member_id: str

@@ -1,4 +1,4 @@
-"""A share partition: which records of one partition are in flight in one group, and for whom.
+"""A share partition knows the records of one partition that are in flight in one group.
 
 Between the start offset and the end offset every record is in a `Run`; what is before is done, what
 is behind nobody has asked for. Acquiring stands in `acquisition.py`. Acknowledging and releasing

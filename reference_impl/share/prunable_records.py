@@ -1,4 +1,4 @@
-"""What of a partition of `__share_group_state` is redundant, so that its records may be deleted.
+"""Some records of `__share_group_state` are redundant and may be deleted.
 
 A share partition is read from its last snapshot on, so all that is before the oldest of all last
 snapshots says nothing any more. One that is forgotten needs nothing: its tombstone counts once, as

@@ -1,4 +1,4 @@
-"""Share sessions: what a member fetches, so that it need not say it in each request.
+"""A share session keeps what a member fetches, so that it need not repeat it.
 
 One for each member of each group. A request of epoch 0 begins it anew, each later one names the
 epoch that is next and says what changed, -1 ends it. An answer leaves out partitions that have
@@ -101,7 +101,7 @@ class Sessions:
         return None if session is None else list(session.unsaid)
 
     def disconnected(self, connection: Hashable) -> tuple[Key | None, str | None]:
-        """Whose session goes with this connection, and which group has none left now."""
+        """The session that ends with this connection, and the group that has none left now."""
         key, session = self._connections.pop(connection, (None, None))
         if key is None:
             return None, None

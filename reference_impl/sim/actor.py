@@ -44,7 +44,7 @@ class Actor:
 
 
 class ActorLifecycle:
-    """One place for actors that `make(number)` gives; the first begins at `start`."""
+    """Keeps one place filled with actors that `make(number)` gives; the first begins at `start`."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ActorLifecycle:
             self.actor.stopped = stop
 
     def calm(self) -> None:
-        """Who is there now stays, and somebody is."""
+        """Keep the present actor, or start one, and let it stay."""
         self._calm = True
         if self.actor is None:
             self.start()
@@ -101,7 +101,7 @@ class ActorLifecycle:
         self._world.after(self._world.random.randint(*self._gap_ms), self.start)
 
     def _wake(self, actor: Actor) -> None:
-        """It goes on where it was, for a moment."""
+        """Let the actor go on where it was, for a moment."""
         actor.tell("wakes")
         actor.client.wake()
         self._world.after(self._world.random.randint(200, 2_000), actor.client.crash)

@@ -64,7 +64,7 @@ class SimClient:
         self._resume(None)
 
     def crash(self) -> None:
-        """No goodbye: its flow ends where it stands and its connections are reset."""
+        """End at once: the flow ends where it stands and the connections are reset."""
         if self._flow is None:
             return
         self._flow, self.idle, self._numbers, self._asleep = None, True, {}, None

@@ -1,4 +1,4 @@
-"""What goes wrong in a simulation, drawn by the seed: brokers that die, freeze or are cut off.
+"""Brokers die, freeze or are cut off in a simulation, as the seed draws it.
 
 A fault is begun, lasts, and is undone; a host then has some peace before the next one. At most
 `most` hosts are harmed at once, so that with three replicas and min.insync.replicas=2 there is
@@ -46,7 +46,7 @@ class FaultSchedule:
         self._later(self._begin, self._pause_ms)
 
     def stop(self) -> None:
-        """No further fault, and those that last are undone."""
+        """Begin no further fault, and undo those that last."""
         self._stopped = True
         for broker in list(self._harmed):
             self._end(broker)
@@ -92,7 +92,7 @@ def _pause(simulation: Simulation, broker: int) -> Callable[[], None]:
 
 
 def _isolate(simulation: Simulation, broker: int) -> Callable[[], None]:
-    """From the other brokers and the controller, not from clients: a leader that does not know."""
+    """Cut it off from brokers and controller, not from clients: a leader that is unaware."""
     simulation.isolate(broker)
     return lambda: simulation.rejoin(broker)
 

@@ -1,4 +1,4 @@
-"""Members of a group that come and go, and what a group promises them.
+"""Members of a group come and go in a simulation, and the group keeps its promises.
 
 A member notes each generation that it was in, each commit that was accepted and each record that
 it was given. What must hold (clauses GROUP-*, OFFS-*; KIP-62, KIP-345, KIP-429): in one generation

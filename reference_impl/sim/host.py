@@ -61,7 +61,7 @@ class Host:
         self._arrange()
 
     def kill(self) -> None:
-        """No goodbye: peers notice when they next send, or when nothing comes."""
+        """End at once: peers notice when they next send, or when nothing comes."""
         self.core, self.paused = None, False
         self._waiting.clear()
         self._wake_at = None

@@ -1,10 +1,10 @@
-"""What must hold in a cluster whatever happens to it; looked at while it runs and at its end.
+"""These invariants hold in a cluster whatever happens, checked while it runs and at its end.
 
 While it runs (`look`): marks are in order; a partition has one leader per epoch; what a leader has
 under its high watermark was never anything else (a committed batch stays, at its offset, with its
 bytes, whoever leads later). At the end (`settle`), when everything is healed: every acknowledged
 record is there once, at the offset its producer was told, a producer's records are in the order in
-which it sent them, readers saw nothing that is not there, and all replicas hold the same bytes.
+which it sent them, readers saw nothing that does not exist, and all replicas hold the same bytes.
 
 Sources: REPL-*, APPEND-24, LOG-27; KIP-101, KIP-279 (why truncation must follow epochs).
 """

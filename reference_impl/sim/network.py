@@ -1,4 +1,4 @@
-"""Wires between hosts: what is sent arrives in order, later, or not before the wire is whole.
+"""Wires between hosts deliver in order: later, or not before the wire is whole.
 
 A wire has one direction, so half of a pair can be cut (an asymmetric partition). Brokers and
 clients speak TCP, therefore nothing is lost or reordered on a wire: a cut one holds what is sent

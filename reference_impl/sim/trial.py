@@ -1,4 +1,4 @@
-"""One seed, judged: a cluster, clients that write and read, faults, and whether the promises held.
+"""A trial runs one seed: a cluster, clients, faults, and the verdict on their promises.
 
     trial(7) -> Trial(seed=7, violation=None, digest=...)
 

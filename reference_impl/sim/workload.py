@@ -1,4 +1,4 @@
-"""What clients do in a simulation, and what they were told: the history that is judged afterwards.
+"""Clients of a simulation write and read, and what they learn is the history that is judged.
 
 Producers write values that occur once ("p0-17"), one at a time or a few together; consumers read on
 from where they are. What a producer was told is one of three things: acknowledged, refused for

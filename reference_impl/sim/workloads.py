@@ -1,4 +1,4 @@
-"""What a trial can be about: the clients of each workload, and how it is judged in the end.
+"""A workload names the clients of a trial and says how it is judged in the end.
 
 `plain` writes and reads. `groups` adds members of a group that read what is written and come and
 go; `transactions` adds copiers that carry it to two other topics, each record exactly once; `all`
@@ -59,13 +59,13 @@ class Plain:
         return [*self.fed, *self.fed_by]
 
     def calm(self) -> None:
-        """No fault from now on: nobody goes any more."""
+        """End all faults: no actor leaves any more."""
         for each in self.fed_by:
             if isinstance(each, ActorLifecycle):
                 each.calm()
 
     def steps(self) -> list[list[Actor | ActorLifecycle]]:
-        """Who is stopped together, in order."""
+        """The actors that are stopped together, in order."""
         return [[*self.fed, *self.fed_by]]
 
     def settle(self, invariants: Invariants) -> dict:

@@ -1,4 +1,4 @@
-"""The one clock, the one die and the one order of events of a simulation.
+"""A simulation has one clock, one source of randomness and one order of events.
 
 Everything that happens is a call at an instant; two calls of one instant happen in the order in
 which they were asked for, so a seed decides all of it. Nothing else in `sim` keeps time. The trace
@@ -50,7 +50,7 @@ class World:
         self._numbers = count(1)
 
     def number(self) -> int:
-        """One that nobody else has."""
+        """A number that nobody else has."""
         return next(self._numbers)
 
     def at(self, instant: int, call: Callable[[], None]) -> None:

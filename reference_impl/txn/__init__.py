@@ -1,1 +1,1 @@
-"""The coordinator of transactions: states, epochs, timeouts; no requests, no logs, no clock."""
+"""The coordinator of transactions has states, epochs and timeouts; no requests, logs or clock."""

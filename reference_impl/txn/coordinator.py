@@ -1,4 +1,4 @@
-"""The coordinator of transactions: who may do what with a transactional id, and what follows.
+"""The transaction coordinator decides who may do what with a transactional id.
 
 It is told what happened and answers with a `Ticket`, filled at once or when a write is through.
 Every change is kept in the log of its partition before it counts, and while that takes, and while
@@ -105,7 +105,7 @@ class Coordinator:
     # --- which partitions are ours -----------------------------------------------------------
 
     def lead(self, partition: int, epoch: int, known: dict[str, Transaction], now: int) -> None:
-        """This partition's log says `known`; what was being ended is gone on with."""
+        """Load a partition whose log holds `known`; transactions that were being ended go on."""
         led = self.led[partition] = LedPartition(
             epoch, {key: TransactionEntry(one) for key, one in known.items()}
         )
@@ -122,7 +122,7 @@ class Coordinator:
         self.led[partition] = LedPartition(epoch, loading=True)
 
     def resign(self, partition: int) -> None:
-        """Somebody else leads it; answers to come will say so."""
+        """Let go of a partition that another broker leads; later answers will say so."""
         self.led.pop(partition, None)
 
     def find(
@@ -283,7 +283,7 @@ class Coordinator:
     def _producers(
         self, transactional_id: str, producer: Producer
     ) -> tuple[LedPartition | None, TransactionEntry | None, int]:
-        """As `find`, for a producer that must be the one and have its epoch."""
+        """As `find`, for a producer that must have this id and this epoch."""
         led, entry, code = self.find(transactional_id)
         if not code:
             if entry is None or entry.transaction.producer_id != producer.id:

@@ -1,4 +1,4 @@
-"""The life of a transactional id as a total table: (state, input) -> (what to do, next state).
+"""A transactional id changes state by a total table: (state, input) -> (what to do, next state).
 
 Every cell is written, also those that refuse and those that cannot happen (`FAULT`: reaching one
 is our own error, never the peer's). Who asks, and whether producer id and epoch are right, has been
@@ -23,7 +23,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 class State(StrEnum):
-    """By the names that DescribeTransactions gives them."""
+    """The states by the names that DescribeTransactions gives them."""
 
     __hash__ = str.__hash__  # in C: the table is asked for every request
 

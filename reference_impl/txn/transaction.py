@@ -1,4 +1,4 @@
-"""One transactional id: its producer, where its transaction stands, and how it goes on from there.
+"""A transactional id has a producer and a transaction, and this value says how they go on.
 
 A change is a new value: it is written to the log first and becomes the id's state only when it is
 there (`Transaction` is frozen; `pending` stands beside it, in the coordinator's hands). Epochs are
@@ -19,7 +19,7 @@ Partitions = frozenset[tuple[str, int]]
 
 
 def exhausted(epoch: int) -> bool:
-    """No producer gets a higher epoch than this; the last one only fences."""
+    """Whether no producer gets a higher epoch than this; the last one only fences."""
     return epoch >= LAST_EPOCH - 1
 
 
@@ -41,7 +41,7 @@ class Transaction:
     def raised(
         self, expected: int | None, timeout_ms: int, now: int, *, keeps_start: bool
     ) -> Transaction | None:
-        """With the next epoch; for who `expected` an epoch that is neither this nor the last, None.
+        """With the next epoch; None where `expected` is neither this epoch nor the last.
 
         One that expects the epoch before the last bump asks again and gets what it got.
         """

@@ -1,4 +1,4 @@
-"""What may become of a broker's settings while it runs: the checks of KIP-226, in Kafka's order.
+"""A broker's settings change while it runs: these are KIP-226's checks, in Kafka's order.
 
 First what cannot change at all, then what belongs to a listener, then whether each value means
 anything, then what belongs to one broker. Pools of threads may at most double or halve. A name that

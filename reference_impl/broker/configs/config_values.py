@@ -1,4 +1,4 @@
-"""Whether a config may have a value, in Kafka's words.
+"""A config's value is read, checked and refused here, in Kafka's words.
 
 A definition (`personas/config_rows.py`) gives a type and a rule; this file reads text by the type,
 holds it to the rule, and says what is wrong the way Kafka says it. It knows nothing of topics or

@@ -1,4 +1,4 @@
-"""What a config is worth on this broker, and where that value comes from.
+"""Each config of a broker has a value, and a source that this module names.
 
 DescribeConfigs and CreateTopics show the same thing: for each config its value, and its synonyms
 in order of precedence: the topic's own override, then the broker setting it falls back to, set
@@ -53,7 +53,7 @@ COARSER: dict[str, tuple[tuple[str, int], ...]] = {
 
 
 class Configured(Protocol):
-    """Of whom configs are asked: a `Broker`, or what is known of one before it begins."""
+    """Configs are asked of this: a `Broker`, or what is known of one before it begins."""
 
     @property
     def id(self) -> int: ...
@@ -362,7 +362,7 @@ def logger_entries() -> list[Entry]:
 
 
 def chosen(entries: Iterable[Entry], names: Iterable[str] | None) -> list[Entry]:
-    """Those that were asked for; None asks for all, unknown names are passed over."""
+    """The entries that were asked for; None asks for all, unknown names are ignored."""
     if names is None:
         return list(entries)
     wanted = set(names)

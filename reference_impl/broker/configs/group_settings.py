@@ -1,4 +1,4 @@
-"""What configs say about one group: its own, which change while it lives, over the broker's.
+"""A group's own configs change while it lives and override the broker's.
 
 A group need not be there to have configs, nor do they go with it. A value must be of its type,
 within the rule its table gives, within the bounds the broker sets for all groups, and a session

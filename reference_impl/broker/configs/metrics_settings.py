@@ -1,4 +1,4 @@
-"""Client metrics subscriptions: what clients are asked to tell of themselves, kept and shown.
+"""Client metrics subscriptions are kept and shown; no metrics are received.
 
 A subscription is a config resource with a name of its own and three settings. It is there while it
 has one, and nothing it says is acted upon here: no persona serves telemetry.

@@ -1,4 +1,4 @@
-"""Settings by name, for whoever starts a broker of ours: `touchstone broker --profile test`.
+"""A profile names settings for whoever starts this broker: `touchstone broker --profile test`.
 
 The profiles of `harness/profiles.py` say what a cluster must have to be judged; these, what
 its user wants of it. Values that a release has no setting for are left out there.

@@ -1,4 +1,4 @@
-"""Whether a set of topic configs may stand together, and what is said when not.
+"""A set of topic configs is accepted or refused as a whole, in Kafka's words.
 
 Each name must be known to the release and each value readable (`config_values`); on top come the
 few rules that hold between two configs or between a config and the broker.

@@ -1,4 +1,4 @@
-"""What the controller makes of a leader's report of its in-sync set, which it may refuse.
+"""The controller accepts or refuses what a leader reports of its in-sync set.
 
 2.8 checks little: the broker's epoch, an older leader epoch, the version of the state znode, and a
 report that says nothing new is answered with what is. KRaft also wants the reporter to lead, the

@@ -1,4 +1,4 @@
-"""Topics that nobody asked to create: by being asked for, or because a coordinator needs them.
+"""A broker creates topics that a client or a coordinator needs and nobody created.
 
 The answer to the request that made the topic still says that it is not there (TOPIC-01); only its
 retry finds it. Internal topics are made in the form their coordinator wants. Where Kafka would
@@ -61,7 +61,7 @@ _FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
 
 
 def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, int]:
-    """(internal, error code) for a topic that is not there; it may be made on the way."""
+    """(internal, error code) of a topic that does not exist; it may be created on the way."""
     persona = broker.persona
     allowed = allowed or "auto-creation-not-asked-for" in broker.switches
     creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"

@@ -1,4 +1,4 @@
-"""The controller of a broker's cluster, by the persona's kind and rules.
+"""Every cluster has one controller, of the persona's kind and with its rules.
 
 All brokers of one process share the cluster's registry, so they share its controller too: on
 ZooKeeper it is the one `Cluster.controller_id` names, on KRaft a node apart that always lives.

@@ -1,4 +1,4 @@
-"""What becomes of a change to the configs of one resource: the part that two APIs share.
+"""AlterConfigs and IncrementalAlterConfigs end here: one resource gets a new set of configs.
 
 AlterConfigs replaces the overrides of a resource, IncrementalAlterConfigs edits them; both end
 here with the whole set that would hold, which is checked, and kept unless it was only to be
@@ -36,7 +36,7 @@ MIN_ISR = "min.insync.replicas"
 
 
 def answer(broker: Broker, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
-    """One resource's row: what `alter(name)` refused, or success."""
+    """The row of one resource: what `alter(name)` refused, or success."""
     code, message = ErrorCode.NONE, None
     try:
         alter(name)

@@ -1,4 +1,4 @@
-"""How a ZooKeeper controller tells the brokers what it decided: frames of its release, in order.
+"""A ZooKeeper controller tells the brokers what it decided, by frames of its release, in order.
 
 The broker that is controller hears every change of the registry and makes a batch of it, as Kafka's
 ControllerBrokerRequestBatch does: LeaderAndIsr to the replicas whose leader epoch rose, then
@@ -59,7 +59,7 @@ class _Peer:
 
 
 class ControllerChannelManager:
-    """Of one broker; silent unless that is controller."""
+    """The channels of one broker to all others; silent unless that broker is controller."""
 
     def __init__(
         self, broker: Broker, serve_itself: Callable[[int, int, dict[str, Any], int], None]
@@ -163,7 +163,7 @@ class ControllerChannelManager:
         return [state for state in told if broker in state.replicas and state.leader != broker]
 
     def _leaving(self, states: dict[Key, LeaderState]) -> dict[int, list[LeaderState]]:
-        """By broker: what it held and holds no more."""
+        """The replicas that each broker held and holds no more."""
         leaving: dict[int, list[LeaderState]] = {}
         for key, state in states.items():
             told = self._told.get(key)
@@ -230,5 +230,5 @@ class ControllerChannelManager:
 
 
 def _led(state: LeaderState) -> bool:
-    """Of a partition nobody ever led brokers are not told (CTL-12)."""
+    """Whether anybody ever led the partition; brokers are not told of others (CTL-12)."""
     return state.leader != NO_LEADER or bool(state.isr)

@@ -1,4 +1,4 @@
-"""Bodies of the three requests of a ZooKeeper controller, in every version, and back.
+"""The three requests of a ZooKeeper controller get their bodies here, in every version.
 
 A version sends its partitions in one list or by topic; both shapes are filled and the schema takes
 its own. The leader -2 says that a partition is being deleted, and so does the leader epoch -2.

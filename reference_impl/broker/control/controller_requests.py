@@ -1,4 +1,4 @@
-"""What a broker checks before it believes a request from a ZooKeeper controller.
+"""A broker checks the epochs of a request before it believes a ZooKeeper controller.
 
 Three numbers guard it: the controller's epoch (an older one is of a controller that was replaced),
 this broker's own epoch (an older one was meant for its predecessor, KIP-380; -1 does not say), and

@@ -1,4 +1,4 @@
-"""The features a cluster runs at: what a fresh one of the release has, and what was changed since.
+"""A cluster runs at the features of its release, and at those that were changed since.
 
 Sources: KIP-584, KIP-778.
 """
@@ -19,7 +19,7 @@ def finalized(broker: Broker) -> Mapping[str, int]:
 
 
 def level(broker: Broker, name: str) -> int:
-    """Of one feature; 0 where it is off, or not known."""
+    """The level of one feature; 0 where it is off or unknown."""
     changed = broker.cluster.features.get(name)
     return broker.persona.finalized.get(name, 0) if changed is None else changed
 

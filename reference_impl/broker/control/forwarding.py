@@ -1,4 +1,4 @@
-"""What a broker cannot answer without quorum or ZooKeeper, and what of it when it is cut off.
+"""A broker that is cut off from quorum or ZooKeeper keeps some requests until it is not.
 
 A broker of KRaft decides nothing: it puts such a request into an Envelope, and the controller's
 answer comes back in it. Here the controller is a call away, so a request is served where it

@@ -289,7 +289,7 @@ def delete_topics(
     timeout: int,
     version: int,
 ) -> list[Outcome]:
-    """By name or by id, never both, never twice; Kafka shuffles its answers, ours keep order."""
+    """Delete by name or by id, never both; Kafka shuffles its answers, ours keep order."""
     if not _may_delete(broker):
         code = ErrorCode.INVALID_REQUEST if version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
         return [Outcome(name, code, topic_id=topic_id) for name, topic_id in rows]

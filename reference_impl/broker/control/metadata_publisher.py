@@ -1,4 +1,4 @@
-"""What a broker makes of the news of its cluster: its view of it first, then its own replicas.
+"""A KRaft broker applies the metadata log: to its view of the cluster, then to its replicas.
 
 A KRaft broker follows the metadata log, so it hears changes one by one and in order, and all there
 is when it begins or could not hear for a while; what it holds and nobody knows any more goes then.

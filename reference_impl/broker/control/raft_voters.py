@@ -1,4 +1,4 @@
-"""Why a quorum whose voters stand in the settings takes and loses none: what both requests share.
+"""A quorum whose voters stand in the settings refuses to add or remove one.
 
 The order of the checks is the controller's and shows in which error comes first: another cluster,
 no voter, one that cannot be reached, a kraft.version without dynamic voters. Nothing comes after.

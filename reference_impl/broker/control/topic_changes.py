@@ -1,4 +1,4 @@
-"""What a controller does with topics, once in ZooKeeper's words and once in KRaft's.
+"""A controller creates, grows and deletes topics, by ZooKeeper's rules or by KRaft's.
 
 The two modes differ in the order of checks, in their messages, in who places replicas and in what
 a timeout of zero means, so each has its own file of whole sentences instead of branches in common

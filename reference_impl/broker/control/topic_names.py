@@ -1,4 +1,4 @@
-"""Which topic names are legal, which collide, and how each release says so.
+"""A topic name is legal or not, and each release says so in its own words.
 
 A name is one to 249 of ASCII letters, digits, ".", "_" and "-", and neither "." nor "..". Which
 names collide is the cluster's knowledge (`Cluster.colliding`).

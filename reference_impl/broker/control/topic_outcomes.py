@@ -1,4 +1,4 @@
-"""What was asked of a controller, and what became of it, one topic at a time."""
+"""A controller is asked for one topic at a time, and each topic has its own outcome."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Outcome:
         return cls(name, refusal.code, refusal.message, topic_id)
 
     def timed_out(self) -> Outcome:
-        """It is being done, but nobody waited for it (TOPIC-34)."""
+        """The request is carried out, but nobody waited for it (TOPIC-34)."""
         return Outcome(self.name, ErrorCode.REQUEST_TIMED_OUT, None, self.topic_id)
 
 

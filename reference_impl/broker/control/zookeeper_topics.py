@@ -78,7 +78,7 @@ def create_topics(
 
 
 def _answered(broker: Broker, names: Sequence[str]) -> Sequence[str]:
-    """Before 2.8 requests were sets of names."""
+    """The names in the order of the answer; before 2.8 requests were sets of names."""
     if broker.persona.quirk("topics.each-repeated-entry-is-answered"):
         return names
     return list(dict.fromkeys(names))
@@ -146,7 +146,7 @@ def _plan(broker: Broker, topic: NewTopic) -> tuple[Table, dict[str, str]]:
 
 
 def _taken(broker: Broker, name: str) -> bool:
-    """Also while a deletion waits for a broker that is down (CTL-21)."""
+    """Whether the name is taken, also while a deletion waits for a broker that is down (CTL-21)."""
     return name in broker.cluster.topics or controller_of(broker).being_deleted(name)
 
 

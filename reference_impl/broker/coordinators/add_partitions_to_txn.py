@@ -1,4 +1,4 @@
-"""Is this partition in that transaction? Asked of the coordinator before a batch is appended.
+"""Before a batch is appended, its transaction's coordinator is asked whether it has the partition.
 
 Without it a producer that was fenced could leave a batch that no end ever comes for (KIP-890). Up
 to version 1 of transactions the coordinator is only asked; with version 2 a producer need not add

@@ -1,4 +1,4 @@
-"""The consumer groups of a broker: found by id among all groups, kept in the log, watched.
+"""A broker finds, keeps and watches the groups that have members of KIP-848.
 
 A group's id, offsets and partition are those of `groups.py`; what is here is its other half, for
 groups that have a member who speaks KIP-848. Each operation's records are appended as one batch,
@@ -214,7 +214,7 @@ def _opened(
 
 
 def _end_classic(group: Group) -> None:
-    """Who waits in the classic group has to come again."""
+    """Members that wait in the classic group are told to join again."""
     code = ErrorCode.REBALANCE_IN_PROGRESS
     for member in group.members.values():
         if member.joining is not None:

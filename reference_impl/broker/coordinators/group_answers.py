@@ -1,4 +1,4 @@
-"""The forms of answers that members of consumer groups and of share groups are given alike.
+"""Members of consumer groups and of share groups get answers of the same forms.
 
 A share group is asked and answered in the words of KIP-848: heartbeats (keys 68 and 76) and
 descriptions (69 and 77) have the same outer form; what only one of the kinds has stays in its

@@ -1,4 +1,4 @@
-"""Groups and offsets in `__consumer_offsets`: kept there first, found there by the next leader.
+"""Groups and offsets are kept in `__consumer_offsets`, where the next leader finds them.
 
 What a coordinator keeps counts when it is replicated (OFFS-17, GROUP-18). A broker that begins to
 lead a partition reads it from its start, later records win; one that stops leading lets go of just

@@ -1,4 +1,4 @@
-"""A broker's group coordinator, and what every request about groups asks it first.
+"""A broker has one group coordinator, and every request about a group begins here.
 
 The coordinator of a group is the leader of its partition of `__consumer_offsets`; anybody else
 answers NOT_COORDINATOR (GROUP-03, GROUP-04, OFFS-04). This file makes the sans-IO coordinator with

@@ -1,4 +1,4 @@
-"""Appends that a broker makes itself, where it leads: a coordinator's records, markers.
+"""A broker appends records of its own where it leads: a coordinator's, and markers.
 
 They count when the high watermark has passed them, as with acks=-1; then, or when that cannot come
 any more or took longer than request.timeout.ms, `then(code, now)` is called, once. That may be

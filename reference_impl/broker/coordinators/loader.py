@@ -1,4 +1,4 @@
-"""Reading a coordinator's log into memory: from its start to its end, a piece at a time.
+"""A coordinator's log is read into memory from its start to its end, a piece at a time.
 
 Sources: GroupMetadataManager.loadGroupsAndOffsets at 2.8.2; CoordinatorLoaderImpl at 4.3.
 """
@@ -17,7 +17,7 @@ Read = Callable[[bytes], int | None]  # record bytes -> the offset after the las
 
 
 class LogLoader:
-    """One log on its way into memory, `buffer` bytes at a time."""
+    """Reads one log into memory, `buffer` bytes at a time."""
 
     def __init__(self, log: PartitionLog, buffer: int, read: Read) -> None:
         self._log, self._buffer, self._read = log, buffer, read

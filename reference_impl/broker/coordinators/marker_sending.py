@@ -1,4 +1,4 @@
-"""Markers on their way: from the coordinator that ended a transaction to every partition's leader.
+"""A transaction's coordinator sends its markers to every partition's leader.
 
 A leader that is this broker writes at once; another is asked by WriteTxnMarkers. What fails for a
 reason that passes is tried again in a while, for as long as the coordinator leads; a partition that

@@ -1,4 +1,4 @@
-"""Markers where they arrive: one control batch into a partition that this broker leads.
+"""A leader writes a marker: one control batch into its partition.
 
 A marker in a partition of `__consumer_offsets` also says what becomes of the offsets that its
 producer has pending there: they count, or they are forgotten.

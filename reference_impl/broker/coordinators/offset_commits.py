@@ -1,8 +1,8 @@
-"""An offset on its way into a group, whichever request brings it: OffsetCommit or TxnOffsetCommit.
+"""OffsetCommit and TxnOffsetCommit bring offsets into a group by the same rules.
 
-Both look first whether the partition is there, find or found the group, hold the metadata against
+Both check that the partition exists, find or create the group, compare the metadata with
 `offset.metadata.max.bytes` (which counts Java chars, so UTF-16 units, whatever its name says), and
-make of a row what is kept. What each asks of members, and how it answers, stays theirs.
+make the stored value from a row. What each asks of members, and how it answers, is its own.
 
 Sources: OFFS-03, OFFS-05, OFFS-16, OFFS-23; GroupMetadataManager.validateOffsetMetadataLength at
 1.0.2, 2.8.2; observed on all five releases.
@@ -34,7 +34,7 @@ _NO_END = 1 << 62
 
 
 def present(broker: Broker, topic: Topic | None, indexes: Iterable[int]) -> Collection[int]:
-    """Those of a topic's partitions a commit for which is looked at any further."""
+    """The partitions of a topic whose commits are considered further."""
     if topic is None:
         return ()
     if not broker.persona.quirk("offsets.partitions-are-checked"):
@@ -49,7 +49,7 @@ def named(broker: Broker, indexes: Sequence[int]) -> Sequence[int]:
 
 
 def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group | int:
-    """The group, founded unless `missing` says what it means that there is none."""
+    """The group, which is created if it does not exist, or `missing`, the error that forbids it."""
     coordinator = coordinator_of(broker)
     group = coordinator.groups.get(group_id)
     if group is None:
@@ -65,7 +65,7 @@ Take = Callable[[dict[str, Any], "Topic", int], CommittedOffset | int]
 
 
 def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
-    """Makes of a partition's row, its topic and its own time what is kept, or says why it is not.
+    """Returns what makes the stored offset of a row, its topic and its time, or the error.
 
     Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common is
     looked up here, and all of them have one age.

@@ -1,4 +1,4 @@
-"""Producer ids: a broker takes them in blocks, so that no two of a cluster give the same one.
+"""A broker takes producer ids in blocks, so that no two brokers of a cluster give the same one.
 
 Blocks of 1000 come from the controller, or from ZooKeeper, and what is left of one when a broker
 ends is never given (KIP-98, KIP-730; ProducerIdManager at 1.0.2, 2.8.2, 3.9).

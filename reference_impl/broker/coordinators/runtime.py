@@ -1,4 +1,4 @@
-"""What all coordinators of a broker need: partitions loaded and unloaded, appends, alarms.
+"""All coordinators of a broker load, unload, append and set alarms by one runtime.
 
 Whoever leads a partition of an internal topic coordinates what is kept there. A
 `CoordinatorRuntime` stands between one kind of coordinator and the broker: told that the leadership

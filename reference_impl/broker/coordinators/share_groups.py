@@ -1,4 +1,4 @@
-"""The share groups of a broker: those whose partition of `__consumer_offsets` it leads.
+"""A broker coordinates the share groups whose partition of `__consumer_offsets` it leads.
 
 They stand beside the groups of `groups.py`, under ids that no other kind of group has. What a
 heartbeat changes is written down before it is answered; what it wants initialised is asked of the
@@ -69,7 +69,7 @@ class ShareGroups:
 
 
 def groups_of(broker: Broker) -> dict[str, ShareGroup]:
-    """By id, as the log says by now."""
+    """The share groups by id, as the log has them by now."""
     return broker.room(ShareGroups).groups
 
 

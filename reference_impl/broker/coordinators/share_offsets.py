@@ -1,4 +1,4 @@
-"""Start offsets of share groups as admins see them: described, altered and deleted.
+"""Admins describe, alter and delete the start offsets of share groups.
 
 They stand with the share coordinator; which topics a group has there its own coordinator knows.
 Altering begins a share partition anew and wants a group without members, as does deleting.

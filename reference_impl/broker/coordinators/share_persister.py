@@ -1,4 +1,4 @@
-"""How a broker has states of share partitions written down and read: it asks their coordinator.
+"""A broker asks the share coordinator to write and read states of share partitions.
 
 That may be the broker itself or another, which is sent requests 83 to 87. The topic of the states
 is made by the first who needs it. What fails for a reason that passes is asked again, with growing
@@ -45,7 +45,7 @@ Then = Callable[[Answer, int], None]
 
 
 class Operation(NamedTuple):
-    """One of the five: how to ask ourselves, and how to ask another."""
+    """One of the five operations: how this broker asks itself, and how it asks another."""
 
     api: int
     version: int

@@ -1,4 +1,4 @@
-"""What requests 83 to 87 share: one row for each share partition, each answered by its coordinator.
+"""Requests 83 to 87 have one row per share partition, which its coordinator answers.
 
 Whoever asks for nothing, or for a group without a name, is answered nothing. The answer comes when
 everything that was to be written is.

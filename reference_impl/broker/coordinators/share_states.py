@@ -1,4 +1,4 @@
-"""A broker's share coordinator: its partitions of `__share_group_state`, and how they are read.
+"""A broker is the share coordinator of the partitions of `__share_group_state` that it leads.
 
 The coordinator of a share partition is the leader of one partition of that topic, found by Java's
 hash of "group:topic id:partition". This file makes states of what a partition's log says, runs

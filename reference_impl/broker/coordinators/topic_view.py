@@ -1,4 +1,4 @@
-"""The topics there are as coordinators of groups see them, each with Kafka's hash of what it is.
+"""Coordinators of groups see the topics with Kafka's hash of each.
 
 Worked out anew when the cluster changed. A group compares the hash of its topics with the one it
 wrote down, so that it notices what changed while another broker coordinated it (KIP-1101).

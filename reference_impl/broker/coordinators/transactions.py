@@ -1,4 +1,4 @@
-"""A broker's transaction coordinator: its partitions of `__transaction_state`, its ids and alarms.
+"""A broker coordinates the transactions whose partition of `__transaction_state` it leads.
 
 The coordinator of a transactional id is the leader of one partition of that topic; whoever is asked
 and leads it not answers NOT_COORDINATOR. This file makes the sans-IO coordinator with the persona's

@@ -1,4 +1,4 @@
-"""How fast clients may produce and fetch: what is counted, whose quota it is, how long they wait.
+"""Clients produce and fetch within quotas; those above theirs wait.
 
 A client is its user and its client id; of the quotas that name one or both the most specific holds
 (DYN-16), and all who fall under the same one by user or by pair share its rate. Counted are the
@@ -62,7 +62,7 @@ class ThrottledAnswer(NamedTuple):
 
 
 class _QuotaWaiter(NamedTuple):
-    """Somebody to be served later, as the purgatory wants it."""
+    """A request that is served later, in the form that the purgatory keeps."""
 
     connection: Connection
 

@@ -1,8 +1,8 @@
-"""Fetch sessions (KIP-227): what a consumer asked for last time, so that it need not say it again.
+"""A fetch session (KIP-227) keeps what a consumer asked for, so that it need not repeat it.
 
 A request of epoch 0 opens a session when there is room and gets its id; later epochs say only what
 changed and are answered only with partitions that have news: records, an error, a moved high
-watermark or log start (FETCH-19). Epoch -1 closes. An id that is not there is
+watermark or log start (FETCH-19). Epoch -1 closes. An unknown id is
 FETCH_SESSION_ID_NOT_FOUND, an epoch out of turn INVALID_FETCH_SESSION_EPOCH (FETCH-20). Ids are
 drawn from the cluster's chance and are never 0, which means no session. Who may have one when the
 cache is full stands in `session_cache`.
@@ -168,7 +168,7 @@ class Context:
         return self.session is not None and want.key not in self.session.awake
 
     def woken(self, broker: Broker) -> list[FetchPartition]:
-        """Those more that are to be looked at by now."""
+        """The further partitions that have to be looked at by now."""
         return [] if self.session is None else self.session.woken(broker)
 
     def select(
@@ -285,7 +285,7 @@ def _cache(broker: Broker) -> SessionCache[Session]:
 
 
 def replica_of(request: Request) -> int:
-    """Who asks: a broker's id, or a negative number for consumers (KIP-903 moved it)."""
+    """The replica id of the sender, negative for consumers (KIP-903 moved the field)."""
     body = request.body
     if request.header.version >= FIRST_WITH_REPLICA_STATE:
         return body["replica_state"]["replica_id"]

@@ -1,4 +1,4 @@
-"""What is special about a Fetch that a follower sends: it tells where the follower stands.
+"""A follower's Fetch also tells its leader where the follower stands.
 
 A follower asks for all that it follows in every fetch, and mostly there is news of a few. In a
 session the quiet ones need no answer (KIP-227), so they are passed over before anything is read:
@@ -44,7 +44,7 @@ def busy(
     *,
     arrives: bool,
 ) -> list[FetchPartition]:
-    """Those of which there is something to say; on arrival the others are noted as caught up."""
+    """The partitions that have something to tell; on arrival the others are noted as caught up."""
     if not session.incremental or session.session is None:
         return named
     found, told, mine = [], session.session.partitions, session.session.follower == follower

@@ -1,4 +1,4 @@
-"""What a broker does with its logs in its own time: retention and compaction (LOG-03, LOG-23).
+"""A broker's log manager retains and compacts logs in its own time (LOG-03, LOG-23).
 
 Three alarms. One looks at every log that is not compacted, each `log.retention.check.interval.ms`.
 The second is Kafka's cleaner thread: it takes the dirtiest log that is worth it, cleans it, takes
@@ -93,7 +93,7 @@ class LogManager:
         self._broker.purgatory.remind(("producers", self._broker.id), at, self._forget_producers)
 
     def _forget_producers(self, now: int) -> None:
-        """Those that wrote nothing for long (LOG-31); before 3.4 as long as a transactional id."""
+        """Forget silent producers (LOG-31), before 3.4 as long as a transactional id."""
         self._remind_producers(now)
         older = self._number("transactional.id.expiration.ms", 604_800_000)
         most_idle = self._number("producer.id.expiration.ms", older)
@@ -106,7 +106,7 @@ class LogManager:
         self._broker.purgatory.remind(("cleaner", self._broker.id), at, self._work)
 
     def _work(self, now: int) -> None:
-        """One piece of a cleaning, or a look whether there is one to do."""
+        """Do one piece of a cleaning, or look whether there is one to do."""
         if self._running is None:
             self._running = self._next(now)
         if self._running is None:

@@ -1,4 +1,4 @@
-"""The quirks of a persona that its logs have to know, as the log's own `Rules`."""
+"""A persona's logs get its quirks as the log's own `Rules`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which replica a consumer should read from: the leader, or one in the consumer's rack (KIP-392).
+"""A consumer reads from the leader, or from a replica in its own rack (KIP-392).
 
 A broker whose `replica.selector.class` is the rack-aware one sends a consumer that says its rack to
 the replica there that has come farthest. Such a replica must have the offset; since 3.x it must be

@@ -1,4 +1,4 @@
-"""What a Produce in a transaction has to ask first, and how the answer is told to a producer.
+"""A Produce in a transaction is verified first, and told the result in its version's words.
 
 Only partitions that this broker leads and where the producer has nothing open yet are asked about:
 once a transaction has begun in a log, its own batches prove it. Where the question adds them, the

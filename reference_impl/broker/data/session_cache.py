@@ -1,4 +1,4 @@
-"""Which fetch sessions a broker keeps, and who makes room for whom (KIP-227, FETCH-19, FETCH-20).
+"""A broker keeps a bounded number of fetch sessions (KIP-227, FETCH-19, FETCH-20).
 
 A full cache takes a newcomer in two cases only. A session that nobody used for two minutes is
 stale and goes. Else the least valuable session goes if it is worth no more than the newcomer, where
@@ -52,7 +52,7 @@ class SessionCache(Generic[S]):
         return next((shard[number] for shard in self._shards if number in shard), None)
 
     def remove(self, number: int) -> None:
-        """End this session; one that is not there is no mistake."""
+        """End this session; harmless if it does not exist."""
         for shard in self._shards:
             shard.pop(number, None)
 
@@ -81,7 +81,7 @@ class SessionCache(Generic[S]):
 
 
 def _loser(shard: dict[int, S], newcomer: S) -> S | None:
-    """Who leaves for the newcomer, if anybody."""
+    """The session that makes room for the newcomer, if any does."""
     if not shard:
         return None
     oldest = min(shard.values(), key=lambda session: session.last_used)

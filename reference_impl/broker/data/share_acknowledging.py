@@ -1,4 +1,4 @@
-"""What ShareAcknowledge and ShareFetch have in common: acknowledgements, and the rows of answers.
+"""ShareAcknowledge and ShareFetch share the handling of acknowledgements and the rows of answers.
 
 Sources: KafkaApis.handleAcknowledgements@4.3.1 (facts); KIP-932, KIP-1222; observed on 4.3.1.
 """

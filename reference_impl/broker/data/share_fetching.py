@@ -1,4 +1,4 @@
-"""One ShareFetch that reads: what may be acquired, when that is enough, and what its member gets.
+"""A ShareFetch acquires records for its member, at once or when there are enough.
 
 It is done when the partitions that have something to acquire hold as many bytes as were asked for,
 when one of them cannot be read, or when its time is up. The bytes it may have are dealt evenly to
@@ -199,7 +199,7 @@ def spans_of(records: bytes) -> list[Span]:
 
 
 def _cut(records: bytes, taken: list[AcquiredBatch]) -> bytes:
-    """Whole batches, from the one that holds the first record to the one that holds the last."""
+    """Return whole batches, from the one with the first record to the one with the last."""
     first, last = taken[0].first, taken[-1].last
     ends = [(position, size) for position, size, _ in entries(records)]
     spans = spans_of(records)

@@ -1,4 +1,4 @@
-"""The share partitions of a broker: those of partitions it leads, of groups that asked for them.
+"""A broker hosts share partitions of the partitions it leads, for groups that fetch there.
 
 Each is begun by the first fetch: its state is read from the share coordinator, and where nothing
 was ever read the group's reset strategy says where to begin. Until that is there it is not active

@@ -1,4 +1,4 @@
-"""A broker's share sessions: who has one, and what becomes of a session whose peer is gone.
+"""A broker keeps share sessions, each until its peer ends it or disconnects.
 
 With a session its member's records go back to where others may have them. A group of which nobody
 has a session here any more is not thought of any longer (`share_partitions.forget_group`), so that

@@ -1,4 +1,4 @@
-"""How a broker spoils a request that its fault plan has picked.
+"""A broker spoils the requests that its fault plan picks.
 
 Before the handler: a rule may keep the request from being carried out at all. After it: whatever
 the request comes to, at once or when a wait for it ends, passes here once, and the rule's way of

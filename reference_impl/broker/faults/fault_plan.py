@@ -1,4 +1,4 @@
-"""Which requests a broker is to spoil, and how: rules as data, matched in their order.
+"""A fault plan is a list of rules: which requests a broker spoils, and how.
 
 A test of a client wants the one fault that its code is about: the third Produce to this partition
 loses its answer, every Fetch of that client takes half a second. A `Rule` says which requests
@@ -41,7 +41,7 @@ class BadRule(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One line of a plan. None, and () for versions, fits everything.
+    """One line of a plan. None, and () for versions, match everything.
 
     `nth` is the first fitting request that is spoiled, counted from 1, and `times` how many from
     there on, None for all. Requests of other brokers (replication) are spared unless `peers`.

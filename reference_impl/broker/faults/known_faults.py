@@ -1,4 +1,4 @@
-"""Defects that brokers of other people were seen with, as switches: (name, sentence, caught by).
+"""These switches plant defects that other brokers were seen with: (name, sentence, caught by).
 
 Each is a finding of a compatibility sweep over brokers that claim to speak Kafka, so each is one
 that somebody will make again. `switches.py` lists them with ours; harness/tests/test_appendix_a.py

@@ -1,4 +1,4 @@
-"""Defects that can be planted in the broker on purpose: the suites must notice each one.
+"""A switch plants one defect in the broker, and the suites must notice each one.
 
 A switch names a mistake that real brokers have made. It is read in one place of the code, changes
 one behaviour, and says which claim must fail when it is on (`touchstone broker --switch NAME`). A

@@ -192,7 +192,7 @@ def _trouble_before(
                 name = name_of(broker, topic, by_id=version >= 13)
                 if name is not None and broker.metadata.partition(name, partition["index"]):
                     return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
-                continue  # of a partition that is not there, nobody looks at the records
+                continue  # the partition does not exist: its records are not looked at
             if quirk("produce.parses-records"):
                 return Hangup("null records")
             continue
@@ -347,7 +347,7 @@ def _shape_error(records: bytes | None, version: int, broker: Broker) -> int:
 
 
 def _unreadable(records: bytes) -> bool:
-    """No entry, or one too short for the producer id that 2.2 looks for."""
+    """Whether there is no entry, or one too short for the producer id that 2.2 looks for."""
     try:
         first = next(entries(records), None)
     except RecordError:

@@ -51,7 +51,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    """One error for all from v2 on, else each partition has it."""
+    """The error once for all from v2 on, before in each partition."""
     body, version = request.body, request.header.version
     if version >= FIRST_BATCHED:
         rows = [

@@ -1,6 +1,6 @@
 """DescribeGroups: a group's state and its members, as its coordinator sees them.
 
-Metadata and assignments are shown of stable groups only. A group that is not there is Dead, with
+Metadata and assignments are shown of stable groups only. A group that does not exist is Dead, with
 no error up to v5 and GROUP_ID_NOT_FOUND from v6 (KIP-1043).
 
 Sources: GROUP-31; KIP-430 (operations); observed on all five releases.

@@ -66,7 +66,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _later(
     request: Request, broker: Broker, answer: dict[str, Any], left: list[_DeleteRecords], now: int
 ) -> Wait:
-    """Until all live replicas begin where they should, or time is up."""
+    """Wait until all live replicas begin where they should, or time is up."""
 
     def attempt(at: int) -> dict[str, Any] | None:
         left[:] = [each for each in left if not _gone_everywhere(broker, each)]

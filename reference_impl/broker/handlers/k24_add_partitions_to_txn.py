@@ -1,6 +1,6 @@
 """AddPartitionsToTxn: partitions enter a transaction, all of them or none.
 
-One that is not there refuses them all: UNKNOWN_TOPIC_OR_PARTITION for it, OPERATION_NOT_ATTEMPTED
+One that does not exist refuses them all: UNKNOWN_TOPIC_OR_PARTITION for it, OPERATION_NOT_ATTEMPTED
 for the rest. Up to v3 a client asks for one transactional id; from v4 on brokers ask for many at
 once, either to add or only to verify (KIP-890).
 

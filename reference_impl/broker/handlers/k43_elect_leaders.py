@@ -127,7 +127,7 @@ def _kraft_row(kind: int, elected: ElectionResult) -> Row:
 def _zookeeper(
     broker: Broker, kind: int, rows: list[dict[str, Any]] | None
 ) -> list[tuple[str, list[Row]]] | None:
-    """By topic in the order in which it was first named; None where there is no answer."""
+    """Rows by topic in the order in which it was first named; None where there is no answer."""
     places = None
     if rows is not None:
         places = list(dict.fromkeys((row["topic"], i) for row in rows for i in row["partitions"]))

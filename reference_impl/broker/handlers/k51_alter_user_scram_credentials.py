@@ -64,7 +64,7 @@ def _answer(results: dict[str, Refused]) -> dict[str, Any]:
 
 
 def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, Refused]:
-    """By user, before anything is done; the first reason counts."""
+    """The refusals by user, before anything is done; the first reason counts."""
     found: dict[str, Refused] = {}
     if broker.persona.kraft:
         accepted: set[str] = set()

@@ -1,8 +1,8 @@
 """ShareFetch: records that nobody of the group has, and what became of earlier ones (KIP-932).
 
 A request may acknowledge before it reads; each partition's row says how both went. v2 adds the mode
-of acquiring (KIP-1206) and renewals, which read nothing (KIP-1222). Who finds no room for a session
-hears of it only after the time it would have waited.
+of acquiring (KIP-1206) and renewals, which read nothing (KIP-1222). A member that gets no session
+because the cache is full is answered only after the time that it would have waited.
 
 Sources: KafkaApis.handleShareFetchRequest@4.3.1 (facts); observed on 4.3.1.
 """
@@ -77,7 +77,7 @@ def _session(request: Request, broker: Broker) -> Session | None:
 
 
 class _ShareFetch:
-    """One request on its way: acknowledgements that are written down, and a fetch that waits."""
+    """A request in work: its acknowledgements are being written, and its fetch waits."""
 
     def __init__(
         self, request: Request, broker: Broker, session: Session | None, renews: bool

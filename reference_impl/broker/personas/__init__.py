@@ -12,7 +12,7 @@ PERSONAS: dict[str, Persona] = {
 
 
 def persona(release: str) -> Persona:
-    """By short name or by any full name of that line; an unknown one raises KeyError."""
+    """The persona of a short name or of any full name of that line; KeyError for others."""
     short = ".".join(release.split(".")[:2])
     try:
         return PERSONAS[short]

@@ -142,7 +142,7 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         _SEEN,
     ),
     "configs.unknown-topic-is-refused": (
-        "DescribeConfigs of a topic that is not there is an error; without the quirk the "
+        "DescribeConfigs of a topic that does not exist is an error; without the quirk the "
         "defaults of any topic are shown.",
         (False, True, True, True, True),
         _SEEN,
@@ -198,7 +198,7 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         _SEEN,
     ),
     "alter.missing-topic-has-a-code": (
-        "AlterConfigs of a topic that is not there answers UNKNOWN_TOPIC_OR_PARTITION; "
+        "AlterConfigs of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION; "
         "without the quirk UNKNOWN_SERVER_ERROR.",
         (False, False, True, True, True),
         _SEEN,

@@ -43,7 +43,7 @@ ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
         "GroupCoordinator.NewMemberJoinTimeoutMs@2.2.1",
     ),
     "groups.newer-coordinator": (
-        "Commits of version 9 and later to a group that is not there answer GROUP_ID_NOT_FOUND, "
+        "Commits of version 9 and later to a group that does not exist answer GROUP_ID_NOT_FOUND, "
         "and rows that failed come first (the coordinator written for KIP-848; 3.9 has it and "
         "does not use it unless told).",
         (False, False, False, False, True),

@@ -38,7 +38,7 @@ QUIRKS: dict[str, str] = {
 
 
 def column(release: str) -> dict[str, tuple[Any, str]]:
-    """One release's quirks, of all tables: name -> (value, evidence)."""
+    """The quirks of one release, of all tables: name -> (value, evidence)."""
     at = RELEASES.index(release)
     return {
         name: (values[at], evidence)

@@ -1,4 +1,4 @@
-"""How a leader proposes another ISR to whoever keeps it, and what becomes of the proposal.
+"""A leader proposes another in-sync set to whoever keeps it, and lives with the answer.
 
 Three ways, by release. 1.0 and 2.2 write the state znode themselves, which fails when somebody else
 wrote it meanwhile (REPL-15), and announce it later (`isr_changes.py`). 2.8 asks the broker that is

@@ -1,4 +1,4 @@
-"""How a broker follows a leader: one loop per leader, asking with Kafka's own requests.
+"""A broker follows each leader by one loop, which asks with Kafka's own requests.
 
 A loop has one request in flight, as Kafka's fetcher thread has. What it follows sleeps while
 the leader knows all that a fetch would say of it, until it is touched or the leader says something:
@@ -245,7 +245,7 @@ class Fetcher:
         self._ask(FETCH, self._version, body, self._fetched)
 
     def _epoch(self) -> int:
-        """Of our own registration (KIP-903)."""
+        """The epoch of this broker's own registration (KIP-903)."""
         return self._broker.cluster.brokers[self._broker.id].epoch
 
     def _fetched(self, answer: dict[str, Any] | None, now: int) -> None:
@@ -322,7 +322,7 @@ class Fetcher:
     # --- truncating --------------------------------------------------------------------------
 
     def _cut_alone(self, following: FollowedPartition, now: int) -> bool:
-        """Without an epoch to ask for, the high watermark is all there is to go by."""
+        """Truncate to the high watermark, because there is no epoch to ask for."""
         if following.replica.log.epochs.latest != UNDEFINED:
             return False
         if self._cuts:

@@ -1,4 +1,4 @@
-"""The follower's half of a fetch session (KIP-227): say only what changed since the last fetch.
+"""The follower's half of a fetch session (KIP-227) says only what changed since the last fetch.
 
 The leader's half is `fetch_sessions`. A session begins with a fetch that names everything (epoch
 0); when the leader gives it an id, later fetches name the partitions that are new or moved and

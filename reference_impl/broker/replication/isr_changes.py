@@ -1,4 +1,4 @@
-"""When the leaders of 1.0 and 2.2 let others know of ISRs that they changed: seconds later.
+"""Leaders of 1.0 and 2.2 announce the in-sync sets that they changed some seconds later.
 
 They write the state znode at once and alone; to clients every broker goes on naming the ISR it was
 told. Every 2.5 s a broker looks whether it has changes to announce: it waits until none came for
@@ -25,7 +25,7 @@ LOOK_MS, QUIET_MS, LONGEST_MS = 2_500, 5_000, 60_000
 
 
 class IsrChanges:
-    """Of one broker."""
+    """The announcements of one broker."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker

@@ -1,4 +1,4 @@
-"""Finding what a data request names: topic by name or id, partition, and is it ours to serve.
+"""A data request names a topic and a partition; this module finds the replica, or the error.
 
 Produce, Fetch, ListOffsets, DeleteRecords and OffsetForLeaderEpoch ask the same questions in the
 same order (ReplicaManager.getPartitionOrError, Partition.checkCurrentLeaderEpoch; APPEND-02,

@@ -1,4 +1,4 @@
-"""The replicas of one broker: who leads, who follows whom, and what must happen when that changes.
+"""A broker's replicas lead and follow as its controller says, and act when that changes.
 
 A controller's word comes in through `apply` and `stop`; a follower's fetch through `followed`;
 time through one alarm that looks for followers that fell behind. What goes out is a wish to change
@@ -46,7 +46,7 @@ def _key(replica: Replica) -> Key:
 
 
 class Logs(Protocol):
-    """Who makes the logs of one broker and forgets them: memory, or its log directories."""
+    """Makes the logs of one broker and forgets them: in memory, or in its log directories."""
 
     def open(self, state: LeaderState, now: int) -> PartitionLog:
         """The log of this partition, with what it held before unless `state.is_new`."""

@@ -1,4 +1,4 @@
-"""How fast replicas may be filled: replication quotas, one of leaders, one of followers (KIP-73).
+"""Replication quotas bound how fast replicas are filled, for leaders and for followers (KIP-73).
 
 A topic names the replicas that are throttled (`*.replication.throttled.replicas`, pairs of
 partition and broker, or all of them), a broker the bytes per second
@@ -25,7 +25,7 @@ WINDOWS, WINDOW_MS = 11, 1000
 
 
 class ReplicationQuota:
-    """One side's quota of one broker."""
+    """The quota of one broker, as leader or as follower."""
 
     def __init__(self, broker: Broker, side: str) -> None:
         self._broker = broker
