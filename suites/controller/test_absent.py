@@ -78,8 +78,8 @@ def test_a_topic_without_a_living_replica(case):
 
 @claim("controller.placement-wants-living-brokers", evidence=("TOPIC-13",), **CREATE)
 def test_placement_wants_living_brokers(case):
-    """With one of three brokers down, ZooKeeper releases answer replication factor 3 with
-    INVALID_REPLICATION_FACTOR; factor 2 works in every release.
+    """With one of three brokers down ZooKeeper releases answer replication factor 3 with
+    INVALID_REPLICATION_FACTOR; KRaft counts the stopped broker and creates the topic.
     """
     three, two = case.topic("three"), case.topic("two")
     rows = answer("after", f"{PART}.replica_nodes")
@@ -94,7 +94,7 @@ def test_placement_wants_living_brokers(case):
                 "1.0-2.8": all_of(
                     answer("three", CODE).is_(INVALID_FACTOR), rows.is_one_of([0, 1], [1, 0])
                 ),
-                "3.9+": answer("two", CODE).is_(NONE),
+                "3.9+": all_of(answer("three", CODE).is_(NONE), answer("two", CODE).is_(NONE)),
             }
         ),
     )
@@ -112,13 +112,19 @@ def test_a_topic_grows_without_its_brokers(case):
         also=(("topics[0].partitions[*].leader_id", "each ==", 1),),
     )  # fmt: skip
     grown = answer("grow", "results[0].error_code")
+    leaders = answer("look", "topics[0].partitions[*].leader_id")
     return case.scenario(
         placed(name, {0: [1, 2]}),
         stop_broker(2),
         AWAY,
         create_partitions(name, 2, assignments=[[2, 1]], name="grow", broker=0),
         led_ if case.release in ("3.9", "4.3") else look(case, name),
-        expect=by_release({"1.0-2.8": grown.is_(INVALID_ASSIGNMENT), "3.9+": grown.is_(NONE)}),
+        expect=by_release(
+            {
+                "1.0-2.8": all_of(grown.is_(INVALID_ASSIGNMENT), leaders.is_([1])),
+                "3.9+": all_of(grown.is_(NONE), leaders.is_([1, 1])),
+            }
+        ),
     )
 
 
@@ -137,10 +143,14 @@ def test_deletion_waits_for_the_absent(case):
         start_broker(2),
         Until(metadata(name, broker=0, name="gone"), CODE, "==", UNKNOWN_TOPIC),
         Until(metadata(name, broker=2, name="gone there"), CODE, "==", UNKNOWN_TOPIC),
-        expect=by_release(
-            {
-                "1.0-2.8": answer("delete", answers).is_one_of(TIMED_OUT, NONE),
-                "3.9+": answer("delete", answers).is_(NONE),
-            }
+        expect=all_of(
+            by_release(
+                {
+                    "1.0-2.8": answer("delete", answers).is_one_of(TIMED_OUT, NONE),
+                    "3.9+": answer("delete", answers).is_(NONE),
+                }
+            ),
+            answer("gone", CODE).is_(UNKNOWN_TOPIC),
+            answer("gone there", CODE).is_(UNKNOWN_TOPIC),
         ),
     )

@@ -9,7 +9,7 @@ clauses CTL-10, CTL-24, REPL-20.
 """
 
 from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer, by_release, outcome
+from touchstone.harness.expect import all_of, answer, by_release, outcome, records
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import at_another_broker, at_controller, kill_broker
 from touchstone.suites.controller.asks import (
@@ -75,7 +75,11 @@ def test_a_past_controller_stops_no_replicas(case):
         stop_replica(name, case.version, controller_epoch=PAST, broker=1),
         write(name, TWO),
         read(name),
-        expect=all_of(answer("stop replica", "error_code").is_(STALE), stored("write", 1)),
+        expect=all_of(
+            answer("stop replica", "error_code").is_(STALE),
+            stored("write", 1),
+            records("read", "[*].value").is_([ONE, TWO]),
+        ),
     )
 
 

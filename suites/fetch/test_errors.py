@@ -11,7 +11,8 @@ from touchstone.harness.scenario import Ask, Frame, Raw
 from touchstone.harness.steps import a_topic, fetch, metadata
 from touchstone.suites.scene import ONE, TWO, a_log, among, batch, part, question
 
-NONE, UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 0, 3, 6
+NONE, OFFSET_OUT_OF_RANGE = 0, 1
+UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 3, 6
 FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNKNOWN_TOPIC_ID = 74, 75, 100
 PARTS = "responses[0].partitions"
 
@@ -168,9 +169,7 @@ def test_negative_leader_epochs_were_fenced(case):
     where=among(12, 13, 17),
 )
 def test_a_log_that_left_the_leader_is_told_where(case):
-    """Fetch with a last fetched epoch that ended earlier on the leader answers diverging_epoch and
-    no records.
-    """
+    """Fetch beyond the end of its last fetched epoch answers diverging_epoch and no records."""
     topic = case.topic()
     ahead = question(case.version, [(topic, [part(0, 9, last_fetched_epoch=0)])])
     alike = question(case.version, [(topic, [part(0, 1, last_fetched_epoch=0)])])
@@ -182,7 +181,10 @@ def test_a_log_that_left_the_leader_is_told_where(case):
         Ask("Fetch", case.version, newer, name="newer"),
         expect=all_of(
             answer("ahead", f"{PARTS}[0].diverging_epoch.end_offset").is_(2),
+            answer("ahead", f"{PARTS}[0].diverging_epoch.epoch").is_(0),
+            answer("ahead", f"{PARTS}[0].records").has_length(0),
             answer("alike", f"{PARTS}[0].diverging_epoch.end_offset").is_(-1),
+            answer("newer", f"{PARTS}[0].error_code").is_(OFFSET_OUT_OF_RANGE),
         ),
     )
 

@@ -74,6 +74,7 @@ def test_before_version_3_a_large_batch_is_cut(case):
         expect=all_of(
             answer("fetch", f"{PARTS}[0].error_code").is_(NONE),
             answer("fetch", f"{PARTS}[0].high_watermark").is_(2),
+            records("fetch").has_length(0),
         ),
     )
 

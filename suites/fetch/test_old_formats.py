@@ -71,6 +71,8 @@ def test_conversion_loses_headers_and_keeps_keys(case):
         expect=all_of(
             records("fetch", "[*].key").is_([b"key", b"key"]),
             records("fetch", "[*].value").is_([ONE, None]),
+            records("fetch", "[0].headers").has_length(0),
+            batches("fetch", "[0].magic").is_(MAGIC[case.version]),
         ),
     )
 

@@ -19,6 +19,7 @@ from touchstone.harness.steps import (
 from touchstone.suites.trio import (
     DEATH,
     ONE,
+    PART,
     TWO,
     a_log,
     look,
@@ -114,6 +115,8 @@ def test_a_broker_that_is_gone_can_be_forgotten(case):
         expect=all_of(
             answer("unregister", "error_code").is_(NONE),
             answer("twice", "error_code").is_(NOT_REGISTERED),
+            answer("forgotten", f"{PART}.replica_nodes").is_([1, 2]),
+            answer("back", f"{PART}.isr_nodes").is_([1, 2]),
         ),
     )
 

@@ -257,7 +257,13 @@ def test_altering_replaces_a_brokers_settings(case):
         shown(first, "5000", "one gone"),
         alter_configs(THIS, {}, kind=BROKER, name="none"),
         shown(second, None, "other gone"),
-        expect=all_of(answer("one", CODE).is_(NONE), answer("none", CODE).is_(NONE)),
+        expect=all_of(
+            answer("one", CODE).is_(NONE),
+            answer("none", CODE).is_(NONE),
+            answer("other shown", "results[0].configs[0].value").is_(TEN_MINUTES),
+            answer("one gone", "results[0].configs[0].value").is_("5000"),
+            answer("other gone", "results[0].configs[0].value").is_(None),
+        ),
     )
 
 

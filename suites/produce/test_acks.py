@@ -5,7 +5,15 @@ Sources: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords and Partit
 """
 
 from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answered, by_release, connection, no_answer, outcome
+from touchstone.harness.expect import (
+    all_of,
+    answered,
+    by_release,
+    connection,
+    no_answer,
+    outcome,
+    records,
+)
 from touchstone.harness.placeholders import Records
 from touchstone.harness.steps import a_topic, fetch, metadata, produce
 from touchstone.suites.connections.requests import the_end
@@ -73,12 +81,12 @@ def test_acks_zero_errors_close_the_connection(case):
 def test_acks_one_and_all_are_answered(case):
     """With one replica acks=1 and acks=-1 answer alike, and the record is readable at once."""
     topic = case.topic()
-    records = sent(case.version, b"a")
+    sends = sent(case.version, b"a")
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, records, version=case.version, acks=case.acks, name="send"),
+        produce(topic, 0, sends, version=case.version, acks=case.acks, name="send"),
         fetch(topic, max_wait_ms=0, name="read"),
-        expect=all_of(stored_at("send", 0), answered("read")),
+        expect=all_of(stored_at("send", 0), records("read", "[*].value").is_([b"a"])),
     )
 
 

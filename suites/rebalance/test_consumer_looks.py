@@ -178,7 +178,7 @@ def test_consumer_groups_are_no_classic_ones(case):
        **SEEN | {"api": "ListGroups", "versions": range_("ListGroups", 5)})  # fmt: skip
 def test_groups_are_listed_by_type(case):
     """ListGroups answers only groups of the requested types, whatever the letter case; an unknown
-    type answers INVALID_REQUEST.
+    type matches none.
     """
     group, topic, classic = case.group(), case.topic(), case.group("classic")
     listed = answer("ask", "groups[*].group_id")

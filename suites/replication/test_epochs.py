@@ -7,7 +7,7 @@ to 4.3.1), KIP-101, KIP-279, KIP-320; clauses APPEND-16, REPL-21, REPL-22.
 """
 
 from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, batches
+from touchstone.harness.expect import all_of, answer, batches, by_release
 from touchstone.harness.steps import offset_for_leader_epoch, start_broker, stop_broker
 from touchstone.suites.trio import (
     CALM,
@@ -23,11 +23,12 @@ from touchstone.suites.trio import (
     marked,
     on,
     read,
+    refused,
     until_led,
     write,
 )
 
-NOT_LEADER, FENCED, UNKNOWN, UNDEFINED = 6, 74, 75, -1
+OUT_OF_RANGE, NOT_LEADER, FENCED, UNKNOWN, UNDEFINED = 1, 6, 74, 75, -1
 FENCING = {"Fetch": 9, "ListOffsets": 4, "OffsetForLeaderEpoch": 2}
 
 
@@ -150,8 +151,8 @@ def test_epochs_fence_after_an_election(case):
 
 @claim("replication.an-old-leader-fences-too", evidence=("KIP-320", "REPL-21"), **DEATH)
 def test_an_old_leader_fences_too(case):
-    """A former leader that returns as a follower refuses fetches with NOT_LEADER_OR_FOLLOWER, or
-    FENCED_LEADER_EPOCH where the request carries its old leader epoch.
+    """A former leader that returns as a follower answers NOT_LEADER_OR_FOLLOWER, or
+    FENCED_LEADER_EPOCH to a Fetch with its old leader epoch.
     """
     name = case.topic()
     version = 4 if case.release == "1.0" else FENCING["Fetch"]
@@ -164,7 +165,13 @@ def test_an_old_leader_fences_too(case):
         write(name, ONE, name="old"),
         expect=all_of(
             answer("without", f"{READ}.error_code").is_(NOT_LEADER),
-            answer("with", f"{READ}.error_code").is_one_of(NOT_LEADER, FENCED),
+            by_release(
+                {
+                    "1.0": answer("with", f"{READ}.error_code").is_(NOT_LEADER),
+                    "2.2+": answer("with", f"{READ}.error_code").is_(FENCED),
+                }
+            ),
+            refused("old", NOT_LEADER),
         ),
     )
 
@@ -172,8 +179,8 @@ def test_an_old_leader_fences_too(case):
 @claim("replication.fetches-diverge-by-epoch", evidence=("REPL-22", "KIP-595"),
        api="Fetch", versions=only("Fetch", 12), **on("2.8+", CALM))  # fmt: skip
 def test_fetches_diverge_by_epoch(case):
-    """A Fetch beyond the end of its last fetched epoch, or of an epoch that the leader never had,
-    answers where the last common epoch ends.
+    """A Fetch beyond the end of its last fetched epoch answers diverging_epoch; one with an epoch
+    that the leader never had answers OFFSET_OUT_OF_RANGE.
     """
     name = case.topic()
     steps = []
@@ -185,5 +192,12 @@ def test_fetches_diverge_by_epoch(case):
         a_log(name, (1, 2), ONE, TWO),
         marked(name, 2),
         steps,
-        expect=all_of(answer("fetch 0", f"{READ}.error_code").is_(0), answer("read", MARK).is_(2)),
+        expect=all_of(
+            answer("read", MARK).is_(2),
+            answer("fetch 0", f"{READ}.error_code").is_(0),
+            answer("fetch 0", f"{READ}.diverging_epoch.end_offset").is_(UNDEFINED),
+            answer("fetch 1", f"{READ}.diverging_epoch.epoch").is_(0),
+            answer("fetch 1", f"{READ}.diverging_epoch.end_offset").is_(2),
+            answer("fetch 2", f"{READ}.error_code").is_(OUT_OF_RANGE),
+        ),
     )

@@ -28,6 +28,7 @@ from touchstone.suites.trio import (
     LEADER,
     ONE,
     PART,
+    READ,
     THREE,
     TWO,
     a_log,
@@ -87,7 +88,11 @@ def test_a_partition_moves(case):
         done(case, name, [2]),
         serves(name, 2, 2),
         Until(read(name, name="left"), "responses[0].partitions[0].error_code", "!=", NONE),
-        expect=all_of(answer("reassign", CODE).is_(NONE), records("moved", "[1].value").is_(TWO)),
+        expect=all_of(
+            answer("reassign", CODE).is_(NONE),
+            records("moved", "[1].value").is_(TWO),
+            answer("left", f"{READ}.error_code").is_not(NONE),
+        ),
     )
 
 
@@ -102,7 +107,9 @@ def test_replicas_are_added(case):
         done(case, name, [1, 2]),
         write(name, THREE),
         marked(name, 3),
-        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 2)),
+        expect=all_of(
+            answer("done", ROW).is_([1, 2]), answer("reassign", CODE).is_(NONE), stored("write", 2)
+        ),
     )
 
 
@@ -115,7 +122,12 @@ def test_replicas_are_removed(case):
         reassign(name, {0: [1]}),
         done(case, name, [1]),
         write(name, TWO),
-        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
+        expect=all_of(
+            answer("done", ROW).is_([1]),
+            answer("done", LEADER).is_(1),
+            answer("reassign", CODE).is_(NONE),
+            stored("write", 1),
+        ),
     )
 
 
@@ -129,7 +141,12 @@ def test_a_leader_that_is_removed_is_replaced(case):
         done(case, name, [2, 0]),
         serves(name, 2, 1),
         write(name, TWO, to=2),
-        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
+        expect=all_of(
+            answer("done", ROW).is_([2, 0]),
+            answer("done", LEADER).is_(2),
+            answer("reassign", CODE).is_(NONE),
+            stored("write", 1),
+        ),
     )
 
 
@@ -142,7 +159,12 @@ def test_rows_are_reordered(case):
         reassign(name, {0: [2, 1]}),
         done(case, name, [2, 1], leader=1),
         write(name, TWO),
-        expect=all_of(answer("reassign", CODE).is_(NONE), stored("write", 1)),
+        expect=all_of(
+            answer("done", ROW).is_([2, 1]),
+            answer("done", LEADER).is_(1),
+            answer("reassign", CODE).is_(NONE),
+            stored("write", 1),
+        ),
     )
 
 
@@ -154,7 +176,11 @@ def test_the_same_row_moves_nothing(case):
         a_log(name, (1, 2), ONE),
         reassign(name, {0: [1, 2]}),
         done(case, name, [1, 2]),
-        expect=answer("reassign", CODE).is_(NONE),
+        expect=all_of(
+            answer("done", ROW).is_([1, 2]),
+            answer("done", LEADER).is_(1),
+            answer("reassign", CODE).is_(NONE),
+        ),
     )
 
 
@@ -338,7 +364,12 @@ def test_a_topic_is_deleted_half_way(case):
         resume_broker(2),
         topic_gone(name),
         Until(reassignments(name), "topics", "len ==", 0),
-        expect=answer("reassignments", "error_code").is_(NONE),
+        expect=all_of(
+            answer("delete", "responses[0].error_code").is_(NONE),
+            answer(f"gone {name.key}", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("reassignments", "error_code").is_(NONE),
+            answer("reassignments", "topics").has_length(0),
+        ),
     )
 
 
@@ -356,8 +387,14 @@ def test_absent_brokers_get_no_replicas(case):
         reassignments(name),
         expect=by_release(
             {
-                "2.8": answer("reassign", CODE).is_(INVALID),
-                "3.9+": answer("reassign", CODE).is_(NONE),
+                "2.8": all_of(
+                    answer("reassign", CODE).is_(INVALID),
+                    answer("reassignments", "topics").has_length(0),
+                ),
+                "3.9+": all_of(
+                    answer("reassign", CODE).is_(NONE),
+                    answer("reassignments", f"{LISTED}.adding_replicas").is_([2]),
+                ),
             }
         ),
     )

@@ -101,7 +101,13 @@ def test_scram_users_may_have_both_mechanisms(case):
             "contains",
             {"mechanism": SHA_512, "iterations": more},
         ),
-        expect=answer("again", "results[0].error_code").is_(0),
+        expect=all_of(
+            answer("has both", "results[0].credential_infos").has_length(2),
+            answer("again", "results[0].error_code").is_(0),
+            answer("changed", "results[0].credential_infos").contains(
+                {"mechanism": SHA_512, "iterations": more}
+            ),
+        ),
     )
 
 

@@ -28,6 +28,7 @@ from touchstone.suites.share.acts import (
 
 API = "ShareGroupDescribe"
 ROW = "groups[0]"
+FIRST_WITH_STATES = 4  # of ListGroups
 FIRST_WITH_TYPES = 5
 
 
@@ -88,10 +89,15 @@ def test_share_groups_are_listed(case):
     body = {"states_filter": [], "types_filter": []}
     if case.version >= FIRST_WITH_TYPES:
         body["types_filter"] = ["share"]
+    row = {"group_id": group, "protocol_type": "share"}
+    if case.version >= FIRST_WITH_STATES:
+        row["group_state"] = "Stable"
+    if case.version >= FIRST_WITH_TYPES:
+        row["group_type"] = "share"
     return case.scenario(
         a_group(group, topic),
         ask("ListGroups", case.version, body, name="listed"),
-        expect=is_("listed", 0),
+        expect=all_of(is_("listed", 0), answer("listed", "groups").contains(row)),
     )
 
 

@@ -171,7 +171,13 @@ def test_what_snapshots_made_redundant_is_deleted(case):
         read(topic, group=group, name="read"),
         delete_topic(topic, name="delete"),
         topic_gone(topic),
-        expect=all_of(is_("third", 0, CODE), is_("read", 0, CODE)),
+        expect=all_of(
+            answer("pruned", OFFSET).is_(first),
+            answer("held back", OFFSET).is_(second),
+            is_("third", 0, CODE),
+            is_("read", 0, CODE),
+            answer("read", "results[0].partitions[0].state_batches[*].last_offset").is_([7]),
+        ),
     )
 
 

@@ -306,6 +306,9 @@ def test_changes_reach_a_topic_in_use(case):
         expect=all_of(
             answer("before", "responses[0].partition_responses[0].error_code").is_(NONE),
             answer("alter", ALTERED).is_(NONE),
+            answer("after", "responses[0].partition_responses[0].error_code").is_(
+                MESSAGE_TOO_LARGE
+            ),
         ),
     )  # fmt: skip
 
@@ -357,6 +360,8 @@ def test_lists_can_grow_and_shrink(case):
     """IncrementalAlterConfigs with APPEND adds an element to a list (since 3.9 only if the list
     lacks it), and SUBTRACT removes one."""
     name = case.topic()
+    twice = "compact,compact" if case.release == "2.8" else "compact"
+    shown = {"appended": "delete,compact", "subtracted": "compact", "appended again": twice}
 
     def alter(operation, value, step):
         change = [("cleanup.policy", operation, value)]
@@ -375,6 +380,10 @@ def test_lists_can_grow_and_shrink(case):
         alter(APPEND, "compact", "again"),
         configs("appended again", "compact,compact" if case.release == "2.8" else "compact"),
         expect=all_of(
+            *(
+                answer(step, "results[0].configs[0].value").is_(value)
+                for step, value in shown.items()
+            ),
             answer("append", ALTERED).is_(NONE),
             answer("again", ALTERED).is_(NONE),
             answer("subtract", ALTERED).is_(NONE),

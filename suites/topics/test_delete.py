@@ -48,7 +48,11 @@ def test_deleted_topics_are_gone(case):
         ),
         topic_gone(one),
         topic_gone(two),
-        expect=answer("delete", "responses[*].error_code").each_is(NONE),
+        expect=all_of(
+            answer("delete", "responses[*].error_code").each_is(NONE),
+            answer("gone one", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("gone two", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+        ),
     )  # fmt: skip
 
 

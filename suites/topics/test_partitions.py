@@ -132,7 +132,10 @@ def test_new_partitions_can_be_assigned(case):
         create_partitions(name, 3, assignments=[[0], [0]], name="grow"),
         topic_ready(name, 3, again=" grown"),
         metadata(name, name="after"),
-        expect=answer("grow", CODE).is_(NONE),
+        expect=all_of(
+            answer("grow", CODE).is_(NONE),
+            answer("after", "topics[0].partitions[*].replica_nodes").is_([[0], [0], [0]]),
+        ),
     )
 
 

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import answer, fits
+from touchstone.harness.expect import Expectation, all_of, answer, fits
+from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import coordinator_ready, init_producer_id
 from touchstone.suites.transactions.acts import (
     ABORT,
@@ -222,6 +223,40 @@ def expected(request: Request, word: str, version: int, release: str) -> int:
     }[word]
 
 
+STARTS = {
+    "absent": [],
+    "foreign": [],
+    "empty": [],
+    "ongoing": [0],
+    "committing": [0],
+    "aborting": [0],
+}
+DESCRIBED = {"ongoing": "Ongoing", "committed": "CompleteCommit", "aborted": "CompleteAbort",
+             "timed-out": "CompleteAbort"}  # fmt: skip
+BUMPS = {"fenced": 3, ("init", "timed-out"): 2}  # how far InitProducerId raises the epoch, if not 1
+
+
+def shown(request: str, state: str) -> list[Expectation]:
+    """What an answer without error says beside."""
+    if request in ("init", "init-known"):
+        owner = answer("ask", "producer_id")
+        bump = 0 if state == "absent" else BUMPS.get(state, BUMPS.get((request, state), 1))
+        return [
+            owner.is_not(PRODUCER) if state in ("absent", "foreign") else owner.is_(PRODUCER),
+            answer("ask", "producer_epoch").is_(Ref("producer", "producer_epoch", bump)),
+        ]
+    described = DESCRIBED.get(state, "Empty")
+    if request == "describe":
+        return [answer("ask", "transaction_states[0].transaction_state").is_(described)]
+    if request == "list":
+        own = [] if state in ("absent", "foreign") else [described]
+        return [answer("ask", "transaction_states[*].transaction_state").is_(own)]
+    if request == "producers":
+        place = "topics[0].partitions[*].active_producers[*].current_txn_start_offset"
+        return [answer("ask", place).is_([STARTS.get(state, [-1]), []])]
+    return []
+
+
 def cell(state: State, request: Request) -> Callable[[Any], None]:
     """The claim of one cell."""
     word = request.words[state.name]
@@ -234,9 +269,12 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
             *([coordinator_ready(case.group())] if "offset" in request.name else []),
             request.ask(case, transaction, topic),
             state.after(transaction, topic),
-            expect=answer("ask", request.code(case.version)).contains(code)
-            if "[*]" in request.code(case.version)
-            else answer("ask", request.code(case.version)).is_(code),
+            expect=all_of(
+                answer("ask", request.code(case.version)).contains(code)
+                if "[*]" in request.code(case.version)
+                else answer("ask", request.code(case.version)).is_(code),
+                *(shown(request.name, state.name) if code == 0 else ()),
+            ),
         )
 
     test.__doc__ = f"{request.sentence} {state.sentence} {OUTCOMES[word]}."

@@ -6,7 +6,7 @@ all five releases were asked.
 """
 
 from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.expect import all_of, answer, batches, records
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Await, Send, Until
 from touchstone.harness.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
@@ -368,6 +368,7 @@ def test_successors_abort_what_was_open(case):
             answer("successor", "producer_epoch").at_least(2),
             answer("read", ABORTED).has_length(1),
             records("read", "[1].key").is_(b"\0\0\0\0"),
+            batches("read", "[1].producer_epoch").is_(Ref("producer", "producer_epoch", 1)),
         ),
     )
 

@@ -145,7 +145,11 @@ def test_committing_offsets_adds_the_group(case):
         commit_offset(transaction, group, topic, version=case.version, name="ask"),
         end(transaction, COMMIT, version=5, name="end"),
         Until(offset_fetch(group, topic, name="after"), fetched, "==", 7),
-        expect=all_of(answer("ask", COMMITTED_OFFSET).is_(0), answer("end", CODE).is_(0)),
+        expect=all_of(
+            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("end", CODE).is_(0),
+            answer("after", fetched).is_(7),
+        ),
     )  # fmt: skip
 
 

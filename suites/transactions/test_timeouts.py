@@ -5,7 +5,7 @@ were asked.
 """
 
 from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.expect import all_of, answer, batches, records
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, fetch, list_offsets
@@ -59,6 +59,7 @@ def test_long_ones_are_aborted(case):
         expect=all_of(
             answer("read", f"{ROW}.aborted_transactions").has_length(1),
             records("read", "[1].key").is_(b"\0\0\0\0"),
+            batches("read", "[1].producer_epoch").is_(Ref("producer", "producer_epoch", 1)),
         ),
     )
 
