@@ -53,7 +53,7 @@ _QUOTED_NODE = re.compile(
 )
 _QUOTED_LIST = re.compile(
     r"(?P<word>\b(?:(?:[Bb]rokers?|[Rr]eplicas?|ISR)[^\[\]]{0,40}\[|replica assignment: ))"
-    r"(?P<ids>\d+(?:, ?\d+)*)(?=\]| for|$)"
+    r"(?P<ids>\d+(?:, ?\d+)*)(?=\]| for|\.?$)"
 )
 
 

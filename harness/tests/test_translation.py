@@ -100,6 +100,10 @@ def test_a_fetch_that_tells_no_leader_is_left_alone():
         ("Unexpected broker id, expected 5 or", "Unexpected broker id, expected 0 or"),
         ("assignment: 5, 5 for partition id 7.", "assignment: 5, 5 for partition id 7."),
         ("in replica assignment: 5, 7 for", "in replica assignment: 0, 2 for"),
+        (
+            "Unknown broker(s) in replica assignment: 5.",
+            "Unknown broker(s) in replica assignment: 0.",
+        ),
         ("larger than available brokers: 1.", "larger than available brokers: 1."),
         ("only 1 broker(s) are registered", "only 1 broker(s) are registered"),
         ("replication factor 5", "replication factor 5"),
