@@ -36,7 +36,7 @@ def _state(broker: Broker, name: str, now: int) -> dict[str, Any]:
     _, held, code = coordinator_of(broker).find(name)
     if code or held is None:
         return _error(name, code or ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
-    one = held.now
+    one = held.transaction
     return {
         "error_code": ErrorCode.NONE,
         "transactional_id": name,
