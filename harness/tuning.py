@@ -69,7 +69,7 @@ class Tuning:
 
     @contextlib.contextmanager
     def turn(self, shape: Shape, cluster: Hashable = None, *, alone: bool) -> Iterator[None]:
-        """The turn of a case of this shape on this cluster; `alone`: nobody else is on any."""
+        """The turn of a case of this shape on this cluster; `alone`: nobody else is on it."""
         take: Callable[[Any], AbstractContextManager[None]] = (
             self._sharing.alone if alone else self._sharing.shared
         )

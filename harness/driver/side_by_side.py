@@ -37,7 +37,8 @@ class Sharing:
 
     Those who share it agree on a `key`, the state that they want the target in: when nobody is
     left who wants the last one, `switch(key)` brings the next. Where there is `room` for several,
-    so many are wanted at a time: nobody then waits for the slowest of those before.
+    so many are wanted at a time, and who is alone is alone with one key: nobody waits for the
+    slowest of those who want another.
     """
 
     def __init__(
@@ -45,8 +46,9 @@ class Sharing:
     ) -> None:
         self._changed = threading.Condition()
         self._sharing: Counter[Hashable] = Counter()
-        self._waiting, self._alone, self._room = 0, False, room
-        self._switch, self._key = switch, None
+        self._waiting: Counter[Hashable] = Counter()  # what those wait for who want to be alone
+        self._alone: dict[Hashable, Hashable] = {}  # what somebody has alone, and the key
+        self._switch, self._key, self._room = switch, None, room
 
     @contextlib.contextmanager
     def shared(self, key: Hashable = None) -> Iterator[None]:
@@ -64,13 +66,29 @@ class Sharing:
 
     @property
     def keys(self) -> list[Hashable]:
-        """What those who share it want."""
+        """What those who are here want."""
         with self._changed:
-            return list(self._sharing)
+            return list(self._here())
+
+    def _here(self) -> set[Hashable]:
+        return {*self._sharing, *self._alone.values()}
+
+    def _part(self, key: Hashable) -> Hashable:
+        """What one who is alone has: everything, or what this key stands for."""
+        return key if self._room > 1 else None
+
+    def _has_room(self, key: Hashable) -> bool:
+        here = self._here()
+        return key in here or len(here) < self._room
 
     def _may_share(self, key: Hashable) -> bool:
-        free = not self._alone and not self._waiting
-        return free and (key in self._sharing or len(self._sharing) < self._room)
+        part = self._part(key)
+        return part not in self._alone and not self._waiting[part] and self._has_room(key)
+
+    def _may_be_alone(self, key: Hashable) -> bool:
+        part = self._part(key)
+        others = self._sharing[key] if self._room > 1 else self._sharing.total()
+        return part not in self._alone and not others and self._has_room(key)
 
     def _bring(self, key: Hashable) -> None:
         if key != self._key:
@@ -79,32 +97,34 @@ class Sharing:
 
     @contextlib.contextmanager
     def alone(self, key: Hashable = None) -> Iterator[None]:
+        part = self._part(key)
         with self._changed:
-            self._waiting += 1
-            self._changed.wait_for(lambda: not self._alone and not self._sharing)
-            self._waiting -= 1
-            self._alone = True
+            self._waiting[part] += 1
+            self._changed.wait_for(lambda: self._may_be_alone(key))
+            self._waiting[part] -= 1
+            self._alone[part] = key
             self._bring(key)
         try:
             yield
         finally:
-            self._leave()
+            self._leave(part)
 
     @contextlib.contextmanager
     def if_free(self) -> Iterator[bool]:
         """Alone if nobody is here or waits to be alone; else the turn is not taken."""
         with self._changed:
-            free = not (self._alone or self._sharing or self._waiting)
-            self._alone |= free
+            free = not (self._alone or self._sharing or self._waiting.total())
+            if free:
+                self._alone[None] = None
         try:
             yield free
         finally:
             if free:
-                self._leave()
+                self._leave(None)
 
-    def _leave(self) -> None:
+    def _leave(self, part: Hashable) -> None:
         with self._changed:
-            self._alone = False
+            del self._alone[part]
             self._changed.notify_all()
 
 

@@ -51,7 +51,8 @@ class DescribedTarget:
         self._failed: dict[Shape, str] = {}  # a start that failed costs its deadline once
         self._refused: str | None = None  # why nothing can be started here, once that is known
         self._cache: Path | None = None
-        self._external = self._seen(self.described.address)
+        self._latest = self._seen(self.described.address)
+        self._used = threading.local()  # by each thread: cases may be on several clusters
         self._lock = threading.RLock()
         atexit.register(self.stop)
 
@@ -62,12 +63,12 @@ class DescribedTarget:
             return self.described.release
         with contextlib.suppress(probe.NotReady, Unavailable):
             self.advertised()
-            return self._external.release
+            return self._latest.release
         return None
 
     def available(self) -> str | None:
         if self.described.start is None:
-            return self._external.available()
+            return self._latest.available()
         with self._lock:
             if self._refused is None and self._cache is None:
                 try:
@@ -91,7 +92,7 @@ class DescribedTarget:
             if running is None:
                 running = self._open(wanted)
             self._clusters[wanted] = running
-            self._external = running.external
+            self._latest = self._used.last = running.external
             return running.endpoint(shape, self._settings())
 
     def cluster_of(self, shape: Shape) -> Shape | None:
@@ -124,7 +125,7 @@ class DescribedTarget:
                     self.start(Shape(min(self.described.start.brokers or (1,))))
                 except StartFailed as failed:
                     raise Unavailable(str(failed)) from None
-            return self._external.advertised()
+            return self._latest.advertised()
 
     def settings(self) -> dict[str, Setting]:
         """The settings in force: by its own answer, else by the file."""
@@ -151,6 +152,12 @@ class DescribedTarget:
             while self._clusters:
                 self._clusters.popitem()[1].cluster.close()
             self._failed.clear()
+
+    @property
+    def _external(self) -> ExternalTarget:
+        """The cluster that this thread has used last, as a stranger sees it."""
+        found: ExternalTarget = getattr(self._used, "last", self._latest)
+        return found
 
     def _settings(self) -> dict[str, Setting]:
         return {name: Setting(value) for name, value in self.described.settings.items()}
@@ -245,7 +252,7 @@ class DescribedTarget:
 
     def _harmed(self, shape: Shape) -> Endpoint:
         """What runs already, with the file's commands to harm it."""
-        endpoint = self._external.start(shape)
+        endpoint = self._latest.start(shape)
         settings = endpoint.settings
         if settings is not None:
             endpoint = replace(endpoint, settings=self._settings() | dict(settings))

@@ -258,13 +258,26 @@ def test_several_keys_have_room_at_a_time():
     first, second, same = (Guest(sharing.shared(key)) for key in "aba")
     assert first.came() and second.came() and same.came()
     assert set(sharing.keys) == {"a", "b"}
-    third, lonely = Guest(sharing.shared("c")), None
+    third = Guest(sharing.shared("c"))
     assert third.waits()
     second.goes()
     assert third.came()
-    lonely = Guest(sharing.alone("d"))
-    assert lonely.waits()
     for guest in (first, same, third):
         guest.goes()
-    assert lonely.came()
+
+
+def test_who_is_alone_with_one_key_leaves_room_for_others():
+    sharing = Sharing(room=2)
+    first, other = Guest(sharing.shared("a")), Guest(sharing.shared("b"))
+    assert first.came() and other.came()
+    lonely = Guest(sharing.alone("a"))
+    late = Guest(sharing.shared("a"))
+    assert lonely.waits() and late.waits()
+    more = Guest(sharing.shared("b"))
+    assert more.came(), "it is not alone with b"
+    first.goes()
+    assert lonely.came() and late.waits()
     lonely.goes()
+    assert late.came()
+    for guest in (late, other, more):
+        guest.goes()
