@@ -17,11 +17,25 @@ import click
 from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.fuzz import triage
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
-from touchstone.fuzz.cases import BadCase, accepted, corpus, keep_outcomes, load, outcomes
-from touchstone.fuzz.corpus_run import NotPrepared, known, make, play_corpus, prepare, remove
+from touchstone.fuzz.cases import (
+    BadCase,
+    corpus,
+    load,
+    outcomes,
+    reviewed_differences,
+    write_outcomes,
+)
+from touchstone.fuzz.corpus_run import (
+    NotPrepared,
+    create_topics,
+    delete_topics,
+    listed_topics,
+    play_corpus,
+    prepare,
+)
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
-from touchstone.fuzz.runner import Link, NotOurs, refuse_strangers, stopwatch
+from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
 from touchstone.harness import advertised
 from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import UnknownTarget, parse
@@ -43,9 +57,9 @@ SMALL_CLUSTER = {
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
 }
-"""A target we start ourselves: nothing that a mutated name or a long run can make grow."""
-TIDY_EVERY = 5000
-TELL_EVERY = 2000
+"""Of a target that we start: neither a mutated name nor a long run makes it grow."""
+RESTORE_EVERY = 5000
+REPORT_EVERY = 2000
 
 
 @dataclass(frozen=True)
@@ -59,31 +73,35 @@ class Bounds:
     ours: bool
 
 
-class Died(Exception):
+class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
 
 
-def serving(target: Target) -> list:
-    """The harmless pairs that the target lists and serves."""
+def served_pairs(target: Target) -> list:
+    """The (API key, version) pairs that the target serves and that do it no harm."""
     listed = target.advertised()
     release = target.release or advertised.nearest(listed)
     ranges = {key: advertised.served(release, key, listed) for key in listed}
     return harmless(pairs_of(ranges))
 
 
-def tidier(link: Link, *, ours: bool) -> Callable[[], None]:
-    """Make the pool of topics whole again; where the cluster is ours, drop what mutants made."""
+def topic_restorer(link: Link, *, ours: bool) -> Callable[[], None]:
+    """What creates the topics that cases name; of a cluster of ours it deletes all others."""
 
-    def tidy() -> None:
+    def restore_topics() -> None:
         if ours:
-            remove(link, sorted(name for name in known(link) if not name.startswith("__")))
-        make(link, dict.fromkeys(TOPICS, False))
+            delete_topics(
+                link, sorted(name for name in listed_topics(link) if not name.startswith("__"))
+            )
+        create_topics(link, dict.fromkeys(TOPICS, False))
 
-    return tidy
+    return restore_topics
 
 
-def watch(campaign: Campaign, bounds: Bounds, tidy: Callable[[], None]) -> Callable:
-    """What is asked before each case: whether to go on. Tells and tidies on its way."""
+def continuation(
+    campaign: Campaign, bounds: Bounds, restore_topics: Callable[[], None]
+) -> Callable:
+    """What says before each case whether to go on; reports progress and restores topics."""
     elapsed = stopwatch()
     limit = bounds.cases if bounds.seconds is None else None
     if limit is None and bounds.seconds is None:
@@ -91,9 +109,9 @@ def watch(campaign: Campaign, bounds: Bounds, tidy: Callable[[], None]) -> Calla
 
     def wanted(result: Result) -> bool:
         done = result.cases
-        if campaign.source == "generated" and done % TIDY_EVERY == 0:
-            tidy()
-        if done and done % TELL_EVERY == 0:
+        if campaign.source == "generated" and done % RESTORE_EVERY == 0:
+            restore_topics()
+        if done and done % REPORT_EVERY == 0:
             rate = done / elapsed()
             click.echo(
                 f"{campaign.name}: {done} cases, {rate:.0f}/s, "
@@ -110,8 +128,8 @@ def watch(campaign: Campaign, bounds: Bounds, tidy: Callable[[], None]) -> Calla
 
 
 def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Result:
-    """One campaign against a running target. Raises Died."""
-    pairs = serving(target)
+    """One campaign against a running target. Raises TargetDied."""
+    pairs = served_pairs(target)
     result = Result(campaign.name)
     recorded = None
     if campaign.source == "corpus":
@@ -123,12 +141,12 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds
             link,
             lambda draw: Generator(pairs, draw),
             seed=bounds.seed,
-            wanted=watch(campaign, bounds, tidier(link, ours=bounds.ours)),
+            wanted=continuation(campaign, bounds, topic_restorer(link, ours=bounds.ours)),
             recorded=recorded,
             result=result,
         )
     except ConnectionError as gone:
-        raise Died(
+        raise TargetDied(
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
         ) from gone
 
@@ -142,7 +160,9 @@ def recorded_for(target: Target) -> dict[str, str] | None:
         return None
     if recorded is None or target.kind != "reference":
         return recorded
-    known_different = {n for row in accepted() if release in row.releases for n in row.cases}
+    known_different = {
+        n for row in reviewed_differences() if release in row.releases for n in row.cases
+    }
     return {name: shown for name, shown in recorded.items() if name not in known_different}
 
 
@@ -150,7 +170,7 @@ def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> in
     """Write one file per group of findings; returns how many groups there are."""
     groups = triage.grouped(result.findings)
     for number, ((oracle, key, shown), members) in enumerate(groups.items()):
-        small = triage.smaller(members[0], campaign, link)
+        small = triage.minimised_on_target(members[0], campaign, link)
         path = triage.write(small, bounds.out / campaign.name, number)
         click.echo(f"  {len(members):6} x {oracle} key {key}: {shown or 'no answer'}")
         click.echo(f"           {small.sentence}; {len(small.wire)} bytes in {path.name}")
@@ -195,8 +215,8 @@ def command(word, names, seconds, cases, seed, out, replay, record, mine) -> Non
     share = None if seconds is None else seconds / max(shares, 1)
     bounds = Bounds(cases, share, seed, out, ours)
     try:
-        sys.exit(with_target(target, picked, bounds, replay, record=record, mine=mine))
-    except (Unavailable, StartFailed, NotReady, NotOurs, NotPrepared, Died) as problem:
+        sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
+    except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
     except ConnectionError as problem:
@@ -209,24 +229,24 @@ def command(word, names, seconds, cases, seed, out, replay, record, mine) -> Non
         target.stop()
 
 
-def with_target(
+def run_on_target(
     target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
     *, record: bool, mine: bool,
 ) -> int:  # fmt: skip
     """Start the target and do what was asked of it; returns the exit code."""
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
-        refuse_strangers(host, is_mine=mine)
+        require_loopback(host, is_mine=mine)
     reason = target.available()
     if reason:
         raise Unavailable(reason)
     config = {} if target.kind == "external" else SMALL_CLUSTER
     host, port = target.start(Shape(config=config)).bootstrap[0]
-    refuse_strangers(host, is_mine=mine)
+    require_loopback(host, is_mine=mine)
     with Link(host, port) as link:
         if replay is not None:
-            return play_again(replay, picked, link)
+            return replay_case(replay, picked, link)
         if record:
-            return keep(target, link)
+            return record_outcomes(target, link)
         found = 0
         for campaign in picked:
             elapsed = stopwatch()
@@ -241,7 +261,7 @@ def with_target(
     return FOUND if found else 0
 
 
-def play_again(path: Path, picked: list[Campaign], link: Link) -> int:
+def replay_case(path: Path, picked: list[Campaign], link: Link) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
     case = load(path)
     prepare(link, [case], fresh=False)
@@ -254,7 +274,7 @@ def play_again(path: Path, picked: list[Campaign], link: Link) -> int:
     return FOUND if findings else 0
 
 
-def keep(target: Target, link: Link) -> int:
+def record_outcomes(target: Target, link: Link) -> int:
     """Record the corpus's signatures on real Kafka: twice, and only if they agree."""
     release = target.release or advertised.release_of(target.advertised())
     if release is None or target.kind in ("reference", "recorded"):
@@ -265,7 +285,7 @@ def keep(target: Target, link: Link) -> int:
         click.echo(f"unsteady: {name}: {first[name]!r}, then {second[name]!r}", err=True)
     if unsteady:
         return FOUND
-    click.echo(f"{len(first)} outcomes kept in {keep_outcomes(release, first).name}")
+    click.echo(f"{len(first)} outcomes kept in {write_outcomes(release, first).name}")
     return 0
 
 

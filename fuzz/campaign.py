@@ -16,14 +16,14 @@ from pathlib import Path
 from touchstone.fuzz.cases import Case, corpus
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
-from touchstone.fuzz.oracles import ORACLES, Oracle, Sent
+from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame
 from touchstone.fuzz.outcome import Outcome, signature
-from touchstone.fuzz.runner import ASK_PATIENCE, Link
+from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
 from touchstone.fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")
-WAIT_PATIENCE = 0.1
+HELD_TIMEOUT_S = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
 
@@ -102,17 +102,17 @@ class Result:
     signatures: Counter[str] = field(default_factory=Counter)
 
 
-def header_of(wire: bytes, pair: Pair, correlation_id: int) -> Sent:
+def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
     """The header a frame carries now: a peer answers what it reads, not what we meant."""
     if len(wire) < SIZE + 8:
-        return Sent(pair.key, pair.version, correlation_id, wire)
+        return SentFrame(pair.key, pair.version, correlation_id, wire)
     read = (int.from_bytes(wire[a:b], "big", signed=True) for a, b in ((4, 6), (6, 8), (8, 12)))
-    return Sent(*read, wire)
+    return SentFrame(*read, wire)
 
 
 def generated(
     campaign: Campaign, generator: Callable[[random.Random], Generator], seed: int
-) -> Iterator[tuple[int, Sent, tuple[str, ...]]]:
+) -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
     """Case after case, for ever: (index, what is sent, the faults put in)."""
     names = list(campaign.mutators)
     index = 0
@@ -130,14 +130,14 @@ def generated(
         index += 1
 
 
-def frozen() -> Iterator[tuple[int, Sent, tuple[str, ...]]]:
+def frozen() -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
     """The corpus as cases."""
     for index, case in enumerate(corpus()):
-        yield index, sent_of(case), (case.name,)
+        yield index, frame_of_case(case), (case.name,)
 
 
-def sent_of(case: Case) -> Sent:
-    return Sent(case.key, case.version, case.correlation_id, case.wire)
+def frame_of_case(case: Case) -> SentFrame:
+    return SentFrame(case.key, case.version, case.correlation_id, case.wire)
 
 
 def run(
@@ -173,18 +173,23 @@ def run(
     return result
 
 
-def play(link: Link, sent: Sent, *, known: bool = False) -> Outcome:
+def play(link: Link, sent: SentFrame, *, known: bool = False) -> Outcome:
     """One case over the wire, in the way its framing asks for; one that is `known` to be answered
     is waited for, and costs no more for it.
     """
     held = not known and may_wait(sent.wire)
-    patience = ASK_PATIENCE if known else WAIT_PATIENCE if held else None
+    timeout_s = ASK_TIMEOUT_S if known else HELD_TIMEOUT_S if held else None
     whole = frames_in(sent.wire)[1]
-    return link.play([sent.wire], probe=whole, patience=patience, may_wait=held)
+    return link.play([sent.wire], probe=whole, timeout_s=timeout_s, may_wait=held)
 
 
 def judge(
-    campaign: Campaign, sent: Sent, outcome: Outcome, seed: int, index: int, faults: tuple[str, ...]
+    campaign: Campaign,
+    sent: SentFrame,
+    outcome: Outcome,
+    seed: int,
+    index: int,
+    faults: tuple[str, ...],
 ) -> list[Finding]:
     """What the oracles say of one case."""
     # A frame whose size prefix lies, or that holds several frames, is answered by what the peer

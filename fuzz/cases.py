@@ -77,7 +77,7 @@ def outcomes(release: str) -> dict[str, str]:
     return json.loads((OUTCOMES / f"{release}.json").read_text())
 
 
-def keep_outcomes(release: str, signatures: dict[str, str]) -> Path:
+def write_outcomes(release: str, signatures: dict[str, str]) -> Path:
     """Write a release's recorded signatures, whole or not at all."""
     OUTCOMES.mkdir(exist_ok=True)
     path = OUTCOMES / f"{release}.json"
@@ -88,7 +88,7 @@ def keep_outcomes(release: str, signatures: dict[str, str]) -> Path:
 
 
 @dataclass(frozen=True)
-class Accepted:
+class ReviewedDifference:
     """A reviewed difference between the reference broker and Kafka: which cases, where, why."""
 
     cases: tuple[str, ...]
@@ -96,6 +96,6 @@ class Accepted:
     reason: str
 
 
-def accepted(path: Path = FOLDER / "differences.toml") -> list[Accepted]:
+def reviewed_differences(path: Path = FOLDER / "differences.toml") -> list[ReviewedDifference]:
     rows = tomllib.loads(path.read_text()).get("difference", []) if path.exists() else []
-    return [Accepted(tuple(r["cases"]), tuple(r["releases"]), r["reason"]) for r in rows]
+    return [ReviewedDifference(tuple(r["cases"]), tuple(r["releases"]), r["reason"]) for r in rows]

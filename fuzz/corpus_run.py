@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from touchstone.fuzz.cases import Case, accepted
+from touchstone.fuzz.cases import Case, reviewed_differences
 from touchstone.fuzz.outcome import signature
-from touchstone.fuzz.runner import ASK_PATIENCE, Link
+from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
 
 METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
 FIND_COORDINATOR, HEARTBEAT, NO_SUCH_MEMBER = 10, 12, 25
@@ -33,7 +33,7 @@ def play_corpus(
     prepare(link, cases, fresh=fresh)
     seen = {}
     for case in cases:
-        outcome = link.play(case.segments, probe=case.probe, patience=ASK_PATIENCE)
+        outcome = link.play(case.segments, probe=case.probe, timeout_s=ASK_TIMEOUT_S)
         seen[case.name] = signature(case.key, case.version, outcome)
         tell(f"{case.name}: {seen[case.name]}")
     return seen
@@ -43,13 +43,13 @@ def prepare(link: Link, cases: list[Case], *, fresh: bool = True) -> None:
     """Every topic of these cases, empty and served."""
     wanted = {topic: case.compacted for case in cases for topic in case.topics}
     if fresh:
-        remove(link, sorted(wanted))
-    make(link, wanted)
+        delete_topics(link, sorted(wanted))
+    create_topics(link, wanted)
     if any(case.key in GROUP_KEYS for case in cases):
-        until(lambda: coordinates(link), "no group coordinator", link)
+        wait_until(lambda: serves_groups(link), "no group coordinator", link)
 
 
-def coordinates(link: Link) -> bool:
+def serves_groups(link: Link) -> bool:
     """Whether groups are served: the first question for one creates __consumer_offsets."""
     link.ask(FIND_COORDINATOR, 1, {"key": "fz-group-0", "key_type": 0})
     ghost = {"group_id": "fz-group-0", "generation_id": 1, "member_id": "ghost"}
@@ -57,7 +57,7 @@ def coordinates(link: Link) -> bool:
     return bool(answer) and answer["error_code"] == NO_SUCH_MEMBER
 
 
-def make(link: Link, wanted: dict[str, bool]) -> None:
+def create_topics(link: Link, wanted: dict[str, bool]) -> None:
     """Topics with one partition; True: compacted."""
     if not wanted:
         return
@@ -72,28 +72,28 @@ def make(link: Link, wanted: dict[str, bool]) -> None:
     def there() -> bool:
         # Again and again: a topic being deleted still exists for a while after it is not listed.
         link.ask(CREATE, 2, {"topics": topics, "timeout_ms": 5000, "validate_only": False})
-        return all(served(link, name) for name in wanted)
+        return all(has_leader(link, name) for name in wanted)
 
-    until(there, "topics were not created", link)
+    wait_until(there, "topics were not created", link)
 
 
-def remove(link: Link, names: list[str]) -> None:
-    names = sorted(set(names) & known(link))
+def delete_topics(link: Link, names: list[str]) -> None:
+    names = sorted(set(names) & listed_topics(link))
     if not names:
         return
     link.ask(DELETE, 1, {"topic_names": names, "timeout_ms": 5000})
-    until(lambda: not set(names) & known(link), "topics were not deleted", link)
+    wait_until(lambda: not set(names) & listed_topics(link), "topics were not deleted", link)
     for _ in range(AFTER_DELETION):
         link.rest()
 
 
-def known(link: Link) -> set[str]:
+def listed_topics(link: Link) -> set[str]:
     """The topics the target has."""
     answer = link.ask(METADATA, 1, {"topics": None})
     return {row["name"] for row in answer["topics"]} if answer else set()
 
 
-def served(link: Link, name: str) -> bool:
+def has_leader(link: Link, name: str) -> bool:
     """Whether partition 0 has a leader that answers: Metadata alone speaks too early."""
     body = {
         "replica_id": -1,
@@ -103,7 +103,7 @@ def served(link: Link, name: str) -> bool:
     return bool(answer) and answer["topics"][0]["partitions"][0]["error_code"] == 0
 
 
-def until(done: Callable[[], bool], sentence: str, link: Link) -> None:
+def wait_until(done: Callable[[], bool], sentence: str, link: Link) -> None:
     for _ in range(TRIES):
         if done():
             return
@@ -113,7 +113,9 @@ def until(done: Callable[[], bool], sentence: str, link: Link) -> None:
 
 def differences(release: str, seen: dict[str, str], recorded: dict[str, str]) -> list[str]:
     """Cases whose signature is not the recorded one and that nobody reviewed, as sentences."""
-    reviewed = {name for row in accepted() if release in row.releases for name in row.cases}
+    reviewed = {
+        name for row in reviewed_differences() if release in row.releases for name in row.cases
+    }
     return [
         f"{name}: {seen[name]!r}, real Kafka {release}: {recorded[name]!r}"
         for name in sorted(seen)

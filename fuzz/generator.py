@@ -8,7 +8,7 @@ that pass the CRC). A field without a row gets a small value of its type. All ra
 
 A valid request can also stop a broker or lock everybody out; `harmless` leaves out the keys
 that do, SAFE_VALUES keeps out values that would, and `harmful` knows a mutant that would. None of
-that is proof, which is why strangers are refused (`runner`).
+that is proof, which is why other machines are refused (`runner`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ PRODUCE = 0
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentFrame:
     """The frame of a case as it went out: what its header says it is, and the bytes."""
 
     key: int
@@ -29,22 +29,22 @@ class Sent:
     wire: bytes
 
 
-Oracle = Callable[[Sent, Outcome], str | None]
+Oracle = Callable[[SentFrame, Outcome], str | None]
 
 
-def answers_in_time(sent: Sent, outcome: Outcome) -> str | None:
+def answers_in_time(sent: SentFrame, outcome: Outcome) -> str | None:
     """The peer answers or hangs up before the deadline, unless the request lets it wait."""
     if outcome.end != SILENT or may_wait(sent.wire):
         return None
     return "no answer and no close before the deadline"
 
 
-def speaks_frames(sent: Sent, outcome: Outcome) -> str | None:
+def speaks_frames(sent: SentFrame, outcome: Outcome) -> str | None:
     """What comes back is made of frames of a believable size."""
     return "the answer is not made of frames" if outcome.end == GARBLED else None
 
 
-def correlates(sent: Sent, outcome: Outcome) -> str | None:
+def correlates(sent: SentFrame, outcome: Outcome) -> str | None:
     """Answers carry the correlation id of the request they answer."""
     expected = sent.correlation_id.to_bytes(4, "big", signed=True)
     for frame in outcome.answers:
@@ -53,7 +53,7 @@ def correlates(sent: Sent, outcome: Outcome) -> str | None:
     return None
 
 
-def parses(sent: Sent, outcome: Outcome) -> str | None:
+def parses(sent: SentFrame, outcome: Outcome) -> str | None:
     """An answer parses with the schema of the request's key and version and ends where it says."""
     for frame in outcome.answers:
         text = describe_answer(sent.key, sent.version, frame)
@@ -62,7 +62,7 @@ def parses(sent: Sent, outcome: Outcome) -> str | None:
     return None
 
 
-def knows_its_errors(sent: Sent, outcome: Outcome) -> str | None:
+def knows_its_errors(sent: SentFrame, outcome: Outcome) -> str | None:
     """Malformed input is never answered with UNKNOWN_SERVER_ERROR: that code means "a bug"."""
     for frame in outcome.answers:
         text = describe_answer(sent.key, sent.version, frame)
@@ -71,7 +71,7 @@ def knows_its_errors(sent: Sent, outcome: Outcome) -> str | None:
     return None
 
 
-def hears_only_a_close(sent: Sent) -> bool:
+def asks_for_no_answer(sent: SentFrame) -> bool:
     """Produce with acks 0 has no answer, so that a close is how its sender learns of an error."""
     try:
         return sent.key == PRODUCE and decode_request(sent.wire[SIZE:]).body["acks"] == 0
@@ -79,11 +79,11 @@ def hears_only_a_close(sent: Sent) -> bool:
         return False
 
 
-def keeps_the_connection(sent: Sent, outcome: Outcome) -> str | None:
+def keeps_the_connection(sent: SentFrame, outcome: Outcome) -> str | None:
     """A well-formed request of an advertised version is answered, not hung up on."""
     if outcome.end == KEPT or (outcome.end == SILENT and may_wait(sent.wire)):
         return None
-    if outcome.end in (CLOSED, RESET) and hears_only_a_close(sent):
+    if outcome.end in (CLOSED, RESET) and asks_for_no_answer(sent):
         return None
     return f"key {sent.key} version {sent.version}: connection {outcome.end} on a valid request"
 

@@ -36,9 +36,9 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 """Bytes of one answer we are ready to read; a broker that claims more is not believed."""
 
 
-ASK_PATIENCE = 10.0
+ASK_TIMEOUT_S = 10.0
 CHUNK = 65536
-SETTLED = 0.05
+SETTLE_S = 0.05
 """Seconds for bytes that a target has written to be seen."""
 ROUNDS = 3
 """How often a silent peer is asked elsewhere: with several threads it may answer there first."""
@@ -50,15 +50,15 @@ def stopwatch() -> Callable[[], float]:
     return lambda: time.monotonic() - started
 
 
-class NotOurs(Exception):
-    """The target's address is not on this machine and nobody said that it is theirs."""
+class NotLoopback(Exception):
+    """The target's address is on another machine, and its owner has not said so."""
 
 
-def refuse_strangers(host: str, *, is_mine: bool) -> None:
-    """Raise NotOurs unless `host` is a loopback address or the user claimed it."""
+def require_loopback(host: str, *, is_mine: bool) -> None:
+    """Raise NotLoopback unless `host` is a loopback address or the user claimed it."""
     resolved = socket.getaddrinfo(host, None)[0][4][0]
     if not (is_mine or ipaddress.ip_address(resolved).is_loopback):
-        raise NotOurs(
+        raise NotLoopback(
             f"{host} is {resolved}, not a loopback address; the fuzzer sends to other machines "
             "only with --this-target-is-mine"
         )
@@ -77,7 +77,7 @@ class Tally:
 class Link:
     """One connection to a target, replaced whenever the target ends it.
 
-    `patience` is how many seconds a target may take to answer the probe behind a case. Refused
+    `timeout_s` is how many seconds a target may take to answer the probe behind a case. Refused
     connections raise ConnectionError: a target that no longer accepts is dead, not silent. When
     they have passed, `settle` has the target do all that it has to do, and only then is its silence
     believed, however slow the machine is: it answers somebody else, unless the caller knows better
@@ -89,11 +89,11 @@ class Link:
         host: str,
         port: int,
         *,
-        patience: float = 2.0,
+        timeout_s: float = 2.0,
         settle: Callable[[], object] | None = None,
     ) -> None:
         self.address = (host, port)
-        self.patience = patience
+        self.timeout_s = timeout_s
         self.settle = settle or self._answers_elsewhere
         self.tally = Tally()
         self._socket: socket.socket | None = None
@@ -111,7 +111,7 @@ class Link:
         self.close()
 
     def play(
-        self, segments: Iterable[bytes], *, probe: bool = True, patience: float | None = None,
+        self, segments: Iterable[bytes], *, probe: bool = True, timeout_s: float | None = None,
         may_wait: bool = False,
     ) -> Outcome:  # fmt: skip
         """Write a case's segments in order, then the probe, and collect what comes back. Of a
@@ -130,7 +130,7 @@ class Link:
             if not probe:
                 connection.shutdown(socket.SHUT_WR)
             rounds = 0 if may_wait else ROUNDS
-            for frame in self._answers(connection, patience or self.patience, rounds):
+            for frame in self._answers(connection, timeout_s or self.timeout_s, rounds):
                 if frame[:4] == PROBE_ANSWER:
                     return Outcome(tuple(answers), KEPT)
                 answers.append(frame)
@@ -151,7 +151,7 @@ class Link:
     def _connected(self) -> socket.socket:
         if self._socket is None:
             self.tally.connects += 1
-            self._socket = socket.create_connection(self.address, self.patience)
+            self._socket = socket.create_connection(self.address, self.timeout_s)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._frames = Frames(ANSWER_LIMIT)
         return self._socket
@@ -159,15 +159,15 @@ class Link:
     def ask(self, key: int, version: int, body: dict[str, Any]) -> dict[str, Any] | None:
         """A question of our own between cases; None when the target hangs up on it."""
         frame = encode_request(key, version, 1, "touchstone-fuzz", body)
-        outcome = self.play([struct.pack(">i", len(frame)) + frame], patience=ASK_PATIENCE)
+        outcome = self.play([struct.pack(">i", len(frame)) + frame], timeout_s=ASK_TIMEOUT_S)
         self.tally.cases -= 1
         if outcome.end != KEPT or not outcome.answers:
             return None
         return decode_response(key, version, outcome.answers[0]).body
 
-    def _answers(self, connection: socket.socket, patience: float, rounds: int) -> Iterator[bytes]:
+    def _answers(self, connection: socket.socket, timeout_s: float, rounds: int) -> Iterator[bytes]:
         """Whole frames until FIN; TimeoutError when the deadline of the whole case has passed."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout_s
         while chunk := self._chunk(connection, deadline, rounds):
             self.tally.received += len(chunk)
             yield from self._frames.feed(chunk)
@@ -182,9 +182,9 @@ class Link:
             return connection.recv(CHUNK)
         except TimeoutError:
             # A peer that drips bytes for ever does not end here either.
-            if not rounds or left < -ASK_PATIENCE:
+            if not rounds or left < -ASK_TIMEOUT_S:
                 raise
-        connection.settimeout(SETTLED)
+        connection.settimeout(SETTLE_S)
         for _ in range(rounds):
             self.settle()
             with contextlib.suppress(TimeoutError):
@@ -196,7 +196,7 @@ class Link:
         TimeoutError when it answers nobody.
         """
         ended = contextlib.suppress(ConnectionResetError)
-        with socket.create_connection(self.address, ASK_PATIENCE) as other, ended:
+        with socket.create_connection(self.address, ASK_TIMEOUT_S) as other, ended:
             other.sendall(PROBE)
             frames = Frames(ANSWER_LIMIT)
             while (chunk := other.recv(CHUNK)) and not frames.feed(chunk):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from touchstone.fuzz.campaign import Campaign, Finding, judge, play
-from touchstone.fuzz.oracles import Oracle, Sent
+from touchstone.fuzz.oracles import Oracle, SentFrame
 from touchstone.fuzz.outcome import signature
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.segments import SIZE, frames_in
@@ -27,7 +27,7 @@ TRIES = 60
 
 
 def group_of(finding: Finding) -> Group:
-    return (finding.oracle, sent_again(finding.wire).key, finding.signature)
+    return (finding.oracle, sent_frame(finding.wire).key, finding.signature)
 
 
 def grouped(findings: Iterable[Finding]) -> dict[Group, list[Finding]]:
@@ -41,20 +41,22 @@ def grouped(findings: Iterable[Finding]) -> dict[Group, list[Finding]]:
     }
 
 
-def sent_again(wire: bytes) -> Sent:
+def sent_frame(wire: bytes) -> SentFrame:
     """What these bytes say they are; a frame cut inside its header is key 0 with zeroes."""
     fixed = wire[SIZE:HEADER].ljust(8, b"\0")
     read = (int.from_bytes(fixed[a:b], "big", signed=True) for a, b in ((0, 2), (2, 4), (4, 8)))
-    return Sent(*read, wire)
+    return SentFrame(*read, wire)
 
 
-def complains(oracle: Oracle, key: int, play_it: Callable[[Sent], object], wire: bytes) -> bool:
+def still_complains(
+    oracle: Oracle, key: int, play_it: Callable[[SentFrame], object], wire: bytes
+) -> bool:
     """Whether the same oracle still complains about the same key when these bytes are sent."""
-    sent = sent_again(wire)
+    sent = sent_frame(wire)
     return sent.key == key and oracle(sent, play_it(sent)) is not None
 
 
-def candidates(wire: bytes) -> Iterable[bytes]:
+def shorter_candidates(wire: bytes) -> Iterable[bytes]:
     """Shorter frames to try instead, the boldest first: one frame of several, then cuts."""
     frames, whole = frames_in(wire)
     if len(frames) > 1:
@@ -80,7 +82,7 @@ def minimised(finding: Finding, still: Callable[[bytes], bool], tries: int = TRI
     shorter = True
     while shorter and tries > 0:
         shorter = False
-        for candidate in candidates(wire):
+        for candidate in shorter_candidates(wire):
             tries -= 1
             if tries < 0:
                 break
@@ -90,16 +92,18 @@ def minimised(finding: Finding, still: Callable[[bytes], bool], tries: int = TRI
     return replace(finding, wire=wire)
 
 
-def smaller(finding: Finding, campaign: Campaign, link: Link) -> Finding:
+def minimised_on_target(finding: Finding, campaign: Campaign, link: Link) -> Finding:
     """`minimised` against a live target; a finding that needs a name (frozen) stays as it is."""
     oracle = campaign.oracles.get(finding.oracle)
     if oracle is None:
         return finding
-    key, good = sent_again(finding.wire).key, readable(finding.wire)
+    key, good = sent_frame(finding.wire).key, readable(finding.wire)
 
     def still(wire: bytes) -> bool:
         # A complaint about a good request is not the same complaint about a broken one.
-        return readable(wire) == good and complains(oracle, key, lambda s: play(link, s), wire)
+        return readable(wire) == good and still_complains(
+            oracle, key, lambda s: play(link, s), wire
+        )
 
     return minimised(finding, still)
 
@@ -115,7 +119,7 @@ def readable(wire: bytes) -> bool:
 
 def write(finding: Finding, folder: Path, number: int) -> Path:
     """One TOML file in the corpus's own format, with the finding's story as comments."""
-    sent = sent_again(finding.wire)
+    sent = sent_frame(finding.wire)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{number:02}-{finding.oracle.replace('_', '-')}-key-{sent.key}.toml"
     story = f"{finding.campaign}, seed {finding.seed}, case {finding.index}"
@@ -135,6 +139,6 @@ def write(finding: Finding, folder: Path, number: int) -> Path:
 
 def replay(campaign: Campaign, wire: bytes, link: Link) -> tuple[str, list[Finding]]:
     """(signature, findings) of stored bytes sent once more."""
-    sent = sent_again(wire)
+    sent = sent_frame(wire)
     outcome = play(link, sent)
     return signature(sent.key, sent.version, outcome), judge(campaign, sent, outcome, 0, 0, ())

@@ -10,9 +10,9 @@ import pytest
 from touchstone.fuzz.campaign import BadCampaign, campaigns, generated, judge, load
 from touchstone.fuzz.cases import load as load_case
 from touchstone.fuzz.generator import Generator, Pair
-from touchstone.fuzz.oracles import ORACLES, Sent
+from touchstone.fuzz.oracles import ORACLES, SentFrame
 from touchstone.fuzz.outcome import KEPT, SILENT, Outcome
-from touchstone.fuzz.triage import candidates, framed, grouped, minimised, write
+from touchstone.fuzz.triage import framed, grouped, minimised, shorter_candidates, write
 from touchstone.reference_impl.wire.headers import encode_request
 
 FRAMES = campaigns()["frames"]
@@ -26,7 +26,7 @@ def first(count: int, seed: int, campaign=FRAMES):
 
 
 def finding(wire: bytes, index: int = 0):
-    sent = Sent(3, 4, 9, wire)
+    sent = SentFrame(3, 4, 9, wire)
     return judge(FRAMES, sent, Outcome((), SILENT), 5, index, ("trailing",))[0]
 
 
@@ -81,7 +81,7 @@ def test_a_bad_campaign_file_is_named_with_what_is_wrong(tmp_path, change, said)
 
 
 def test_oracles_that_need_one_header_are_not_asked_about_several_frames():
-    sent = Sent(3, 4, 9, HANG + HANG)
+    sent = SentFrame(3, 4, 9, HANG + HANG)
     assert judge(FRAMES, sent, Outcome((b"\0\0\0\1",), KEPT), 1, 1, ()) == []
 
 
@@ -105,7 +105,7 @@ def test_minimising_tries_no_more_than_it_may():
 
 
 def test_of_several_frames_one_is_tried_first():
-    assert next(iter(candidates(HANG + framed(b"12345678")))) == HANG
+    assert next(iter(shorter_candidates(HANG + framed(b"12345678")))) == HANG
 
 
 def test_a_written_finding_reads_as_a_case(tmp_path):

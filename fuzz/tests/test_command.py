@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
-from touchstone.fuzz.runner import Link, NotOurs, refuse_strangers
+from touchstone.fuzz.runner import Link, NotLoopback, require_loopback
 from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.headers import encode_request
@@ -26,22 +26,22 @@ def run(*arguments: str):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "127.8.8.8"])
-def test_this_machine_is_not_a_stranger(host):
-    assert refuse_strangers(host, is_mine=False) is None
+def test_this_machine_is_loopback(host):
+    assert require_loopback(host, is_mine=False) is None
 
 
-def test_a_stranger_is_refused():
-    with pytest.raises(NotOurs, match="--this-target-is-mine"):
-        refuse_strangers("192.0.2.1", is_mine=False)
+def test_another_machine_is_refused():
+    with pytest.raises(NotLoopback, match="--this-target-is-mine"):
+        require_loopback("192.0.2.1", is_mine=False)
 
 
-def test_a_stranger_that_is_mine_is_not_refused():
-    assert refuse_strangers("192.0.2.1", is_mine=True) is None
+def test_another_machine_that_is_mine_is_not_refused():
+    assert require_loopback("192.0.2.1", is_mine=True) is None
 
 
-def test_the_command_refuses_a_stranger_before_it_connects(monkeypatch):
+def test_the_command_refuses_another_machine_before_it_connects(monkeypatch):
     def connects(*_, **__):
-        raise AssertionError("a byte went to a stranger")
+        raise AssertionError("a byte went to another machine")
 
     monkeypatch.setattr(socket, "create_connection", connects)
     result = run("--target", "192.0.2.1:9092")
@@ -64,7 +64,7 @@ def test_our_own_defect_has_the_code_of_a_broken_fuzzer(monkeypatch):
     def breaks(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(fuzz, "with_target", breaks)
+    monkeypatch.setattr(fuzz, "run_on_target", breaks)
     assert run("--campaign", "frames").exit_code == 2
 
 
@@ -108,18 +108,18 @@ class Peer:
         self.listener = socket.create_server(("127.0.0.1", 0))
 
     def __enter__(self) -> Link:
-        settle = (lambda: None) if self.late is None else lambda: self.accepted.sendall(self.late)
-        self.link = Link(*self.listener.getsockname(), patience=0.05, settle=settle)
+        settle = (lambda: None) if self.late is None else lambda: self.connection.sendall(self.late)
+        self.link = Link(*self.listener.getsockname(), timeout_s=0.05, settle=settle)
         connection = self.link._connected()
-        self.accepted, _ = self.listener.accept()
+        self.connection, _ = self.listener.accept()
         if self.words is not None:
-            self.accepted.sendall(self.words)
+            self.connection.sendall(self.words)
         assert connection.fileno() > 0
         return self.link
 
     def __exit__(self, *_: object) -> None:
         self.link.close()
-        self.accepted.close()
+        self.connection.close()
         self.listener.close()
 
 
@@ -165,7 +165,7 @@ def asked_elsewhere(late: Callable[[socket.socket], object]) -> Iterator[Link]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=answer)
         thread.start()
-        with Link(*listener.getsockname(), patience=0.05) as link:
+        with Link(*listener.getsockname(), timeout_s=0.05) as link:
             yield link
         listener.shutdown(socket.SHUT_RDWR)  # wakes who waits in accept
         thread.join()

@@ -8,13 +8,13 @@ import struct
 import pytest
 
 from touchstone.fuzz.generator import Generator, Pair
-from touchstone.fuzz.oracles import ORACLES, Sent
+from touchstone.fuzz.oracles import ORACLES, SentFrame
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.reference_impl.wire.headers import encode_request, encode_response
 
 METADATA = Generator([Pair(3, 4)], random.Random(1)).frame(9)[1]
-SENT = Sent(3, 4, 9, METADATA)
+SENT = SentFrame(3, 4, 9, METADATA)
 GOOD = encode_response(3, 4, 9, {"brokers": [], "topics": [], "controller_id": 0})
 PRODUCED = {"responses": [{"name": "t", "partition_responses": [{"index": 0, "error_code": -1}]}]}
 
@@ -41,7 +41,10 @@ LIARS = {
     "speaks_frames": (SENT, Outcome((), GARBLED)),
     "correlates": (SENT, Outcome((b"\0\0\0\x0a" + GOOD[4:],), KEPT)),
     "parses": (SENT, Outcome((GOOD + b"?",), KEPT)),
-    "knows_its_errors": (Sent(0, 3, 9, b""), Outcome((encode_response(0, 3, 9, PRODUCED),), KEPT)),
+    "knows_its_errors": (
+        SentFrame(0, 3, 9, b""),
+        Outcome((encode_response(0, 3, 9, PRODUCED),), KEPT),
+    ),
     "keeps_the_connection": (SENT, Outcome((), CLOSED)),
 }
 
@@ -62,14 +65,14 @@ def test_an_oracle_is_tripped_by_its_liar(name):
 
 @pytest.mark.parametrize("name", ["answers_in_time", "keeps_the_connection"])
 def test_a_request_that_may_wait_may_be_met_with_silence(name):
-    sent = Sent(1, 4, 9, wire_of(1, 4, FETCH))
+    sent = SentFrame(1, 4, 9, wire_of(1, 4, FETCH))
     assert ORACLES[name](sent, Outcome((), SILENT)) is None
 
 
 @pytest.mark.parametrize(("acks", "complains"), [(0, False), (1, True)])
 def test_a_produce_without_an_answer_may_be_hung_up_on(acks, complains):
     wire = wire_of(0, 3, {"acks": acks, "timeout_ms": 1, "topic_data": []})
-    said = ORACLES["keeps_the_connection"](Sent(0, 3, 9, wire), Outcome((), CLOSED))
+    said = ORACLES["keeps_the_connection"](SentFrame(0, 3, 9, wire), Outcome((), CLOSED))
     assert bool(said) is complains
 
 
@@ -78,7 +81,7 @@ def test_an_answer_that_is_cut_does_not_parse():
 
 
 def test_an_answer_to_an_unknown_key_does_not_parse():
-    assert ORACLES["parses"](Sent(999, 0, 9, b""), Outcome((GOOD,), KEPT))
+    assert ORACLES["parses"](SentFrame(999, 0, 9, b""), Outcome((GOOD,), KEPT))
 
 
 def test_a_refused_api_versions_is_read_as_version_0():

@@ -10,7 +10,7 @@ import logging
 import pytest
 
 from touchstone.fuzz.campaign import Result, campaigns, run
-from touchstone.fuzz.corpus_run import make
+from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.runner import Link
 from touchstone.harness import advertised
@@ -41,8 +41,8 @@ def survived():
             for _ in range(ROUNDS):
                 cluster.server.call(lambda now: None).result(ROUND_S)
 
-        with Link(host, int(port), patience=0.5, settle=settle) as link:
-            make(link, dict.fromkeys(TOPICS, False))
+        with Link(host, int(port), timeout_s=0.5, settle=settle) as link:
+            create_topics(link, dict.fromkeys(TOPICS, False))
             run(
                 campaigns()["frames"],
                 link,
