@@ -98,7 +98,7 @@ def test_unknown_topics_have_no_offsets(case):
 
 @claim("offsets.unknown-partitions-have-no-offsets", evidence=("OFFS-21",), **BY_NAME)
 def test_unknown_partitions_have_no_offsets(case):
-    """OffsetFetch of a partition that its topic lacks answers no error."""
+    """OffsetFetch of a partition that its topic lacks returns offset -1 and no error."""
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
@@ -302,8 +302,8 @@ def test_only_stable_ones_on_demand(case):
 @claim("offsets.only-stable-ones-of-all", evidence=("KIP-447",), stable=(True, False), full=True,
        **WITH_STABLE)  # fmt: skip
 def test_only_stable_ones_of_all(case):
-    """OffsetFetch with topics=null answers no error for a group with pending offsets, with
-    require_stable and without."""
+    """OffsetFetch with topics=null and require_stable answers UNSTABLE_OFFSET_COMMIT for partitions
+    with pending offsets; without require_stable it returns the committed offsets."""
     topic, group, steps = a_group(case, 3)
     transaction, more = pending(case, group, topic)
     return case.scenario(
