@@ -298,7 +298,7 @@ def test_nothing_was_ever_acquired(case):
 
 @acks("no-runs-are-no-fault")
 def test_no_runs_are_no_fault(case):
-    """ShareAcknowledge of a partition without batches answers no error."""
+    """ShareAcknowledge of a partition without batches answers no error and returns no partition."""
     group, topic = case.topic("group"), case.topic()
     return case.scenario(
         acquired(group, topic, *THREE),
