@@ -210,8 +210,7 @@ def test_moving_to_where_it_is_does_nothing(case):
 )
 def test_moving_what_is_not_there_is_refused(case):
     """AlterReplicaLogDirs of a partition that the broker does not have answers
-    UNKNOWN_TOPIC_OR_PARTITION or REPLICA_NOT_AVAILABLE; a release that keeps the directory for a
-    later replica answers no error."""
+    UNKNOWN_TOPIC_OR_PARTITION (REPLICA_NOT_AVAILABLE on 1.0)."""
     topic, missing = case.topic(), case.topic("missing")
     version = 0 if case.release == "1.0" else 1
     moved = answer("move", "results[0].partitions[0].error_code")
