@@ -291,7 +291,7 @@ def test_alterations_can_be_tried(case):
     versions=only("AlterConfigs", 0),
 )
 def test_changes_reach_a_topic_in_use(case):
-    """A batch larger than a max.message.bytes that AlterConfigs lowered is refused with
+    """Produce of a batch larger than a max.message.bytes that AlterConfigs lowered answers
     MESSAGE_TOO_LARGE, without a restart."""
     name = case.topic()
     batch = Records({"magic": 2, "records": [b"x" * 200], "timestamp": Now()})

@@ -154,7 +154,7 @@ def test_no_time_to_wait_still_creates(case):
     where=lambda row: row["version"] in (2, 5),
 )
 def test_minus_one_means_the_brokers_default(case):
-    """CreateTopics with -1 partitions and replication factor -1 takes the broker's defaults; before
+    """CreateTopics with -1 partitions and replication factor -1 uses the broker's defaults; before
     2.4 it answers INVALID_PARTITIONS."""
     name, told = case.topic(), ("num_partitions", "replication_factor")
     defaults = [answer("create", f"topics[0].{each}").is_(1) for each in told if case.version >= 5]

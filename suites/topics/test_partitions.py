@@ -124,8 +124,8 @@ def test_growth_can_be_tried(case):
     api="CreatePartitions", versions=FIRST,
 )  # fmt: skip
 def test_new_partitions_can_be_assigned(case):
-    """CreatePartitions with an assignment for each new partition answers no error, and each gets a
-    leader."""
+    """CreatePartitions with an assignment for each new partition answers no error, and each has the
+    replicas that it names."""
     name = case.topic()
     return case.scenario(
         a_topic(name),
