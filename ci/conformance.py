@@ -1,8 +1,9 @@
 """`make conformance`: judge the reference broker's personas, then aggregate and show the result.
 
-Each target is judged in parts (`--shard`), each by a pytest process of its own and all at once: a
-claim that kills brokers and starts them again, or lets a group's member fall silent, waits most of
-its time, so processes are many and processors need not be. The parts write into one run;
+Each target is judged in parts (`--shard`), each by a process of its own and all at once: a claim
+that kills brokers and starts them again, or lets a group's member fall silent, waits most of its
+time, so processes are many and processors need not be. Those of a persona are forked from one that
+has collected the suites (`ci/parts.py`). The parts write into one run;
 `touchstone join` makes them one file per target, and refuses where a part is missing; `touchstone
 report` makes tables and a dashboard of those. The judgement does not depend on the dashboard: where
 Java is missing the table is still printed and the missing dashboard is said loudly, but the exit
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -29,19 +30,18 @@ from typing import IO
 from touchstone.harness.tally import BROKE, INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
-# In how many parts each is judged: the newer a release, the more versions there are to try; the
-# older one is, the longer its brokers take to tell of a new ISR or to miss one of their own.
-PERSONAS = {"reference@1.0": 4, "reference@2.2": 4, "reference@2.8": 3, "reference@3.9": 3,
-            "reference@4.3": 4}  # fmt: skip
-PARTS, JOBS = 2, 18  # of another target; processes at once
+PERSONAS = ("reference@1.0", "reference@2.2", "reference@2.8", "reference@3.9", "reference@4.3")
+# A persona's parts cost nothing but memory; one of another target collects for itself, and has
+# brokers of its own or shares those of somebody else.
+FORKED, PARTS, JOBS = 6, 2, 30  # parts of a persona, of another target; processes at once
 NOT_RUN = 4  # `touchstone report`: the rows are fine, Spark cannot start here
 # Claims say themselves what went wrong, and rewriting asserts in every module costs each process
 # seconds; plugins of other packages have nothing to do here.
 LEAN = ["--assert=plain"]
 LEAN += [word for name in ("cacheprovider", "hypothesispytest", "allure_pytest")
          for word in ("-p", f"no:{name}")]  # fmt: skip
-# Eighteen processes share few processors: an answer may take long (nobody waits in vain for one
-# that conforms), and what such a crowd upsets once all the same is told as flaky.
+# Thirty processes share few processors: an answer may take long (nobody waits in vain for one that
+# conforms), and what such a crowd upsets once all the same is told as flaky.
 CROWDED = ["--deadline", "45", "--again", "1"]
 # Ours and Kafka itself: what differs in their setup and in their texts is a defect like any other.
 OURS = ("reference", "recorded", "kafka@", "docker@")
@@ -51,32 +51,52 @@ _LOOK_SECONDS, _TELL_SECONDS = 0.2, 10
 
 @dataclass(frozen=True)
 class Part:
-    """What one process judges."""
+    """What is started by one command: a part of a target, or all of them where `index` is None."""
 
     target: str
-    index: int
+    index: int | None
     count: int
 
+    @property
+    def processes(self) -> int:
+        return self.count if self.index is None else 1
+
     def start(self, results: Path, run: str, output: IO[str]) -> subprocess.Popen:
-        argv = [sys.executable, "-m", "pytest", "-q", "suites/", "--target", self.target]
-        argv += ["--results", str(results), "--run", run, "--shard", f"{self.index}/{self.count}"]
+        forked = ["ci.parts", str(self.count)]
+        argv = [sys.executable, "-m", *(forked if self.index is None else ["pytest"])]
+        argv += ["-q", "suites/", "--target", self.target]
+        argv += [
+            "--results",
+            str(results),
+            "--run",
+            run,
+            "--shard",
+            f"{self.index or 1}/{self.count}",
+        ]
         argv += ["--strict-notes"] if self.target.startswith(OURS) else []
         argv += [*CROWDED, *LEAN]
         return subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+
+
+def parts_of(target: str, count: int) -> list[Part]:
+    """Brokers in our own process can be forked with it before they are started; others cannot."""
+    if target.startswith("reference"):
+        return [Part(target, None, count)]
+    return [Part(target, index, count) for index in range(1, count + 1)]
 
 
 def judge(targets: Mapping[str, int], results: Path, run: str, jobs: int) -> int:
     """Run the suites on every target in so many parts; the worst exit code of all. What went wrong
     is printed.
     """
-    every = [Part(target, i, n) for target, n in targets.items() for i in range(1, n + 1)]
-    waiting = deque(sorted(every, key=lambda part: (part.index, -part.count)))
+    every = [part for target, count in targets.items() for part in parts_of(target, count)]
+    waiting = deque(sorted(every, key=lambda part: (part.index or 0, -part.count)))
     running: dict[Part, tuple[subprocess.Popen, IO[str]]] = {}
     codes = []
     told = time.monotonic()
     try:
         while waiting or running:
-            while waiting and len(running) < jobs:
+            while waiting and _fits(waiting[0], running, jobs):
                 part = waiting.popleft()
                 output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (see `_told`)
                 running[part] = part.start(results, run, output), output
@@ -98,6 +118,12 @@ def judge(targets: Mapping[str, int], results: Path, run: str, jobs: int) -> int
     return worst(codes)
 
 
+def _fits(part: Part, running: Iterable[Part], jobs: int) -> bool:
+    """Whether it may start now; one that has more processes than there may be starts alone."""
+    busy = sum(other.processes for other in running)
+    return not busy or busy + part.processes <= jobs
+
+
 def _told(output: IO[str]) -> str:
     """What pytest said, without its dots."""
     with output:
@@ -116,7 +142,7 @@ def _rows(folder: Path, target: str) -> int:
 
 def compile_once() -> None:
     """What every process imports; else a fresh checkout is compiled by each of them at once."""
-    for folder in ("harness", "reference_impl", "suites"):
+    for folder in ("touchstone", "ci", "harness", "reference_impl", "suites"):
         compileall.compile_dir(ROOT / folder, rx=re.compile(r"/tests/"), quiet=2)
 
 
@@ -129,12 +155,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", action="append", help="default: the five personas")
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--parts", type=int, help="processes per target; default 2 to 4")
+    parser.add_argument(
+        "--parts", type=int, help=f"processes per target; default {FORKED} or {PARTS}"
+    )
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"processes at once; default {JOBS}")
     arguments = parser.parse_args(words)
     run = f"{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(4)}"
     targets = {
-        target: arguments.parts or PERSONAS.get(target, PARTS)
+        target: arguments.parts or (FORKED if target.startswith("reference") else PARTS)
         for target in arguments.target or PERSONAS
     }
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(BROKE))  # no part is left behind

@@ -1,7 +1,9 @@
 """Many processes, one judgement: nothing that went missing on the way is ever green."""
 
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +11,11 @@ from ci import conformance
 from touchstone.harness import tally
 from touchstone.harness.cli import join
 from touchstone.harness.results import jsonl, parts, rows
+from touchstone.harness.tests.clients.programs import wait_for
 from touchstone.harness.tests.spark.made import case_row
 
-TARGETS = ["reference@1.0", "reference@4.3"]
+ROOT = Path(__file__).resolve().parents[2]
+TARGETS = ["kafka@1.0", "kafka@4.3"]  # of which a process judges one part
 
 
 @pytest.fixture
@@ -100,3 +104,60 @@ def test_what_a_part_ends_with_counts_and_is_told(scene, capsys, code, expected)
     ends[TARGETS[0], 1] = code
     assert make(tmp_path) == expected
     assert f"said by ('{TARGETS[0]}', 1)" in capsys.readouterr().out
+
+
+def test_a_persona_is_one_command_and_as_many_processes():
+    (whole,) = conformance.parts_of("reference@4.3", 6)
+    assert whole.processes == 6
+    assert [part.processes for part in conformance.parts_of("127.0.0.1:9092", 2)] == [1, 1]
+
+
+def test_what_has_more_processes_than_there_may_be_starts_alone():
+    (whole,), (other, _) = conformance.parts_of("reference", 6), conformance.parts_of("kafka", 2)
+    assert conformance._fits(whole, [], 4) and not conformance._fits(whole, [other], 6)
+    assert conformance._fits(whole, [other], 7)
+
+
+def forked(folder, *more):
+    """Three parts of one small suite."""
+    argv = [sys.executable, "-m", "ci.parts", "3", "-q", "suites/topics/test_create.py", "--newest"]
+    argv += ["--target", "reference@4.3", "--results", folder, "--run", "one", "--shard", "1/3"]
+    return [*map(str, argv), *more]
+
+
+@pytest.mark.slow
+def test_forked_parts_are_the_whole_and_what_differs_in_one_is_told(tmp_path):
+    """Kafka 2.8 answers some of these claims in another way."""
+    done = subprocess.run(
+        forked(tmp_path, "--oracle", "recorded@2.8"), cwd=ROOT, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    told = done.stdout + done.stderr
+    assert done.returncode == tally.DIFFERENT, told
+    each = [jsonl.read(path, part=True).cases for path in tmp_path.glob("one/*.part-*.jsonl")]
+    assert len(each) == 3 and all(each), told
+    every = [row for rows_of_part in each for row in rows_of_part]
+    differing = [row["case"] for row in every if row["verdict"] == "DIVERGES"]
+    assert differing and all(case.partition("[")[0] in told for case in differing), told
+    judged = sorted(row["claim"] for row in every)
+    assert judged == sorted(set(judged)), "a case that two parts have judged"
+    subprocess.run([sys.executable, "-m", "touchstone", "join", tmp_path / "one"], cwd=ROOT,
+                   capture_output=True, check=False)  # fmt: skip
+    (whole,) = tmp_path.glob("one/*.jsonl")
+    assert sorted(row["claim"] for row in jsonl.read(whole).cases) == judged
+
+
+@pytest.mark.slow
+def test_no_forked_part_is_left_behind(tmp_path):
+    running = subprocess.Popen(
+        forked(tmp_path), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    with running:
+        said = []  # the others are there when it names its own part
+        assert any(said.append(line) or b"part 1/3" in line for line in running.stdout), said
+        found = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        others = [int(word) for word in found.read_text().split()] if found.exists() else []
+        running.terminate()
+        assert running.wait() == -signal.SIGTERM
+        left = [Path(f"/proc/{process}") for process in others]
+        wait_for(lambda: not any(path.exists() for path in left), lambda: f"left behind: {left}")

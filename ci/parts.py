@@ -1,0 +1,95 @@
+"""All parts of one target in one go: the suites are collected once, then a process for each part.
+
+    python -m ci.parts 6 suites/ --target reference@4.3 --results DIR --run NAME ...
+
+Collecting thousands of cases costs three seconds of a processor and is the same for every part, so
+this process collects, forks, and each process goes on with its `--shard`. They ask brokers that
+they start themselves; on a target that somebody else runs, parts would share the names of their
+topics, so such a target gets a process for each part (`ci/conformance.py`).
+
+The exit code is the worst of all. What a part said whose exit code is not 0 is printed here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import IO
+
+import pytest
+
+from touchstone.harness import plugin
+from touchstone.harness.shard import Shard
+from touchstone.harness.tally import worst
+
+
+class Parts:
+    """A pytest plugin: forks once everything is collected, before it is dealt out."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.index = 1  # of the part that this process judges
+        self.others: dict[int, IO[str]] = {}  # process id -> what it says
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        gc.collect()
+        gc.freeze()  # pages that a collection writes to are no longer shared
+        for index in range(2, self.count + 1):
+            # It outlives this block: it is read when its writer has ended.
+            output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+            process = os.fork()
+            if not process:
+                self._become(index, output)
+                break
+            self.others[process] = output
+        session = plugin._session(config)
+        shard = Shard(self.index, self.count)
+        session.options = dataclasses.replace(session.options, shard=shard)
+
+    def _become(self, index: int, output: IO[str]) -> None:
+        """In a new process: what it says goes to the file, and it waits for nobody."""
+        for descriptor in (1, 2):
+            os.dup2(output.fileno(), descriptor)
+        for file in (output, *self.others.values()):
+            file.close()
+        self.index, self.others = index, {}
+
+    def wait(self) -> list[int]:
+        """The exit codes of the other parts."""
+        codes = []
+        for process, output in self.others.items():
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            codes.append(code)
+            with output:
+                output.seek(0)
+                if code:
+                    print(output.read(), flush=True)
+        return codes
+
+    def end(self, *_: object) -> None:
+        """On SIGTERM: no part is left behind. pytest would take a SystemExit for a failed case."""
+        for process in self.others:
+            os.kill(process, signal.SIGTERM)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main(words: Sequence[str]) -> int:
+    parts = Parts(int(words[0]))
+    signal.signal(signal.SIGTERM, parts.end)
+    # What is captured goes back to the descriptors of the process that collected.
+    code = int(pytest.main(["--capture=no", *words[1:]], plugins=[parts]))
+    sys.stdout.flush()
+    return worst([code, *parts.wait()])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
