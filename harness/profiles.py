@@ -325,8 +325,12 @@ class Told:
         """Whether a case of this shape has to have the cluster to itself; every case has to where
         only a few connections are taken.
         """
-        names = [*needs(shape, subject), *(n for n in self.settings if n.startswith(_FEW))]
-        return any(_EVERYBODYS.search(name) for name in names)
+        return self.few or any(_EVERYBODYS.search(name) for name in needs(shape, subject))
+
+    @property
+    def few(self) -> bool:
+        """Whether the cluster takes only a few connections."""
+        return any(name.startswith(_FEW) for name in self.settings)
 
     def against(self, shape: Shape, subject: Iterable[str]) -> str | None:
         """Why a claim of this shape is not judged here: it wants nothing of what sets the cluster

@@ -184,6 +184,20 @@ class Standing:
         ]
 
 
+def settle(address: Address) -> None:
+    """Wait until a broker that takes only a few connections has counted those that were closed.
+
+    It learns of them one after the other, and refuses a new one meanwhile: a case behind a burst of
+    the harness's own questions would be closed for them. It has caught up when it answers two new
+    connections in turn.
+    """
+    answered, deadline = 0, time.perf_counter() + SANE_S
+    while answered < 2 and time.perf_counter() < deadline:
+        answered = 0 if _silence(address) else answered + 1
+        if not answered:
+            time.sleep(PAUSE_S)
+
+
 def _silence(address: Address) -> str | None:
     """How a broker fails to answer; None when it answers."""
     try:

@@ -23,7 +23,7 @@ from touchstone.harness.driver.keeping import Keeper
 from touchstone.harness.driver.preparation import NO_WAITS, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.driver.side_by_side import Sharing
-from touchstone.harness.driver.standing import Death, Standing, Watch
+from touchstone.harness.driver.standing import Death, Standing, Watch, settle
 from touchstone.harness.placeholders import Name, Unresolved, unique
 from touchstone.harness.profiles import NOTHING_TOLD, Told
 from touchstone.harness.scenario import Scenario
@@ -143,8 +143,10 @@ class Turns:
 
     def ask(self, scenario: Scenario, nonce: str) -> Transcript:
         """The transcript of a question of the judge's own."""
-        with self._turn(scenario.shape, False):
-            return self._drive(scenario, self._start(scenario.shape), nonce)
+        with self._turn(scenario.shape, self.told.few):
+            endpoint = self._start(scenario.shape)
+            self._settle(endpoint)
+            return self._drive(scenario, endpoint, nonce)
 
     def looking_at(self, what: Hashable) -> threading.Lock:
         """Held while this is looked up once, for all cases."""
@@ -203,6 +205,7 @@ class Turns:
         fit = self._fit(case.claim, scenario, endpoint)
         if fit.settable and not alone:
             return None
+        self._settle(endpoint)
         with (
             self._beside(scenario),
             self._kept(scenario, endpoint, fit),
@@ -220,6 +223,10 @@ class Turns:
         if not death.again and not death.alone:
             raise Unavailable(self.standing.gone or "the target ended")
         return Seen(seen, death) if death.alone and (alone or not death.again) else None
+
+    def _settle(self, endpoint: Endpoint) -> None:
+        if self.told.few:
+            settle(endpoint.bootstrap[0])
 
     @contextlib.contextmanager
     def _beside(self, scenario: Scenario) -> Iterator[None]:

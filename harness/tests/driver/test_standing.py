@@ -244,3 +244,30 @@ def test_one_that_is_neither_dead_nor_alive_is_stopped_first(target, monkeypatch
         target.up = False
         assert one.death(watch, look=True).again
     assert target.done == ["stop", "start"]
+
+
+@pytest.mark.parametrize("refused", [(), (0,), (1,), (0, 2)])
+def test_a_broker_has_counted_closed_connections_when_it_takes_two_in_turn(refused, monkeypatch):
+    """`refused`: which of its first connections it closes, for it is full."""
+    asked = []
+
+    def versions(address, seconds):
+        asked.append(len(asked))
+        if asked[-1] in refused:
+            raise probe.NotReady("closed") from ConnectionResetError()
+        return {}
+
+    monkeypatch.setattr(probe, "api_versions", versions)
+    monkeypatch.setattr(standing, "PAUSE_S", 0.0)
+    standing.settle(("127.0.0.1", 1))
+    assert len(asked) == max(refused, default=-1) + 3
+
+
+def test_a_broker_that_stays_full_is_waited_for_so_long_and_no_longer(monkeypatch):
+    def versions(address, seconds):
+        raise probe.NotReady("closed") from ConnectionResetError()
+
+    monkeypatch.setattr(probe, "api_versions", versions)
+    monkeypatch.setattr(standing, "SANE_S", 0.01)
+    monkeypatch.setattr(standing, "PAUSE_S", 0.0)
+    standing.settle(("127.0.0.1", 1))
