@@ -33,6 +33,8 @@ from touchstone.harness.targets.description import Description, Start
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TAKEN
 
+# How settings of groups, transactions and their internal topics begin.
+COORDINATION = ("group.", "offsets.", "share.", "transaction.")
 CLUSTERS = 3  # at a time, where each is one small process
 
 
@@ -229,6 +231,7 @@ class DescribedTarget:
             try:
                 cluster.start()
                 external = self._seen(cluster.addresses)
+                external.coordinators = wanted.brokers == 1 or _coordinates(wanted)
                 external.make_internal_topics(wanted, wanted.settings)
                 return _Running(cluster, external)
             except StartFailed as failed:
@@ -305,6 +308,14 @@ class _Running:
             started=self.cluster.started,
             settings={**in_force, **(found.settings or {})} if lacks else None,
         )
+
+
+def _coordinates(shape: Shape) -> bool:
+    """Whether claims about groups or transactions are asked of a cluster of this shape: all that
+    want several brokers set something of them. The others get a cluster without internal topics:
+    whoever stops a broker would wait for a hundred partitions that nobody looks at.
+    """
+    return any(name.startswith(COORDINATION) for name in shape.settings)
 
 
 def _processes(start: Start, shape: Shape) -> int:

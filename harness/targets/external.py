@@ -40,6 +40,7 @@ class ExternalTarget:
         self._asked = False
         self._versions: Versions | None = None
         self._settings: dict[str, Setting] | None = None
+        self.coordinators = True  # whether to look who leads internal topics, which makes them
         self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
         self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
@@ -173,6 +174,8 @@ class ExternalTarget:
         Claims about several brokers leave the first alone: the second coordinates, as where the
         harness has made the internal topics itself.
         """
+        if not self.coordinators:
+            return {}
         if leader not in self._internal:
             self._internal[leader] = {}
             with contextlib.suppress(probe.NotReady):

@@ -209,3 +209,15 @@ def test_before_kraft_the_first_of_several_brokers_is_the_controller(
     with serve(brokers=3, release=release, racks=named) as cluster:
         endpoint = parse(",".join(cluster.bootstrap)).start(shape)
     assert endpoint.ids[0] == first and sorted(endpoint.ids) == [0, 1, 2]
+
+
+def test_internal_topics_are_not_made_where_nobody_asks_for_a_coordinator(monkeypatch):
+    """A hundred partitions of three replicas would move whenever a broker is harmed."""
+    asked = []
+    monkeypatch.setattr(facts, "internal_topics", lambda *asked_: asked.append(asked_) or {})
+    with serve(brokers=3, release="2.2") as cluster:
+        target = parse(",".join(cluster.bootstrap))
+        target.coordinators = False
+        assert not target.start(Shape(3)).internal
+        assert not target.coordinates_no_more(Shape(3))
+    assert not asked
