@@ -12,3 +12,9 @@ def test_addresses_that_brokers_cannot_have_are_refused(words):
     assert said.exit_code == 2
     assert "advertised.listeners" in said.output
     assert words.split(",")[-1].partition(":")[0] in said.output
+
+
+def test_a_setting_that_nobody_obeys_ends_the_command_before_it_listens():
+    said = CliRunner().invoke(command, ["--port", "0", "--config", "super.users=User:me"])
+    assert said.exit_code == 2
+    assert "super.users=User:me is not obeyed, so it is refused: there is no" in said.output

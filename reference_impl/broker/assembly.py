@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs import unobeyed
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.faults.switches import known
 from touchstone.reference_impl.broker.personas import persona as persona_of
@@ -36,7 +37,10 @@ class Assembly:
 
     @classmethod
     def of(cls, release: str, config: Mapping[str, str], switches: Iterable[str]) -> Assembly:
-        """Raises ValueError for a release or a switch that nobody knows."""
+        """Raises ValueError for a release or a switch that does not exist, and for a setting that
+        would be a promise that nobody here keeps.
+        """
+        unobeyed.check(config)
         return cls(persona_of(release), config, known(switches))
 
     def cluster(

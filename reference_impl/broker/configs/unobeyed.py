@@ -1,0 +1,139 @@
+"""Settings that this broker does not act on: which of them stop its start, and which do no harm.
+
+A broker that is told to ask an authorizer and then serves everybody everything promises what it
+does not keep. So a setting that would change who may do what, or what is kept, and that nothing
+here acts on, is refused before anything listens, as Kafka refuses to start with what it cannot do
+(KafkaConfig's ConfigException). A setting that is only slower, smaller or elsewhere without us is
+harmless: DescribeConfigs shows it and nobody is deceived. A test walks every setting of every
+release: acted on, harmless, or refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+PLAINTEXT = "PLAINTEXT"
+
+
+class Refusal(NamedTuple):
+    """The values that change nothing here, and what would be broken by every other."""
+
+    harmless: tuple[str, ...]
+    why: str
+
+
+_NOBODY_AUTHORIZES = "there is no authorizer here, and everybody may do everything"
+_NOBODY_AUTHENTICATES = "no listener here authenticates anybody or encrypts anything"
+_NO_POLICY = "no class of yours is loaded here, so nothing would be refused by it"
+_NO_TOKENS = "there are no delegation tokens here"
+_NO_TIERS = "there is no remote storage here, and retention is local"
+_NO_TLS_TO_ZOOKEEPER = "ZooKeeper is spoken to in plain text, without ACLs"
+
+REFUSED: Mapping[str, Refusal] = {
+    "authorizer.class.name": Refusal(("",), _NOBODY_AUTHORIZES),
+    "super.users": Refusal(("",), _NOBODY_AUTHORIZES),
+    "allow.everyone.if.no.acl.found": Refusal(("true",), _NOBODY_AUTHORIZES),
+    "principal.builder.class": Refusal(
+        (
+            "",
+            "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
+        ),
+        _NOBODY_AUTHENTICATES,
+    ),
+    "security.inter.broker.protocol": Refusal((PLAINTEXT,), _NOBODY_AUTHENTICATES),
+    "alter.config.policy.class.name": Refusal(("",), _NO_POLICY),
+    "create.topic.policy.class.name": Refusal(("",), _NO_POLICY),
+    "client.quota.callback.class": Refusal(("",), _NO_POLICY),
+    "config.providers": Refusal(("",), "values are taken as they are written, not looked up"),
+    "delegation.token.master.key": Refusal(("",), _NO_TOKENS),
+    "delegation.token.secret.key": Refusal(("",), _NO_TOKENS),
+    "max.connection.creation.rate": Refusal(
+        ("2147483647",), "connections are accepted at any rate here"
+    ),
+    "zookeeper.set.acl": Refusal(("false",), _NO_TLS_TO_ZOOKEEPER),
+    "zookeeper.ssl.client.enable": Refusal(("false",), _NO_TLS_TO_ZOOKEEPER),
+    "zookeeper.metadata.migration.enable": Refusal(
+        ("false",), "a registry does not move from ZooKeeper to KRaft here"
+    ),
+    "remote.log.storage.system.enable": Refusal(("false",), _NO_TIERS),
+    "cordoned.log.dirs": Refusal(("",), "new replicas are put into every log directory here"),
+    "eligible.leader.replicas.enable": Refusal(
+        ("false",), "elections here know the ISR and nobody else"
+    ),
+    "offsets.commit.required.acks": Refusal(
+        ("-1",), "a commit here is answered when all in sync have it"
+    ),
+    "transaction.two.phase.commit.enable": Refusal(
+        ("false",), "every transaction here ends at its timeout"
+    ),
+}
+
+# What nothing here acts on either, by the beginning of its name, and why that harms nobody.
+HARMLESS: Mapping[str, str] = {
+    r"sasl\.|ssl\.|connections\.max\.reauth|connection\.failed\.auth|security\.providers": (
+        "it acts on listeners with SASL or TLS, which are refused"
+    ),
+    r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",
+    r"delegation\.token\.": "it acts with a secret key, which is refused",
+    r"password\.encoder\.": "no password is stored",
+    r"remote\.|follower\.fetch\.last\.tiered": "it acts with remote storage, which is refused",
+    r"alter\.config\.policy\.kraft": "it acts with a policy, which is refused",
+    r"(early\.start|inter\.broker|control\.plane|controller)\.listener": (
+        "brokers of one process reach one another without a listener"
+    ),
+    r"advertised\.(host\.name|port)|host\.name": "addresses are those of the command line",
+    r"controller\.quorum\.|controller\.socket|metadata\.(log|max)|initial\.broker\.registration": (
+        "the metadata log is in this process"
+    ),
+    r"broker\.heartbeat|broker\.id\.generation": "membership is told at once",
+    r"zookeeper\.": "of a session that its client library keeps",
+    r"socket\.|replica\.socket|queued\.": "buffers and queues are sized by the system",
+    r"[a-z.]*purgatory\.purge": "what waits is let go when it is done",
+    r"[a-z.]*quota\.window": "rates are averaged over Kafka's default windows",
+    r"[a-z.]*threads$": "one thread serves",
+    r"[a-z.]*(segment\.bytes|compression\.codec|load\.buffer|cached\.buffer)": (
+        "how an internal topic is laid out or read is nobody's contract"
+    ),
+    r"[a-z.]*append\.linger": "records are appended at once",
+    r"log\.cleaner\.io": "the cleaner reads as fast as it can",
+    r"log\.dir\.failure|leader\.imbalance\.per\.broker": "a failure is acted on at once",
+    r"metric|kafka\.metrics|auto\.include\.jmx|telemetry\.": "nothing is measured for others",
+    r"offsets\.commit\.timeout|share\.coordinator\.write": "only how long a commit may wait",
+    r"add\.partitions\.to\.txn": "only how long is waited between tries",
+    r"transaction\.partition\.verification": "it is always verified",
+    r"group\.streams\.": "streams groups are refused",
+    r"group\.(consumer|share)\.assignors": "the assignors are Kafka's own",
+    r"group\.coordinator\.rebalance\.protocols": "which groups are served is the release's",
+}
+_HARMLESS = re.compile("|".join(f"(?:{pattern})" for pattern in HARMLESS))
+
+
+def is_harmless(name: str) -> bool:
+    return _HARMLESS.match(name) is not None
+
+
+def check(config: Mapping[str, str]) -> None:
+    """Raise ValueError, with one line that names the setting, for the first that is refused."""
+    for name, value in config.items():
+        refusal = REFUSED.get(name)
+        if refusal is not None and value.strip() not in refusal.harmless:
+            raise ValueError(_line(name, value, refusal.why))
+    for name in ("listeners", "advertised.listeners"):
+        for listener in filter(None, config.get(name, "").split(",")):
+            if _protocol(listener.partition("://")[0].strip(), config) != PLAINTEXT:
+                raise ValueError(_line(name, config[name], _NOBODY_AUTHENTICATES))
+
+
+def _protocol(listener: str, config: Mapping[str, str]) -> str:
+    """The security protocol of a listener: as the map says, or else its name (KIP-103)."""
+    pairs = config.get("listener.security.protocol.map", "").split(",")
+    told = {
+        key.strip().upper(): value.strip() for key, _, value in (p.partition(":") for p in pairs)
+    }
+    return told.get(listener.upper(), listener).upper()
+
+
+def _line(name: str, value: str, why: str) -> str:
+    return f"{name}={value} is not obeyed, so it is refused: {why}"

@@ -1,0 +1,110 @@
+"""A setting is acted on, harmless, or refused before the broker listens: nothing is a promise that
+nobody keeps.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from touchstone.reference_impl.broker.configs import config_view, unobeyed
+from touchstone.reference_impl.broker.personas.config_rows import RELEASES
+from touchstone.reference_impl.io.server import serve
+
+HERE = Path(unobeyed.__file__).resolve().parents[2]
+# Where settings are listed without being acted on.
+LISTS = {"broker_configs.py", "topic_configs.py", "group_configs.py", "unobeyed.py"}
+# Read under names that are put together of a kind of group and a setting.
+OF_GROUPS = re.compile(r"group\.(consumer|share)\.(?!assignors)")
+
+
+def source():
+    files = (path for path in HERE.rglob("*.py") if "tests" not in path.parts)
+    return "".join(path.read_text("utf-8") for path in files if path.name not in LISTS)
+
+
+SOURCE = source()
+
+
+def acted_on(release, name):
+    synonyms = {
+        definition.synonym
+        for definitions in (
+            config_view.topic_definitions(release),
+            config_view.group_definitions(release),
+        )
+        for definition in definitions.values()
+    }
+    return f'"{name}"' in SOURCE or name in synonyms or OF_GROUPS.match(name) is not None
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_setting_of_a_release_is_obeyed_harmless_or_refused(release):
+    unknown = [
+        name
+        for name in config_view.broker_definitions(release)
+        if not acted_on(release, name)
+        and name not in unobeyed.REFUSED
+        and not unobeyed.is_harmless(name)
+    ]
+    assert unknown == []
+
+
+def test_what_is_refused_is_acted_on_nowhere():
+    assert [name for name in unobeyed.REFUSED if f'"{name}"' in SOURCE] == []
+
+
+def test_every_reason_is_needed():
+    names = {
+        name
+        for release in RELEASES
+        for name in config_view.broker_definitions(release)
+        if not acted_on(release, name)
+    }
+    for pattern in unobeyed.HARMLESS:
+        assert any(re.match(pattern, name) for name in names), pattern
+
+
+@pytest.mark.parametrize("name", unobeyed.REFUSED)
+def test_one_line_names_what_is_refused(name):
+    with pytest.raises(ValueError, match=f"^{re.escape(name)}=yes is not obeyed") as refused:
+        serve(config={name: "yes"})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_default_of_a_release_is_never_refused(release):
+    defaults = {
+        name: definition.default or ""
+        for name, definition in config_view.broker_definitions(release).items()
+        if name in unobeyed.REFUSED
+    }
+    unobeyed.check(defaults)
+
+
+@pytest.mark.parametrize(
+    ("config", "good"),
+    [
+        ({"listeners": "PLAINTEXT://:9092"}, True),
+        ({"listeners": "SASL_PLAINTEXT://:9092"}, False),
+        ({"listeners": "PLAINTEXT://:9092,SSL://:9093"}, False),
+        ({"listeners": "CLIENTS://:9092"}, False),
+        (
+            {"listeners": "CLIENTS://:9092", "listener.security.protocol.map": "CLIENTS:PLAINTEXT"},
+            True,
+        ),
+        (
+            {"listeners": "PLAINTEXT://:9", "listener.security.protocol.map": "PLAINTEXT:SASL_SSL"},
+            False,
+        ),
+        ({"advertised.listeners": "SSL://host:9093"}, False),
+    ],
+)
+def test_a_listener_that_would_authenticate_is_refused(config, good):
+    if good:
+        unobeyed.check(config)
+        return
+    with pytest.raises(ValueError, match="is not obeyed"):
+        unobeyed.check(config)
