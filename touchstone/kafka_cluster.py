@@ -17,7 +17,7 @@ from touchstone.reference_impl.broker.configs import config_values, profiles
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.broker.control import topic_changes
 from touchstone.reference_impl.broker.control.topic_changes import NewTopic
-from touchstone.reference_impl.broker.personas.config_rows import RELEASES
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.server import LIFE_SECONDS, serve
 from touchstone.reference_impl.wire.errors import ErrorCode
 

@@ -1,13 +1,16 @@
 """The five releases the reference broker can be. `persona("2.8")`, `persona("2.8.2")`."""
 
-from touchstone.reference_impl.broker.personas import v1_0, v2_2, v2_8, v3_9, v4_3
+from importlib import import_module
+
 from touchstone.reference_impl.broker.personas.persona import Feature, Persona
 from touchstone.reference_impl.broker.personas.quirks import QUIRKS
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 
-__all__ = ["PERSONAS", "QUIRKS", "Feature", "Persona", "persona"]
+__all__ = ["PERSONAS", "QUIRKS", "RELEASES", "Feature", "Persona", "persona"]
 
 PERSONAS: dict[str, Persona] = {
-    module.PERSONA.release: module.PERSONA for module in (v1_0, v2_2, v2_8, v3_9, v4_3)
+    release: import_module(f"{__name__}.v{release.replace('.', '_')}").PERSONA
+    for release in RELEASES
 }
 
 

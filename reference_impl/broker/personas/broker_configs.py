@@ -19,18 +19,18 @@ authorizer.class.name STRING ""
 auto.create.topics.enable BOOLEAN true
 auto.include.jmx.reporter BOOLEAN true since=3.9 until=3.9
 auto.leader.rebalance.enable BOOLEAN true
-background.threads INT 10 dynamic=2.2..4.3
+background.threads INT 10 dynamic=2.2+
 broker.heartbeat.interval.ms INT 2000 since=3.9
 broker.id INT -1
 broker.id.generation.enable BOOLEAN true until=3.9
 broker.rack STRING -
 broker.session.timeout.ms INT 9000 since=3.9
 client.quota.callback.class CLASS - since=2.2
-compression.gzip.level INT -1 since=3.9 dynamic=3.9..4.3
-compression.lz4.level INT 9 since=3.9 dynamic=3.9..4.3
-compression.type STRING producer dynamic=2.2..4.3
-compression.zstd.level INT 3 since=3.9 dynamic=3.9..4.3
-config.providers LIST "" since=4.3 dynamic=4.3
+compression.gzip.level INT -1 since=3.9 dynamic=3.9+
+compression.lz4.level INT 9 since=3.9 dynamic=3.9+
+compression.type STRING producer dynamic=2.2+
+compression.zstd.level INT 3 since=3.9 dynamic=3.9+
+config.providers LIST "" since=4.3 dynamic=4.3+
 connection.failed.authentication.delay.ms INT 100 since=2.2
 connections.max.idle.ms LONG 600000
 connections.max.reauth.ms LONG 0 since=2.2
@@ -53,7 +53,7 @@ controller.quorum.voters LIST "" since=3.9
 controller.quota.window.num INT 11 since=2.8
 controller.quota.window.size.seconds INT 1 since=2.8
 controller.socket.timeout.ms INT 30000
-cordoned.log.dirs LIST "" since=4.3 dynamic=4.3
+cordoned.log.dirs LIST "" since=4.3 dynamic=4.3+
 create.topic.policy.class.name CLASS -
 default.replication.factor INT 1
 delegation.token.expiry.check.interval.ms LONG 3600000 since=2.2
@@ -67,8 +67,8 @@ early.start.listeners STRING - type@4.3=LIST since=3.9
 eligible.leader.replicas.enable BOOLEAN false since=3.9 until=3.9
 fetch.max.bytes INT 57671680 since=2.8
 fetch.purgatory.purge.interval.requests INT 1000
-follower.fetch.last.tiered.offset.enable BOOLEAN false since=4.3 dynamic=4.3
-group.consumer.assignment.interval.ms INT 1000 since=4.3 dynamic=4.3
+follower.fetch.last.tiered.offset.enable BOOLEAN false since=4.3 dynamic=4.3+
+group.consumer.assignment.interval.ms INT 1000 since=4.3 dynamic=4.3+
 group.consumer.assignors LIST
   org.apache.kafka.coordinator.group.assignor.UniformAssignor,org.apache.kafka.coordinator.group.assignor.RangeAssignor
   4.3=uniform,range since=3.9
@@ -84,14 +84,14 @@ group.consumer.min.session.timeout.ms INT 45000 since=3.9
 group.consumer.session.timeout.ms INT 45000 since=3.9
 group.coordinator.append.linger.ms INT 10 4.3=-1 since=3.9
 group.coordinator.background.threads INT 2 since=4.3
-group.coordinator.cached.buffer.max.bytes INT 1048588 since=4.3 dynamic=4.3
+group.coordinator.cached.buffer.max.bytes INT 1048588 since=4.3 dynamic=4.3+
 group.coordinator.rebalance.protocols LIST classic 4.3=classic,consumer,streams since=3.9
 group.coordinator.threads INT 1 4.3=4 since=3.9
 group.initial.rebalance.delay.ms INT 3000
 group.max.session.timeout.ms INT 300000 2.8=1800000
 group.max.size INT 2147483647 since=2.2
 group.min.session.timeout.ms INT 6000
-group.share.assignment.interval.ms INT 1000 since=4.3 dynamic=4.3
+group.share.assignment.interval.ms INT 1000 since=4.3 dynamic=4.3+
 group.share.assignors LIST simple since=4.3
 group.share.delivery.count.limit INT 5 since=3.9
 group.share.heartbeat.interval.ms INT 5000 since=3.9
@@ -113,7 +113,7 @@ group.share.min.session.timeout.ms INT 45000 since=3.9
 group.share.partition.max.record.locks INT 200 4.3=2000 since=3.9
 group.share.record.lock.duration.ms INT 30000 since=3.9
 group.share.session.timeout.ms INT 45000 since=3.9
-group.streams.assignment.interval.ms INT 1000 since=4.3 dynamic=4.3
+group.streams.assignment.interval.ms INT 1000 since=4.3 dynamic=4.3+
 group.streams.heartbeat.interval.ms INT 5000 since=4.3
 group.streams.initial.rebalance.delay.ms INT 3000 since=4.3
 group.streams.max.assignment.interval.ms INT 15000 since=4.3
@@ -136,57 +136,57 @@ leader.imbalance.check.interval.seconds LONG 300
 leader.imbalance.per.broker.percentage INT 10 until=3.9
 listener.security.protocol.map STRING
   PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL
-  3.9=SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT dynamic=2.2..4.3
-listeners STRING - 3.9=PLAINTEXT://:9092 type@4.3=LIST dynamic=2.2..4.3
-log.cleaner.backoff.ms LONG 15000 dynamic=2.2..4.3
-log.cleaner.dedupe.buffer.size LONG 134217728 dynamic=2.2..4.3
-log.cleaner.delete.retention.ms LONG 86400000 dynamic=2.2..4.3
+  3.9=SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT dynamic=2.2+
+listeners STRING - 3.9=PLAINTEXT://:9092 type@4.3=LIST dynamic=2.2+
+log.cleaner.backoff.ms LONG 15000 dynamic=2.2+
+log.cleaner.dedupe.buffer.size LONG 134217728 dynamic=2.2+
+log.cleaner.delete.retention.ms LONG 86400000 dynamic=2.2+
 log.cleaner.enable BOOLEAN true
-log.cleaner.io.buffer.load.factor DOUBLE 0.9 dynamic=2.2..4.3
-log.cleaner.io.buffer.size INT 524288 dynamic=2.2..4.3
-log.cleaner.io.max.bytes.per.second DOUBLE 1.7976931348623157E308 dynamic=2.2..4.3
-log.cleaner.max.compaction.lag.ms LONG 9223372036854775807 since=2.8 dynamic=2.8..4.3
-log.cleaner.min.cleanable.ratio DOUBLE 0.5 dynamic=2.2..4.3
-log.cleaner.min.compaction.lag.ms LONG 0 dynamic=2.2..4.3
-log.cleaner.threads INT 1 dynamic=2.2..4.3
-log.cleanup.policy LIST delete dynamic=2.2..4.3
+log.cleaner.io.buffer.load.factor DOUBLE 0.9 dynamic=2.2+
+log.cleaner.io.buffer.size INT 524288 dynamic=2.2+
+log.cleaner.io.max.bytes.per.second DOUBLE 1.7976931348623157E308 dynamic=2.2+
+log.cleaner.max.compaction.lag.ms LONG 9223372036854775807 since=2.8 dynamic=2.8+
+log.cleaner.min.cleanable.ratio DOUBLE 0.5 dynamic=2.2+
+log.cleaner.min.compaction.lag.ms LONG 0 dynamic=2.2+
+log.cleaner.threads INT 1 dynamic=2.2+
+log.cleanup.policy LIST delete dynamic=2.2+
 log.dir STRING /tmp/kafka-logs type@4.3=LIST
 log.dir.failure.timeout.ms LONG 30000 since=3.9
 log.dirs STRING - type@4.3=LIST
-log.flush.interval.messages LONG 9223372036854775807 dynamic=2.2..4.3
-log.flush.interval.ms LONG - dynamic=2.2..4.3
+log.flush.interval.messages LONG 9223372036854775807 dynamic=2.2+
+log.flush.interval.ms LONG - dynamic=2.2+
 log.flush.offset.checkpoint.interval.ms INT 60000
 log.flush.scheduler.interval.ms LONG 9223372036854775807
 log.flush.start.offset.checkpoint.interval.ms INT 60000
-log.index.interval.bytes INT 4096 dynamic=2.2..4.3
-log.index.size.max.bytes INT 10485760 dynamic=2.2..4.3
-log.local.retention.bytes LONG -2 since=3.9 dynamic=3.9..4.3
-log.local.retention.ms LONG -2 since=3.9 dynamic=3.9..4.3
+log.index.interval.bytes INT 4096 dynamic=2.2+
+log.index.size.max.bytes INT 10485760 dynamic=2.2+
+log.local.retention.bytes LONG -2 since=3.9 dynamic=3.9+
+log.local.retention.ms LONG -2 since=3.9 dynamic=3.9+
 log.message.downconversion.enable BOOLEAN true since=2.2 until=3.9 dynamic=2.2..3.9
 log.message.format.version STRING 1.0-IV0 2.2=2.2-IV1 2.8=2.8-IV1 3.9=3.0-IV1 until=3.9
-log.message.timestamp.after.max.ms LONG 9223372036854775807 4.3=3600000 since=3.9 dynamic=3.9..4.3
-log.message.timestamp.before.max.ms LONG 9223372036854775807 since=3.9 dynamic=3.9..4.3
+log.message.timestamp.after.max.ms LONG 9223372036854775807 4.3=3600000 since=3.9 dynamic=3.9+
+log.message.timestamp.before.max.ms LONG 9223372036854775807 since=3.9 dynamic=3.9+
 log.message.timestamp.difference.max.ms LONG 9223372036854775807 until=3.9 dynamic=2.2..3.9
-log.message.timestamp.type STRING CreateTime dynamic=2.2..4.3
-log.preallocate BOOLEAN false dynamic=2.2..4.3
-log.retention.bytes LONG -1 dynamic=2.2..4.3
+log.message.timestamp.type STRING CreateTime dynamic=2.2+
+log.preallocate BOOLEAN false dynamic=2.2+
+log.retention.bytes LONG -1 dynamic=2.2+
 log.retention.check.interval.ms LONG 300000
 log.retention.hours INT 168 dynamic=2.2
 log.retention.minutes INT - dynamic=2.2
-log.retention.ms LONG - dynamic=2.2..4.3
+log.retention.ms LONG - dynamic=2.2+
 log.roll.hours INT 168 dynamic=2.2
 log.roll.jitter.hours INT 0 dynamic=2.2
-log.roll.jitter.ms LONG - dynamic=2.2..4.3
-log.roll.ms LONG - dynamic=2.2..4.3
-log.segment.bytes INT 1073741824 dynamic=2.2..4.3
-log.segment.delete.delay.ms LONG 60000 dynamic=2.2..4.3
-max.connection.creation.rate INT 2147483647 since=2.8 dynamic=2.8..4.3
-max.connections INT 2147483647 since=2.8 dynamic=2.8..4.3
-max.connections.per.ip INT 2147483647 dynamic=2.2..4.3
-max.connections.per.ip.overrides STRING "" dynamic=2.2..4.3
+log.roll.jitter.ms LONG - dynamic=2.2+
+log.roll.ms LONG - dynamic=2.2+
+log.segment.bytes INT 1073741824 dynamic=2.2+
+log.segment.delete.delay.ms LONG 60000 dynamic=2.2+
+max.connection.creation.rate INT 2147483647 since=2.8 dynamic=2.8+
+max.connections INT 2147483647 since=2.8 dynamic=2.8+
+max.connections.per.ip INT 2147483647 dynamic=2.2+
+max.connections.per.ip.overrides STRING "" dynamic=2.2+
 max.incremental.fetch.session.cache.slots INT 1000 since=2.2
 max.request.partition.size.limit INT 2000 since=3.9
-message.max.bytes INT 1000012 2.8=1048588 dynamic=2.2..4.3
+message.max.bytes INT 1000012 2.8=1048588 dynamic=2.2+
 metadata.log.dir STRING - since=3.9
 metadata.log.max.record.bytes.between.snapshots LONG 20971520 since=3.9
 metadata.log.max.snapshot.interval.ms LONG 3600000 since=3.9
@@ -195,18 +195,18 @@ metadata.log.segment.ms LONG 604800000 since=3.9
 metadata.max.idle.interval.ms INT 500 since=3.9
 metadata.max.retention.bytes LONG 104857600 since=3.9
 metadata.max.retention.ms LONG 604800000 since=3.9
-metric.reporters LIST "" 4.3=org.apache.kafka.common.metrics.JmxReporter dynamic=2.2..4.3
+metric.reporters LIST "" 4.3=org.apache.kafka.common.metrics.JmxReporter dynamic=2.2+
 metrics.num.samples INT 2
 metrics.recording.level STRING INFO
 metrics.sample.window.ms LONG 30000
-min.insync.replicas INT 1 dynamic=2.2..4.3
+min.insync.replicas INT 1 dynamic=2.2+
 node.id INT -1 4.3=- since=3.9
-num.io.threads INT 8 dynamic=2.2..4.3
-num.network.threads INT 3 dynamic=2.2..4.3
+num.io.threads INT 8 dynamic=2.2+
+num.network.threads INT 3 dynamic=2.2+
 num.partitions INT 1
-num.recovery.threads.per.data.dir INT 1 4.3=2 dynamic=2.2..4.3
+num.recovery.threads.per.data.dir INT 1 4.3=2 dynamic=2.2+
 num.replica.alter.log.dirs.threads INT - since=2.2
-num.replica.fetchers INT 1 dynamic=2.2..4.3
+num.replica.fetchers INT 1 dynamic=2.2+
 offset.metadata.max.bytes INT 4096
 offsets.commit.required.acks SHORT -1 until=3.9
 offsets.commit.timeout.ms INT 5000
@@ -225,9 +225,9 @@ password.encoder.old.secret PASSWORD - since=2.2 until=3.9 sensitive
 password.encoder.secret PASSWORD - since=2.2 until=3.9 sensitive
 port INT 9092 until=2.8
 principal.builder.class CLASS -
-  3.9=org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder dynamic=2.2..4.3
+  3.9=org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder dynamic=2.2+
 process.roles LIST "" 4.3=- since=3.9
-producer.id.expiration.ms INT 86400000 since=3.9 dynamic=3.9..4.3
+producer.id.expiration.ms INT 86400000 since=3.9 dynamic=3.9+
 producer.purgatory.purge.interval.requests INT 1000
 queued.max.request.bytes LONG -1
 queued.max.requests INT 500
@@ -235,18 +235,18 @@ quota.consumer.default LONG 9223372036854775807 until=2.8
 quota.producer.default LONG 9223372036854775807 until=2.8
 quota.window.num INT 11
 quota.window.size.seconds INT 1
-remote.fetch.max.wait.ms INT 500 since=3.9 dynamic=3.9..4.3
-remote.list.offsets.request.timeout.ms LONG 30000 since=4.3 dynamic=4.3
-remote.log.index.file.cache.total.size.bytes LONG 1073741824 since=3.9 dynamic=3.9..4.3
-remote.log.manager.copier.thread.pool.size INT -1 4.3=10 since=3.9 dynamic=4.3
-remote.log.manager.copy.max.bytes.per.second LONG 9223372036854775807 since=3.9 dynamic=3.9..4.3
+remote.fetch.max.wait.ms INT 500 since=3.9 dynamic=3.9+
+remote.list.offsets.request.timeout.ms LONG 30000 since=4.3 dynamic=4.3+
+remote.log.index.file.cache.total.size.bytes LONG 1073741824 since=3.9 dynamic=3.9+
+remote.log.manager.copier.thread.pool.size INT -1 4.3=10 since=3.9 dynamic=4.3+
+remote.log.manager.copy.max.bytes.per.second LONG 9223372036854775807 since=3.9 dynamic=3.9+
 remote.log.manager.copy.quota.window.num INT 11 since=3.9
 remote.log.manager.copy.quota.window.size.seconds INT 1 since=3.9
-remote.log.manager.expiration.thread.pool.size INT -1 4.3=10 since=3.9 dynamic=4.3
-remote.log.manager.fetch.max.bytes.per.second LONG 9223372036854775807 since=3.9 dynamic=3.9..4.3
+remote.log.manager.expiration.thread.pool.size INT -1 4.3=10 since=3.9 dynamic=4.3+
+remote.log.manager.fetch.max.bytes.per.second LONG 9223372036854775807 since=3.9 dynamic=3.9+
 remote.log.manager.fetch.quota.window.num INT 11 since=3.9
 remote.log.manager.fetch.quota.window.size.seconds INT 1 since=3.9
-remote.log.manager.follower.thread.pool.size INT 2 since=4.3 dynamic=4.3
+remote.log.manager.follower.thread.pool.size INT 2 since=4.3 dynamic=4.3+
 remote.log.manager.task.interval.ms LONG 30000 since=3.9
 remote.log.manager.thread.pool.size INT 10 4.3=2 since=3.9
 remote.log.metadata.custom.metadata.max.bytes INT 128 since=3.9
@@ -256,7 +256,7 @@ remote.log.metadata.manager.class.path STRING - since=3.9
 remote.log.metadata.manager.impl.prefix STRING rlmm.config. since=3.9
 remote.log.metadata.manager.listener.name STRING - since=3.9
 remote.log.reader.max.pending.tasks INT 100 since=3.9
-remote.log.reader.threads INT 10 since=3.9 dynamic=4.3
+remote.log.reader.threads INT 10 since=3.9 dynamic=4.3+
 remote.log.storage.manager.class.name STRING - since=3.9
 remote.log.storage.manager.class.path STRING - since=3.9
 remote.log.storage.manager.impl.prefix STRING rsm.config. since=3.9
@@ -276,26 +276,26 @@ replication.quota.window.size.seconds INT 1
 request.timeout.ms INT 30000
 reserved.broker.max.id INT 1000 until=3.9
 sasl.client.callback.handler.class CLASS - since=2.2
-sasl.enabled.mechanisms LIST GSSAPI dynamic=2.2..4.3
-sasl.jaas.config PASSWORD - since=2.2 dynamic=2.2..4.3 sensitive
-sasl.kerberos.kinit.cmd STRING /usr/bin/kinit dynamic=2.2..4.3
-sasl.kerberos.min.time.before.relogin LONG 60000 dynamic=2.2..4.3
-sasl.kerberos.principal.to.local.rules LIST DEFAULT dynamic=2.2..4.3
-sasl.kerberos.service.name STRING - dynamic=2.2..4.3
-sasl.kerberos.ticket.renew.jitter DOUBLE 0.05 dynamic=2.2..4.3
-sasl.kerberos.ticket.renew.window.factor DOUBLE 0.8 dynamic=2.2..4.3
+sasl.enabled.mechanisms LIST GSSAPI dynamic=2.2+
+sasl.jaas.config PASSWORD - since=2.2 dynamic=2.2+ sensitive
+sasl.kerberos.kinit.cmd STRING /usr/bin/kinit dynamic=2.2+
+sasl.kerberos.min.time.before.relogin LONG 60000 dynamic=2.2+
+sasl.kerberos.principal.to.local.rules LIST DEFAULT dynamic=2.2+
+sasl.kerberos.service.name STRING - dynamic=2.2+
+sasl.kerberos.ticket.renew.jitter DOUBLE 0.05 dynamic=2.2+
+sasl.kerberos.ticket.renew.window.factor DOUBLE 0.8 dynamic=2.2+
 sasl.login.callback.handler.class CLASS - since=2.2
 sasl.login.class CLASS - since=2.2
 sasl.login.connect.timeout.ms INT - since=3.9
 sasl.login.read.timeout.ms INT - since=3.9
-sasl.login.refresh.buffer.seconds SHORT 300 since=2.2 dynamic=2.2..4.3
-sasl.login.refresh.min.period.seconds SHORT 60 since=2.2 dynamic=2.2..4.3
-sasl.login.refresh.window.factor DOUBLE 0.8 since=2.2 dynamic=2.2..4.3
-sasl.login.refresh.window.jitter DOUBLE 0.05 since=2.2 dynamic=2.2..4.3
+sasl.login.refresh.buffer.seconds SHORT 300 since=2.2 dynamic=2.2+
+sasl.login.refresh.min.period.seconds SHORT 60 since=2.2 dynamic=2.2+
+sasl.login.refresh.window.factor DOUBLE 0.8 since=2.2 dynamic=2.2+
+sasl.login.refresh.window.jitter DOUBLE 0.05 since=2.2 dynamic=2.2+
 sasl.login.retry.backoff.max.ms LONG 10000 since=3.9
 sasl.login.retry.backoff.ms LONG 100 since=3.9
 sasl.mechanism.controller.protocol STRING GSSAPI since=3.9
-sasl.mechanism.inter.broker.protocol STRING GSSAPI dynamic=2.2..4.3
+sasl.mechanism.inter.broker.protocol STRING GSSAPI dynamic=2.2+
 sasl.oauthbearer.assertion.algorithm STRING RS256 since=4.3
 sasl.oauthbearer.assertion.claim.aud STRING - since=4.3
 sasl.oauthbearer.assertion.claim.exp.seconds INT 300 since=4.3
@@ -329,7 +329,7 @@ sasl.server.max.receive.size INT 524288 since=2.8
 security.inter.broker.protocol STRING PLAINTEXT
 security.providers STRING - since=2.8
 share.coordinator.append.linger.ms INT -1 since=4.3
-share.coordinator.cached.buffer.max.bytes INT 1048588 since=4.3 dynamic=4.3
+share.coordinator.cached.buffer.max.bytes INT 1048588 since=4.3 dynamic=4.3+
 share.coordinator.load.buffer.size INT 5242880 since=4.3
 share.coordinator.snapshot.update.records.per.snapshot INT 500 since=4.3
 share.coordinator.state.topic.compression.codec INT 0 since=4.3
@@ -348,31 +348,31 @@ socket.request.max.bytes INT 104857600
 socket.send.buffer.bytes INT 102400
 ssl.allow.dn.changes BOOLEAN false since=3.9
 ssl.allow.san.changes BOOLEAN false since=3.9
-ssl.cipher.suites LIST - 2.2="" dynamic=2.2..4.3
-ssl.client.auth STRING none dynamic=2.2..4.3
-ssl.enabled.protocols LIST TLSv1.2,TLSv1.1,TLSv1 2.8=TLSv1.2,TLSv1.3 dynamic=2.2..4.3
-ssl.endpoint.identification.algorithm STRING - 2.2=https dynamic=2.2..4.3
-ssl.engine.factory.class CLASS - since=2.8 dynamic=2.8..4.3
-ssl.key.password PASSWORD - dynamic=2.2..4.3 sensitive
-ssl.keymanager.algorithm STRING SunX509 dynamic=2.2..4.3
-ssl.keystore.certificate.chain PASSWORD - since=2.8 dynamic=2.8..4.3 sensitive
-ssl.keystore.key PASSWORD - since=2.8 dynamic=2.8..4.3 sensitive
-ssl.keystore.location STRING - dynamic=2.2..4.3
-ssl.keystore.password PASSWORD - dynamic=2.2..4.3 sensitive
-ssl.keystore.type STRING JKS dynamic=2.2..4.3
+ssl.cipher.suites LIST - 2.2="" dynamic=2.2+
+ssl.client.auth STRING none dynamic=2.2+
+ssl.enabled.protocols LIST TLSv1.2,TLSv1.1,TLSv1 2.8=TLSv1.2,TLSv1.3 dynamic=2.2+
+ssl.endpoint.identification.algorithm STRING - 2.2=https dynamic=2.2+
+ssl.engine.factory.class CLASS - since=2.8 dynamic=2.8+
+ssl.key.password PASSWORD - dynamic=2.2+ sensitive
+ssl.keymanager.algorithm STRING SunX509 dynamic=2.2+
+ssl.keystore.certificate.chain PASSWORD - since=2.8 dynamic=2.8+ sensitive
+ssl.keystore.key PASSWORD - since=2.8 dynamic=2.8+ sensitive
+ssl.keystore.location STRING - dynamic=2.2+
+ssl.keystore.password PASSWORD - dynamic=2.2+ sensitive
+ssl.keystore.type STRING JKS dynamic=2.2+
 ssl.principal.mapping.rules LIST DEFAULT type@2.8=STRING since=2.2
-ssl.protocol STRING TLS 2.8=TLSv1.3 dynamic=2.2..4.3
-ssl.provider STRING - dynamic=2.2..4.3
-ssl.secure.random.implementation STRING - dynamic=2.2..4.3
-ssl.trustmanager.algorithm STRING PKIX dynamic=2.2..4.3
-ssl.truststore.certificates PASSWORD - since=2.8 dynamic=2.8..4.3 sensitive
-ssl.truststore.location STRING - dynamic=2.2..4.3
-ssl.truststore.password PASSWORD - dynamic=2.2..4.3 sensitive
-ssl.truststore.type STRING JKS dynamic=2.2..4.3
+ssl.protocol STRING TLS 2.8=TLSv1.3 dynamic=2.2+
+ssl.provider STRING - dynamic=2.2+
+ssl.secure.random.implementation STRING - dynamic=2.2+
+ssl.trustmanager.algorithm STRING PKIX dynamic=2.2+
+ssl.truststore.certificates PASSWORD - since=2.8 dynamic=2.8+ sensitive
+ssl.truststore.location STRING - dynamic=2.2+
+ssl.truststore.password PASSWORD - dynamic=2.2+ sensitive
+ssl.truststore.type STRING JKS dynamic=2.2+
 telemetry.max.bytes INT 1048576 since=3.9
 transaction.abort.timed.out.transaction.cleanup.interval.ms INT 60000 2.8=10000
 transaction.max.timeout.ms INT 900000
-transaction.partition.verification.enable BOOLEAN true since=3.9 dynamic=3.9..4.3
+transaction.partition.verification.enable BOOLEAN true since=3.9 dynamic=3.9+
 transaction.remove.expired.transaction.cleanup.interval.ms INT 3600000
 transaction.state.log.load.buffer.size INT 5242880
 transaction.state.log.min.isr INT 2
@@ -381,7 +381,7 @@ transaction.state.log.replication.factor SHORT 3
 transaction.state.log.segment.bytes INT 104857600
 transaction.two.phase.commit.enable BOOLEAN false since=4.3
 transactional.id.expiration.ms INT 604800000
-unclean.leader.election.enable BOOLEAN false dynamic=2.2..4.3
+unclean.leader.election.enable BOOLEAN false dynamic=2.2+
 zookeeper.clientCnxnSocket STRING - since=2.8 until=3.9
 zookeeper.connect STRING - until=3.9
 zookeeper.connection.timeout.ms INT - until=3.9

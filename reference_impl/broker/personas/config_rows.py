@@ -2,22 +2,22 @@
 
 A row says name, type and default, then what varies:
 
-    message.max.bytes INT 1000012 2.8=1048588 dynamic=2.2..4.3
+    message.max.bytes INT 1000012 2.8=1048588 dynamic=2.2+
     advertised.port INT - until=2.8
 
 "-" is no default (null), '""' the empty text; `2.8=X` is the default from 2.8 on; `type@4.3=LIST`
 the type from 4.3 on; `since`/`until` bound the releases that have the config; `dynamic` names the
-releases that can change it without a restart (elsewhere it is read-only); `sensitive` hides its
-value; `synonym=NAME` is the broker config a topic config falls back to; `rule@REL=TEXT` what a
-value must keep from that release on, spaces written as "_". A line that begins with two spaces
-continues the row above it.
+releases that can change it without a restart (`2.2+` or `2.2..3.9`; elsewhere it is read-only);
+`sensitive` hides its value; `synonym=NAME` is the broker config a topic config falls back to;
+`rule@REL=TEXT` what a value must keep from that release on, spaces written as "_". A line that
+begins with two spaces continues the row above it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 
 # ConfigDef.Type as DescribeConfigs v3 numbers it (KIP-569).
 TYPE_CODES = {
@@ -85,5 +85,7 @@ def _place(release: str | None, otherwise: int) -> int:
 
 
 def _within(span: str, at: int) -> bool:
+    if span.endswith("+"):
+        return RELEASES.index(span[:-1]) <= at
     low, _, high = span.partition("..")
     return RELEASES.index(low) <= at <= RELEASES.index(high or low)

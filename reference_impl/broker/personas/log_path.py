@@ -1,23 +1,23 @@
 """Where releases differ in what they keep of a log and what they let go: one row a behaviour.
 
-A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` has that order and the names, each persona takes its column.
+A row is the sentence, the value from each release on that changed it, and where it was seen; how it
+is read stands in `releases.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from touchstone.reference_impl.broker.personas.releases import Rows
 
-ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+ROWS: Rows = {
     "append.forgets-producers-with-records": (
         "A producer is forgotten with the last of its records (until KIP-360).",
-        (True, True, False, False, False),
+        {"1.0": True, "2.8": False},
         "ProducerStateManager.truncateHead at 1.0.2, 2.2.1; observed",
     ),
     "cleaner.delete-horizons": (
         "A tombstone goes at a time that its batch bears (KIP-534); before, by the age of the "
         "segments that were clean already.",
-        (False, False, False, True, True),
+        {"1.0": False, "3.9": True},
         "Cleaner.cleanInto at 2.8.2, 3.9; observed",
     ),
 }

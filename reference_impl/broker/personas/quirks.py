@@ -18,8 +18,8 @@ from touchstone.reference_impl.broker.personas import (
     replica_path,
     txn_path,
 )
+from touchstone.reference_impl.broker.personas.releases import value_in
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 TABLES = (
     control_path,
     data_path,
@@ -39,9 +39,8 @@ QUIRKS: dict[str, str] = {
 
 def column(release: str) -> dict[str, tuple[Any, str]]:
     """The quirks of one release, of all tables: name -> (value, evidence)."""
-    at = RELEASES.index(release)
     return {
-        name: (values[at], evidence)
+        name: (value_in(changes, release), evidence)
         for table in TABLES
-        for name, (_, values, evidence) in table.ROWS.items()
+        for name, (_, changes, evidence) in table.ROWS.items()
     }

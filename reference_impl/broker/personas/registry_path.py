@@ -7,7 +7,7 @@ release has no ZooKeeper.
 
 from __future__ import annotations
 
-from typing import Any
+from touchstone.reference_impl.broker.personas.releases import Rows
 
 _READ = "znodes of 1.0.2, 2.2.1, 2.8.2"
 _TAKEN = (
@@ -21,36 +21,36 @@ _OWNED = (
 )
 _ROOTS = ("topics", "clients", "users", "brokers")
 
-ROWS: dict[str, tuple[str, tuple[Any, Any, Any, Any, Any], str]] = {
+ROWS: Rows = {
     "registry.config-roots": (
         "The kinds of entities that have a znode below /config from the start.",
-        (("topics", "clients"), _ROOTS, (*_ROOTS, "ips"), None, None),
+        {"1.0": ("topics", "clients"), "2.2": _ROOTS, "2.8": (*_ROOTS, "ips"), "3.9": None},
         _READ,
     ),
     "registry.broker-version": (
         "The version of /brokers/ids/N: 4 has racks and listeners, 5 has features (KIP-584).",
-        (4, 4, 5, None, None),
+        {"1.0": 4, "2.8": 5, "3.9": None},
         _READ,
     ),
     "registry.topic-version": (
         "The version of /brokers/topics/T: 1 has replicas, 3 a topic id and what is being moved.",
-        (1, 1, 3, None, None),
+        {"1.0": 1, "2.8": 3, "3.9": None},
         _READ,
     ),
     "registry.growth-keeps-order": (
         "New partitions of a topic with up to four stand after the old ones in its znode.",
-        (False, True, False, None, None),
+        {"1.0": False, "2.2": True, "2.8": False, "3.9": None},
         _READ,
     ),
     "registry.taken-id": (
         "What a broker says that does not start because its id is registered (BRK-30).",
-        (_TAKEN, _OWNED, _OWNED, None, None),
+        {"1.0": _TAKEN, "2.2": _OWNED, "3.9": None},
         "a second broker 0 beside one of 1.0.2, 2.2.1, 2.8.2",
     ),
     "registry.changes-hash-as": (
         "Whose hash decides in which order partitions stand in an announcement of changed ISRs: "
         "Scala's of its map, or that of the map seen as Java's; None where none is written.",
-        ("scala", "java", None, None, None),
+        {"1.0": "scala", "2.2": "java", "2.8": None},
         "ReplicationUtils@1.0.2, IsrChangeNotificationSequenceZNode@2.2.1; znodes of both",
     ),
 }

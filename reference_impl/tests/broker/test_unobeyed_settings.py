@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from touchstone.reference_impl.broker.configs import config_view, unobeyed
-from touchstone.reference_impl.broker.personas.config_rows import RELEASES
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.server import serve
 
 HERE = Path(unobeyed.__file__).resolve().parents[2]

@@ -9,8 +9,9 @@ import pytest
 from touchstone.reference_impl.broker import registry, unsupported_apis
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.personas import PERSONAS, QUIRKS, persona
-from touchstone.reference_impl.broker.personas.config_rows import RELEASES, TYPE_CODES, read
+from touchstone.reference_impl.broker.personas.config_rows import TYPE_CODES, read
 from touchstone.reference_impl.broker.personas.persona import ranges, values
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.tests.control.node import CLOSED, Peer, brokers
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import encode_request
