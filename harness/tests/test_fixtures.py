@@ -15,7 +15,7 @@ from touchstone import Client, KafkaCluster, Rule
 from touchstone.harness.cli import broker
 from touchstone.kafka_cluster import Wanted, WrongCluster
 from touchstone.reference_impl.broker.configs import profiles
-from touchstone.reference_impl.broker.personas.config_rows import RELEASES
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow  # a run of pytest each, or a cluster
