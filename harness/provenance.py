@@ -37,6 +37,11 @@ class Provenance:
     date: str = ""  # "2026-11-22"
     commit: str = ""  # of the harness, with "+" when it had local changes
 
+    @property
+    def whole(self) -> bool:
+        """Whether it says which jar answered, on which day and which commit of the harness."""
+        return all((self.version, self.jar, self.sha256, self.date, self.commit))
+
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value not in ("", {}, ())}
 

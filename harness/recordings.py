@@ -136,13 +136,16 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def without_provenance(folder: Path = RECORDINGS) -> dict[str, tuple[int, int]]:
-    """Release -> how many cases are recorded, and of how many nobody knows who answered."""
+    """Release -> how many cases are recorded, and of how many it is not known which jar answered,
+    on which day, and which commit asked.
+    """
     found = {}
     for release in sorted(path for path in folder.iterdir() if path.is_dir()):
         files = [load(path) for path in sorted(release.glob(f"*{SUFFIX}"))]
         cases = sum(len(one.cases) for one in files)
+        known = sum(origin.whole for one in files for origin in one.origins.values())
         if files:
-            found[release.name] = cases, cases - sum(len(one.origins) for one in files)
+            found[release.name] = cases, cases - known
     return found
 
 

@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.harness import recordings, stale
+from touchstone.harness.advertised import RECORDINGS
 from touchstone.harness.cli import diff, record
 from touchstone.harness.provenance import Provenance, teller
-from touchstone.harness.recordings import BadRecording, Store, load, without_provenance
+from touchstone.harness.recordings import SUFFIX, BadRecording, Store, load, without_provenance
 from touchstone.harness.target import Shape
 from touchstone.harness.targets import matrix, parse, settings
 from touchstone.harness.tests.doctor import golden
@@ -118,6 +119,31 @@ def test_cases_without_provenance_are_counted(store, monkeypatch):
     monkeypatch.setattr(recordings.without_provenance, "__defaults__", (store.folder.parent,))
     done = CliRunner().invoke(record.command, ["--check"])
     assert (done.exit_code, done.output) == (1, "2.8: 3 cases, 1 without provenance\n")
+
+
+@pytest.mark.parametrize("lacks", ["date", "commit"])
+def test_a_provenance_without_day_or_commit_counts_as_none(tmp_path, lacks):
+    told = dataclasses.replace(JAR, **MADE | {lacks: ""})
+    Store("2.8", tmp_path).update("topics", {"a[v1]": answered(told)})
+    assert without_provenance(tmp_path) == {"2.8": (1, 1)}
+
+
+# Recordings some of whose cases are still to be recorded again; the list only shrinks.
+UNKNOWN = {
+    "2.2/acks", "2.2/controller", "2.2/isr", "2.2/lifecycle", "2.2/log", "2.2/replication",
+    "2.2/transactions", "3.9/log", "3.9/replication",
+}  # fmt: skip
+
+
+def test_every_recorded_case_says_who_answered():
+    """`touchstone record --target kafka@RELEASE` records a case again with its provenance."""
+    lacking = set()
+    for path in sorted(RECORDINGS.glob(f"*/*{SUFFIX}")):
+        found = load(path)
+        known = {case for case, origin in found.origins.items() if origin.whole}
+        if found.cases.keys() - known:
+            lacking.add(f"{path.parent.name}/{path.name.removesuffix(SUFFIX)}")
+    assert lacking == UNKNOWN
 
 
 def test_the_diff_says_recorded_and_which_jar(store, tmp_path):
