@@ -7,10 +7,10 @@ PY      := $(VENV)/bin/python
 RESULTS ?= results
 TARGETS ?= reference@1.0 reference@2.2 reference@2.8 reference@3.9 reference@4.3
 
-.PHONY: help conformance test fast live lint bench docs clean
+.PHONY: help conformance test test-all fast live lint bench docs clean
 
 help:  ## Show these lines
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */  make \1\t/' | expand -t 22
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/' | expand -t 22
 
 $(VENV)/.%: pyproject.toml ci/setup
 	@ci/setup $(VENV) $*
@@ -20,6 +20,9 @@ conformance: $(VENV)/.conformance  ## Judge the reference broker against Kafka's
 
 test: $(VENV)/.test  ## Every test that needs no Docker: units, suites on recordings, live Kafka where Java and Maven are
 	@$(PY) ci/run
+
+test-all: $(VENV)/.test  ## The same and what runs at night: all five real Kafka releases, tests marked `nightly`
+	@TOUCHSTONE_LIVE=all $(PY) ci/run all
 
 fast: $(VENV)/.test  ## The fast tier only: no Java, no Docker, no Spark start
 	@$(PY) ci/run fast

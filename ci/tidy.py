@@ -87,6 +87,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "allure_commons": ("harness/results/",),
     "hypothesis": ("fuzz/", "reference_impl/tests/", "harness/tests/"),
     "pytest": (
+        "ci/parts.py",
         "conftest.py",
         "touchstone/plugin.py",
         "touchstone/fixtures.py",

@@ -96,6 +96,7 @@ def pytest_command(address, folder, *selection):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_it_conforms_in_whole_suites(tmp_path):
     """Node 3 in a rack, at 2.8, which has no settings that can be changed for a run."""
     command = [sys.executable, "-m", "touchstone", "broker", "--release", "2.8", "--racks", "eu-1a"]

@@ -24,6 +24,11 @@ from touchstone.harness.tests.clients.programs import VERSION
 KAFKA = "kafka@4.3"
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
 CLUSTERS = [1, 3, pytest.param(KAFKA, marks=_REAL)]
+# Each program of Kafka's own is a JVM, and on three brokers it sees all that one has for it.
+OF_JAVA = pytest.mark.parametrize(
+    "bootstrap", [pytest.param(1, marks=pytest.mark.nightly), *CLUSTERS[1:]],
+    indirect=True, ids=str, scope="session",
+)  # fmt: skip
 # Nobody waits for members that do not come: three seconds per test would be all we measure.
 HASTE = {
     "group.initial.rebalance.delay.ms": 0,

@@ -11,12 +11,13 @@ import re
 import pytest
 from confluent_kafka import Producer as ConfluentProducer
 
+from touchstone.harness.tests.clients.conftest import OF_JAVA
 from touchstone.harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
 from touchstone.reference_impl.io.client import Client
 
 pytestmark = [
     pytest.mark.slow, pytest.mark.java, pytest.mark.maven, pytest.mark.timeout(8 * PATIENCE_S),
-    pytest.mark.usefixtures("java"),
+    pytest.mark.usefixtures("java"), OF_JAVA,
 ]  # fmt: skip
 PARTITIONS = 6
 MISSED_MS = 6000

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import pytest
 
+from touchstone.harness.tests.clients.conftest import OF_JAVA
 from touchstone.harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
 from touchstone.harness.tests.clients.test_java import plain, producing
 from touchstone.reference_impl.io.client import Client
 
 pytestmark = [
     pytest.mark.slow, pytest.mark.java, pytest.mark.maven, pytest.mark.timeout(8 * PATIENCE_S),
-    pytest.mark.usefixtures("java"),
+    pytest.mark.usefixtures("java"), OF_JAVA,
 ]  # fmt: skip
 SHARES = "consumer.group.ShareGroupCommand"
 

@@ -19,7 +19,9 @@ import pytest
 from touchstone.harness.cli import report
 from touchstone.harness.tests.spark.golden import PRODUCTS, golden
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark_here")]
+pytestmark = [
+    pytest.mark.spark, pytest.mark.slow, pytest.mark.nightly, pytest.mark.usefixtures("spark_here"),
+]  # fmt: skip
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER = "org.apache.spark.deploy.master.Master"

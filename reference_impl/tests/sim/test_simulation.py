@@ -8,6 +8,8 @@ from touchstone.reference_impl.sim.trial import trial
 from touchstone.reference_impl.sim.world import World
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+# One history of each release by day, more at night (`make test-all`).
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 
 
 def test_equal_seeds_give_equal_traces():
@@ -73,7 +75,7 @@ def test_a_leader_that_dies_is_replaced_when_its_session_ends():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_promises_hold_whatever_happens(release, seed):
     found = trial(seed, seconds=20, release=release)
     assert found.violation is None, "\n".join(found.tail)

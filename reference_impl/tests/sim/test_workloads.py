@@ -10,6 +10,8 @@ from touchstone.reference_impl.sim.trial import trial
 from touchstone.reference_impl.sim.workload import ReadRecord
 
 ORDERS = ("orders", 0)
+# One history of each release by day, more at night (`make test-all`).
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1,))]
 
 
 def copied(*values: str, topics: str = "copies audit") -> list[ReadRecord]:
@@ -102,7 +104,7 @@ def test_equal_seeds_give_equal_traces(workload):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_promises_hold_whatever_happens(release, seed):
     found = trial(seed, seconds=12, release=release, workload="all")
     assert found.violation is None, "\n".join(found.tail)

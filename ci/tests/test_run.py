@@ -1,0 +1,95 @@
+"""`ci/run`: what is chosen, and what goes on at the same time; nothing is started here."""
+
+import importlib.machinery
+import importlib.util
+import threading
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HANGS_S = 30
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """The program, as a module."""
+    loader = importlib.machinery.SourceFileLoader("ci_run", str(ROOT / "ci" / "run"))
+    spec = importlib.util.spec_from_loader("ci_run", loader)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(__import__("sys").modules, "ci_run", module)
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "compile_once", lambda: None)
+    return module
+
+
+@pytest.fixture
+def tiers(run, monkeypatch):
+    """Tiers whose steps only note that they ran."""
+    ran = []
+
+    def tier(name):
+        def steps(night):
+            return [
+                run.Step(name, lambda at_once: [run.Outcome(name, not ran.append((name, night)))])
+            ]
+
+        return steps
+
+    monkeypatch.setattr(run, "TIERS", {name: tier(name) for name in run.TIERS})
+    return ran
+
+
+def test_all_is_every_tier_with_what_runs_at_night(run, tiers, capsys):
+    assert run.main([]) == 0
+    assert {night for _, night in tiers} == {False}
+    by_day = [name for name, _ in tiers]
+    tiers.clear()
+    assert run.main(["all"]) == 0
+    assert sorted(tiers) == sorted((name, True) for name in by_day)
+    assert capsys.readouterr().out.endswith("5 passed, 0 failed, 0 skipped\n")
+
+
+def test_what_answers_soon_comes_first(run, tiers):
+    run.main([])
+    assert {name for name, _ in tiers[:2]} == {"lint", "fast"}
+
+
+def test_an_unknown_tier_runs_nothing(run, tiers, capsys):
+    assert run.main(["fast", "slowest"]) == 2
+    assert not tiers and "no tier 'slowest'" in capsys.readouterr().err
+
+
+def test_lanes_go_on_side_by_side_and_steps_of_one_in_turn(run):
+    met, order = threading.Barrier(2, timeout=HANGS_S), []
+
+    def meets(name):
+        def step(at_once):
+            met.wait()  # both are here at once
+            order.append(name)
+            assert not at_once, "two that speak at once are not understood"
+            return [run.Outcome(name, 1)]
+
+        return step
+
+    last = run.Step("one", lambda at_once: [run.Outcome("last", len(order))])
+    steps = [run.Step("one", meets("a")), last, run.Step("two", meets("b"))]
+    outcomes = run.side_by_side(steps)
+    assert [outcome.step for outcome in outcomes] == ["a", "last", "b"]
+    assert outcomes[1].passed >= 1, "a step waits for the one before it in its lane"
+
+
+def test_what_moved_to_the_night_is_named_with_its_reason():
+    """ci/README.md lists each file with a mark `nightly`, and no other."""
+    mark = "mark." + "nightly"
+    folders = ("harness", "reference_impl", "fuzz", "ci")
+    marked = {
+        str(path.relative_to(ROOT))
+        for folder in folders
+        for path in (ROOT / folder).rglob("tests/**/*.py")
+        if mark in path.read_text("utf-8")
+    }
+    table = (ROOT / "ci" / "README.md").read_text("utf-8").partition("| moved |")[2]
+    told = {line.split("`")[1] for line in table.splitlines() if line.startswith("| `")}
+    assert told == marked
