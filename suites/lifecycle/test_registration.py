@@ -150,7 +150,6 @@ def test_a_host_without_a_name_has_one(case):
         expect=all_of(
             answer("told", "brokers").has_length(1),
             answer("told", "brokers[0].host").is_not(""),
-            answer("told", "brokers[0].host").is_not(None),
         ),
     )
 
