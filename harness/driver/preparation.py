@@ -30,6 +30,7 @@ ENOUGH = 3  # cases that wait their whole deadline for what has never come yet
 OFTEN = 5  # the same, where it has come in other cases
 BRIEF_S = 1.0  # what later ones wait, at least
 CLOSING = "the end of a connection"
+API_NAMES = frozenset(api.name for api in API.values())
 TIMES = 2  # and how much longer than it ever took
 
 
@@ -119,13 +120,29 @@ class Preparation:
                 self._in_vain[key] += 1
 
     def told(self) -> list[str]:
-        """What was waited for more briefly than the deadline allows, in words."""
+        """What never came, and what was waited for more briefly than the deadline, in words."""
         with self._lock:
-            apis = Counter[str]()
+            never, cut = Counter[str](), Counter[str]()
+            for key, count in self._in_vain.items():
+                if key in API_NAMES and key not in self._longest and count >= ENOUGH:
+                    never[str(key)] += count
             for key, count in self._cut.items():
-                apis[key if isinstance(key, str) else key[0]] += count
-        cut = ", ".join(f"{api} ({count})" for api, count in apis.most_common() if count)
-        return [f"waited for only briefly, for it had been in vain before: {cut}"] if cut else []
+                cut[key if isinstance(key, str) else key[0]] += 0 if key in never else count
+        lines = []
+        if never:
+            brief = f"later ones waited {BRIEF_S:g} s, not the deadline"
+            lines.append(f"never answered: {_counted(never, ' cases')}; {brief}")
+        if any(cut.values()):
+            lines.append(f"waited for only briefly, for it never came before: {_counted(cut)}")
+        return lines
+
+
+def _counted(names: Counter[str], of: str = "") -> str:
+    """Names with their numbers, the commonest first; `of` says once what is counted."""
+    found = [(name, count) for name, count in names.most_common() if count]
+    return ", ".join(
+        f"{name} ({count:,}{of if not at else ''})" for at, (name, count) in enumerate(found)
+    )
 
 
 def _key(step: Until) -> tuple[str, str]:

@@ -311,7 +311,8 @@ class Run:
                     return
                 continue
             self._lose(how, connection, pending.step, raw)
-            self.waits.answered(pending.api, how != "timeout", time.perf_counter() - began)
+            if how == "timeout" or pending.api is None:  # an end is no answer of this API
+                self.waits.answered(pending.api, how != "timeout", time.perf_counter() - began)
             if how == "timeout":
                 raise Stop
             return

@@ -165,3 +165,6 @@ def test_a_broker_that_serves_half_of_what_it_lists(tmp_path, action):
     assert causes, done.stdout
     assert {cause.partition(".")[0] for cause in causes} <= set(NOT_SERVED), done.stdout
     assert "Kafka 4.3 answers, this target" in done.stdout
+    silent = [line for line in done.stdout.splitlines() if line.startswith("never answered: ")]
+    assert len(silent) == (action == "drop"), "one line names what a stranger has to look at"
+    assert all("DescribeConfigs" in line for line in silent)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from touchstone.harness.driver.preparation import BRIEF_S, ENOUGH, OFTEN, TIMES, Preparation, Waits
-from touchstone.harness.scenario import Until
+from touchstone.harness.driver.runner import run
+from touchstone.harness.scenario import Scenario, Until
 from touchstone.harness.steps import metadata
+from touchstone.harness.tests.small_kafka import METADATA, small_kafka
 
 LABEL = "known topic"
 
@@ -97,9 +99,28 @@ def test_what_was_cut_short_is_told():
     for _ in range(ENOUGH + 3):
         asked.for_answer("JoinGroup", 10.0)
         asked.answered(11, False, 10.0)
+    wait_once = wait("topic")
+    for _ in range(ENOUGH + 1):
+        asked.patience(wait_once, 20.0)
+        ended(asked, wait_once, done=False)
     assert asked.memory.told() == [
-        "waited for only briefly, for it had been in vain before: JoinGroup (3)"
+        "never answered: JoinGroup (6 cases); later ones waited 1 s, not the deadline",
+        "waited for only briefly, for it never came before: Metadata (1)",
     ]
+
+
+def test_a_connection_that_ends_is_no_answer():
+    def closes(key, version, answer):
+        return None if key == METADATA else answer
+
+    asked = waits()
+    for _ in range(ENOUGH):
+        asked.answered(METADATA, False, 10.0)
+    scenario = Scenario((metadata("topic", name="ask"),))
+    with small_kafka(twist=closes) as server:
+        seen = run(scenario, server.endpoint, nonce="n", deadline_s=60.0, target="t", waits=asked)
+    assert seen.connections == {"a": "closed"}
+    assert asked.for_answer("Metadata", 10.0) == BRIEF_S
 
 
 def test_our_own_targets_are_waited_for_to_the_end():
