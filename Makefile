@@ -7,7 +7,7 @@ PY      := $(VENV)/bin/python
 RESULTS ?= results
 TARGETS ?= reference@1.0 reference@2.2 reference@2.8 reference@3.9 reference@4.3
 
-.PHONY: help conformance test test-all fast live lint bench docs clean
+.PHONY: help conformance test test-all fast live lint bench docs clean new-claim new-api new-release
 
 help:  ## Show these lines
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## */  make \1\t/' | expand -t 22
@@ -38,6 +38,15 @@ bench: $(VENV)/.test  ## Side-by-side figures against real Kafka and other peers
 
 docs: $(VENV)/.docs  ## The documentation, built strictly into build/docs
 	@$(PY) -m ci.docs --out build/docs
+
+new-claim: $(VENV)/.test  ## Begin a claim: make new-claim ID=topics.what-it-says API=CreateTopics
+	@$(PY) -m ci.new claim "$(ID)" "$(API)"
+
+new-api: $(VENV)/.test  ## Begin a request type: make new-api KEY=93 NAME=DescribeSomething
+	@$(PY) -m ci.new api "$(KEY)" "$(NAME)"
+
+new-release: $(VENV)/.test  ## Begin a release: make new-release NAME=4.4 VERSION=4.4.0
+	@$(PY) -m ci.new release "$(NAME)" "$(VERSION)"
 
 clean:  ## Remove the environment, caches and results
 	rm -rf $(VENV) $(RESULTS) .pytest_cache .ruff_cache .hypothesis build *.egg-info

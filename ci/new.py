@@ -1,0 +1,188 @@
+"""Begins a claim, a request type or a release: the files it needs, and what remains to be done.
+
+    make new-claim ID=topics.names-are-unique API=CreateTopics
+    make new-api KEY=93 NAME=DescribeSomething
+    make new-release NAME=4.4 VERSION=4.4.0
+
+Nothing that exists is overwritten. What is written is complete enough to run, and says so little
+that it cannot be left as it is: lint or the ledger asks for the sentence, the evidence, the fields.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parent.parent
+PERSONAS = Path("reference_impl/broker/personas")
+
+CLAIM = '''"""{title}.
+
+Sources:
+"""
+
+from touchstone.harness.claim import claim, every
+from touchstone.harness.expect import answered
+from touchstone.harness.scenario import Ask
+
+
+@claim("{id}", evidence=(), api="{api}", versions=every("{api}"))
+def test_{slug}(case):
+    """Say who does what, under which condition, and what Kafka answers."""
+    return case.scenario(
+        Ask("{api}", case.version, {{}}, name="ask"),
+        expect=answered("ask"),
+    )
+'''
+SCHEMA = '''"""{name}: what it is for
+
+v0  the first version (KIP-)
+"""
+
+from ..schema import Field, Message
+
+REQUEST = Message("{name}Request", "0-0", "0+", [
+])
+
+RESPONSE = Message("{name}Response", "0-0", "0+", [
+    Field("throttle_time_ms", "0+", "int32"),
+    Field("error_code", "0+", "int16"),
+])
+'''
+HANDLER = '''"""{name}: what it is for (KIP-).
+
+Sources:
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
+
+
+def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+    return fail(request, 0)
+
+
+def fail(request: Request, code: int) -> dict[str, Any]:
+    return {{"error_code": code}}
+'''
+
+
+class Exists(Exception):
+    """A file that would be written is there already."""
+
+
+def snake(name: str) -> str:
+    """`ListConfigResources` -> `list_config_resources`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def write(root: Path, path: Path | str, text: str) -> str:
+    """Write a new file and return its path. Raises Exists."""
+    place = root / path
+    if place.exists():
+        raise Exists(f"{path} exists")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def new_claim(root: Path, id: str, api: str) -> Iterator[str]:
+    suite, _, name = id.partition(".")
+    if not name or not (root / "suites" / suite / "__init__.py").exists():
+        suites = sorted(each.parent.name for each in (root / "suites").glob("*/__init__.py"))
+        raise click.UsageError(f"ID is SUITE.WHAT-IT-SAYS; suites are {', '.join(suites)}")
+    slug = name.replace("-", "_")
+    path = f"suites/{suite}/test_{slug}.py"
+    title = name.replace("-", " ").capitalize()
+    yield "wrote " + write(root, path, CLAIM.format(id=id, api=api, slug=slug, title=title))
+    yield "name its evidence:      clauses in suites/evidence/*.toml, a KIP, or observed on RELEASE"
+    yield f"try it on real Kafka:   pytest {path} --target kafka@4.3"
+    yield f"record it, by release:  touchstone record --target kafka@4.3 {path}"
+    yield "see it red:             a switch of the reference broker, in switches=(...)"
+
+
+def new_api(root: Path, key: int, name: str) -> Iterator[str]:
+    stem = f"k{key:02}_{snake(name)}.py"
+    for folder, text in (
+        ("reference_impl/wire/apis", SCHEMA),
+        ("reference_impl/broker/handlers", HANDLER),
+    ):
+        yield "wrote " + write(root, f"{folder}/{stem}", text.format(name=name))
+    yield "fill in the fields:     from Kafka's JSON schema, a line per version with its KIP"
+    yield f"advertise it:           in the ranges of each persona that lists it ({PERSONAS})"
+    yield "prove it:               .venv/bin/python ci/run fast   (against kio and the jars)"
+
+
+def new_release(root: Path, name: str, version: str) -> Iterator[str]:
+    releases = root / PERSONAS / "releases.py"
+    text = releases.read_text("utf-8")
+    known = re.findall(r'"([\d.]+)"', text.partition("RELEASES = (")[2].partition(")")[0])
+    if name in known:
+        raise Exists(f"{releases.relative_to(root)} has {name}")
+    last = known[-1]
+    before = (root / PERSONAS / f"v{last.replace('.', '_')}.py").read_text("utf-8")
+    observed = re.search(r'observed="([^"]+)"', before)
+    assert observed is not None, f"the persona of {last} does not say what was observed"
+    persona = before.replace(observed[1], version).replace(f'"{last}"', f'"{name}"')
+    yield "wrote " + write(root, PERSONAS / f"v{name.replace('.', '_')}.py", persona)
+    releases.write_text(text.replace(f'"{last}")', f'"{last}", "{name}")'), encoding="utf-8")
+    yield f"added to {releases.relative_to(root)}"
+    matrix = root / "ci" / "matrix.toml"
+    rows = matrix.read_text("utf-8")
+    entry = rows[rows.rindex("[[release]]") :]
+    entry = entry.replace(observed[1], version).replace(f'"{last}"', f'"{name}"')
+    entry = entry.replace(f'"v{last.replace(".", "_")}"', f'"v{name.replace(".", "_")}"')
+    matrix.write_text(f"{rows.rstrip()}\n\n{entry.rstrip()}\n", encoding="utf-8")
+    yield f"added to {matrix.relative_to(root)}"
+    yield f"ask the real one:       touchstone smoke --target kafka@{name}   (ranges, features)"
+    yield f"record it:              touchstone record --target kafka@{name}"
+    yield "what differs:           an entry in each row of personas/*_path.py that changed with it"
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    """Begins a claim, a request type or a release."""
+
+
+@main.command("claim")
+@click.argument("id")
+@click.argument("api")
+def claim_command(id: str, api: str) -> None:
+    """A claim ID (suite.what-it-says) about API (CreateTopics)."""
+    _told(new_claim(ROOT, id, api))
+
+
+@main.command("api")
+@click.argument("key", type=int)
+@click.argument("name")
+def api_command(key: int, name: str) -> None:
+    """A request type by its KEY and Kafka's NAME for it."""
+    _told(new_api(ROOT, key, name))
+
+
+@main.command("release")
+@click.argument("name")
+@click.argument("version")
+def release_command(name: str, version: str) -> None:
+    """A release by its NAME (4.4) and full VERSION (4.4.0)."""
+    _told(new_release(ROOT, name, version))
+
+
+def _told(lines: Iterator[str]) -> None:
+    try:
+        for line in lines:
+            click.echo(line)
+    except Exists as exists:
+        raise click.ClickException(str(exists)) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
