@@ -3,6 +3,7 @@ alone. What is installed is tried by `test_installed.py`."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -191,11 +192,9 @@ def test_a_path_asks_for_our_suites_too(tmp_path):
     assert not asks_for_suites([f"{touchstone.ROOT}/harness/tests"], tmp_path)
 
 
-def test_parallel_workers_are_refused_in_words(pytester):
-    pytester.makeconftest("""
-        def pytest_addoption(parser):
-            parser.addoption("--numprocesses", type=int)  # as pytest-xdist has it
-    """)
+@pytest.mark.parametrize("suites", [True, False], ids=["suites", "claims of somebody else"])
+def test_parallel_workers_are_refused_in_words(pytester, suites):
+    pytest.importorskip("xdist", reason="not run: no pytest-xdist (extra test)")
     pytester.makepyfile("""
         from touchstone.harness.claim import claim
 
@@ -203,9 +202,27 @@ def test_parallel_workers_are_refused_in_words(pytester):
         def test_any(case):
             \"""Any.\"""
     """)
-    done = pytester.runpytest_subprocess("--numprocesses", "2")
-    done.stdout.fnmatch_lines(["*cannot be judged by pytest-xdist (-n): use --jobs N*"])
+    words = ["--pyargs", "touchstone.suites.versions"] if suites else []
+    done = pytester.runpytest_subprocess("-n", "2", *words)
+    said = done.stdout.str() + done.stderr.str()
+    assert "cannot be judged by pytest-xdist (-n): use --jobs N" in said
     assert done.ret != 0
+
+
+def test_parallel_workers_have_a_cluster_each(pytester):
+    pytest.importorskip("xdist", reason="not run: no pytest-xdist (extra test)")
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_mine(kafka_cluster, kafka_topic, number, worker_id):
+            print(f"({worker_id} has {kafka_cluster.bootstrap})")
+    """)
+    done = pytester.runpytest_subprocess("-n", "2", "-rP")
+    done.assert_outcomes(passed=4)
+    had = set(re.findall(r"\((gw\d) has (.*)\)", done.stdout.str()))
+    workers = {worker for worker, _ in had}
+    assert len(had) == len(workers) == len({address for _, address in had})
 
 
 def test_options_have_one_place_whichever_name_is_used(pytester):
