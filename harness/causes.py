@@ -42,6 +42,7 @@ from touchstone.harness.verdict import CONFORMS, DIVERGES
 ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
 # Numbers of answers that scenarios count on in the requests behind them.
 HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
+IN_SPITE = 3  # so many times fewer cases that conform show that what they met prevents nothing
 
 
 Member = tuple[Row, Mark]
@@ -130,16 +131,17 @@ def _family(
 
 
 def _met_by_conforming(rows: Sequence[Row]) -> Callable[[Identity], bool]:
-    """Whether an oddity of a setup step is met by as many cases that conform as by others.
+    """Whether an oddity of a setup step is met by about as many cases that conform as by others.
 
-    Such a one explains nothing: the cases that differ do so for another reason.
+    Such a one explains nothing: the cases that differ do so for another reason. The bound is low,
+    so that it is not reached by one case more or less: what prevents anything prevents nearly all.
     """
     met: Counter[tuple[Identity, bool]] = Counter()
     for row in rows:
         if row["verdict"] in (CONFORMS, DIVERGES):
             for identity in {mark.identity for mark in notes(row)}:
                 met[identity, row["verdict"] == CONFORMS] += 1
-    return lambda identity: met[identity, True] >= met[identity, False]
+    return lambda identity: IN_SPITE * met[identity, True] >= met[identity, False]
 
 
 def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
@@ -148,9 +150,11 @@ def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
     graver = [mark for mark in deciding if mark.identity.kind != grades.PROSE]
     deciding = graver or deciding
     first = [mark for mark in deciding if mark.at == deciding[0].at]
+    in_vain = {mark.at for mark in notes(row) if mark.pair[1] == UNMET}
     before = [
         mark for mark in notes(row)
-        if mark.at < first[0].at and _explains(mark, first) and not excused(mark.identity)
+        if mark.at < first[0].at and not excused(mark.identity)
+        and _explains(mark, first, in_vain=mark.at in in_vain)
     ]  # fmt: skip
     if not before:
         return _most_telling(first)
@@ -169,18 +173,18 @@ def _handed_back(mark: Mark) -> bool:
     return numbers and mark.identity.path.rpartition(".")[2] in HANDED_BACK
 
 
-def _explains(mark: Mark, first: Iterable[Mark]) -> bool:
+def _explains(mark: Mark, first: Iterable[Mark], *, in_vain: bool) -> bool:
     """Whether a setup step's oddity can be why the first step that counts differs.
 
     What a setup step was to make may be there although its answer does not decode, or a wait for it
-    was in vain. The case went on then, and what it met later is its own, unless a step could not be
-    asked, or was told that something is not there.
+    was in vain, whatever that answered. The case went on then, and what it met later is its own,
+    unless a step could not be asked, or was told that something is not there.
     """
     if _handed_back(mark):
         return True
     if not explains(mark.identity.kind, mark.pair[1]):
         return False
-    if mark.pair[1] != UNMET and mark.identity.path != ANSWER:
+    if not in_vain and mark.identity.path != ANSWER:
         return True
     return any(
         one.pair[1] in (ABSENT if one.identity.kind == grades.CODE else WEAK) for one in first

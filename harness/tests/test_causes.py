@@ -122,6 +122,22 @@ def test_a_code_that_conforming_cases_met_as_well_explains_nothing():
     assert told(*rows) == [(CODE, 1)]
 
 
+def test_a_third_as_many_that_conform_are_enough_for_that():
+    rows = [failed(f"a.{n}", difference(), notes=[setup()]) for n in range(3)]
+    assert told(*rows, conforming("a.b", setup())) == [(CODE, 3)]
+    rows.append(failed("a.3", difference(), notes=[setup()]))
+    assert told(*rows, conforming("a.b", setup())) == [("FindCoordinator.error_code:0,15", 4)]
+
+
+def test_the_code_of_a_wait_in_vain_explains_no_code_of_a_later_step():
+    unmet = setup("connection", "answered", "unmet", kind="connection")
+    assert told(failed("a.a", difference(), notes=[unmet, setup()])) == [(CODE, 1)]
+    missing = difference(oracle=0, target=3)
+    assert told(failed("a.a", missing, notes=[unmet, setup()])) == [
+        ("FindCoordinator.error_code:0,15", 1)
+    ]
+
+
 def test_a_step_that_never_got_there_is_told_by_its_answer():
     unmet = setup("connection", "answered", "unmet", kind="connection")
     row = failed("a.a", difference("connection", "answered", "not attempted", kind="connection"),
