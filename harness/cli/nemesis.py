@@ -21,14 +21,14 @@ from touchstone.harness.cli import explained
 from touchstone.harness.cli.history import anomalies, row, summary
 from touchstone.harness.driver.crowd import Broken, NotReady, Plan
 from touchstone.harness.nemesis import campaign, faults
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 from touchstone.harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import parse
-from touchstone.harness.targets.ground import GROUNDS, Grounds
+from touchstone.harness.targets.isolation import ISOLATIONS, Isolations
 
 BROKE, INTERRUPTED = 2, 143
 # Brokers of this process have links and a clock that can be turned; disks they need like any other.
-_GROUNDS_OF = {"process": set(GROUNDS), "reference": {"disks"}}
+_ISOLATIONS_OF = {"process": set(ISOLATIONS), "reference": {"disks"}}
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
 # What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
 _LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2",
@@ -83,10 +83,10 @@ def command(word, names, config, **options) -> None:
 def grounded(word: str, names: tuple[str, ...]) -> Target:
     """The target, started on what the faults need where it has brokers to be started."""
     target = parse(word)
-    needed = {faults()[name].GROUND for name in names if name != campaign.NONE} - {None}
-    needed &= _GROUNDS_OF.get(target.kind, set())
+    needed = {faults()[name].ISOLATION for name in names if name != campaign.NONE} - {None}
+    needed &= _ISOLATIONS_OF.get(target.kind, set())
     if needed:
-        target.stand_on(lambda: Grounds([GROUNDS[name]() for name in sorted(needed)]))
+        target.isolate(lambda: Isolations([ISOLATIONS[name]() for name in sorted(needed)]))
     return target
 
 
@@ -102,8 +102,8 @@ def main(
     if endpoint is None:
         click.echo(f"not run: {target.name}: {reason}")
         return 3
-    patient = Patient(target.kind, endpoint)
-    refused = campaign.unsupported(names, patient)
+    cluster = FaultTarget(target.kind, endpoint)
+    refused = campaign.unsupported(names, cluster)
     for name, why in refused.items():
         click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
     wanted = [name for name in names if name not in refused]
@@ -122,7 +122,7 @@ def main(
         )  # fmt: skip
         path = out / f"{name}.history.jsonl"
         try:
-            outcome = campaign.run(patient, plan, wanted, seconds, path, _progress)
+            outcome = campaign.run(cluster, plan, wanted, seconds, path, _progress)
         except NotReady as fault:
             verdicts[INCONCLUSIVE] += 1
             click.echo(f"{INCONCLUSIVE}  seed {number}: {fault}")

@@ -1,15 +1,15 @@
 """The nemesis: ways to harm a running cluster, one per file, each of which undoes itself.
 
-A fault is a module of this folder with four names. `SENTENCE` says what it does. `GROUND` names
-what a broker must have been started on (harness/targets/ground.py), None for nothing special.
-`unsupported(patient)` is why this fault cannot befall this target here, None when it can. And
-`inflicted(patient, broker, random)` is a context manager: on entry the harm is done, on exit, by
+A fault is a module of this folder with four names. `SENTENCE` says what it does. `ISOLATION` names
+what a broker must have been started with (harness/targets/isolation.py), None for nothing special.
+`unsupported(cluster)` is why this fault cannot befall this target here, None when it can. And
+`inflicted(cluster, broker, random)` is a context manager: on entry the harm is done, on exit, by
 whatever way, it is undone and the broker serves again. It gives a function that looks for evidence
 that the fault bites, from the outside, and answers with it in words or with None. A run whose fault
 did not bite proves nothing and is INCONCLUSIVE.
 
-`patient` holds the cluster, `evidence` the ways to look, `campaign` does one fault after another,
-`stilled` and `cuts` are what faults share; everything else in this folder is a fault.
+`fault_target` holds the cluster, `evidence` the ways to look, `campaign` does one fault after
+another, `stilled` and `cuts` are what faults share; everything else in this folder is a fault.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from random import Random
 from typing import Protocol
 
 from touchstone.harness.nemesis.evidence import Look
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
 # Modules of this folder that serve faults and are none.
-SHARED = frozenset({"patient", "evidence", "campaign", "stilled", "cuts"})
+SHARED = frozenset({"fault_target", "evidence", "campaign", "stilled", "cuts"})
 
 
 class Fault(Protocol):
     """What a module of this folder is."""
 
     SENTENCE: str
-    GROUND: str | None
+    ISOLATION: str | None
 
-    def unsupported(self, patient: Patient) -> str | None:
+    def unsupported(self, cluster: FaultTarget) -> str | None:
         """Why not, in words."""
 
     def inflicted(
-        self, patient: Patient, broker: int, random: Random
+        self, cluster: FaultTarget, broker: int, random: Random
     ) -> AbstractContextManager[Look]:
         """Harm for as long as the block lasts."""
 

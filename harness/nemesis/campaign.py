@@ -19,7 +19,7 @@ from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report
 from touchstone.harness.driver import brokers
 from touchstone.harness.driver.crowd import Crowd, Plan
 from touchstone.harness.nemesis import faults
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
 CALM_S = 0.8  # before each fault
 HOLD_S = (1.0, 3.0)  # how long a fault lasts, drawn between these
@@ -62,19 +62,19 @@ class Outcome:
         return INCONCLUSIVE if found == CONFORMS and self.why_not else found
 
 
-def unsupported(names: Sequence[str], patient: Patient) -> dict[str, str]:
+def unsupported(names: Sequence[str], cluster: FaultTarget) -> dict[str, str]:
     """Which of these faults cannot befall this cluster, and why."""
-    found = {name: faults()[name].unsupported(patient) for name in names if name != NONE}
+    found = {name: faults()[name].unsupported(cluster) for name in names if name != NONE}
     return {name: why for name, why in found.items() if why}
 
 
 def run(
-    patient: Patient, plan: Plan, names: Sequence[str], seconds: float, path: Path,
+    cluster: FaultTarget, plan: Plan, names: Sequence[str], seconds: float, path: Path,
     say: Callable[[str], None] = lambda word: None,
 ) -> Outcome:  # fmt: skip
     """One run; its history is at `path` afterwards. Raises crowd.Broken for a mistake of ours."""
-    for address in patient.endpoint.brokers.values():  # the fault before may still be felt
-        brokers.whole(address, patient.endpoint.brokers, RECOVERY_S)
+    for address in cluster.endpoint.brokers.values():  # the fault before may still be felt
+        brokers.whole(address, cluster.endpoint.brokers, RECOVERY_S)
     random = Random(f"{plan.seed}/nemesis")  # small seeds alone begin much alike
     bites: list[Bite] = []
     with Crowd(plan, path) as crowd:
@@ -83,7 +83,7 @@ def run(
             crowd.over.wait(CALM_S)
             name = random.choice(list(names))
             if name != NONE:
-                bites.append(_bite(patient, crowd, name, random))
+                bites.append(_bite(cluster, crowd, name, random))
                 say(f"{bites[-1]}; {crowd.recorder.counts['send ok']} sends acknowledged")
         whole = crowd.finish(DRAIN_S)
     with path.open(encoding="utf-8") as lines:
@@ -91,12 +91,12 @@ def run(
     return Outcome(path, report, bites, whole)
 
 
-def _bite(patient: Patient, crowd: Crowd, name: str, random: Random) -> Bite:
+def _bite(cluster: FaultTarget, crowd: Crowd, name: str, random: Random) -> Bite:
     """One fault, looked at, held, and undone."""
-    broker = random.choice(patient.brokers)
+    broker = random.choice(cluster.brokers)
     hold = random.uniform(*HOLD_S)
     crowd.note(f"{name} of broker {broker}")
-    with faults()[name].inflicted(patient, broker, random) as evidence:
+    with faults()[name].inflicted(cluster, broker, random) as evidence:
         proof = evidence()
         crowd.over.wait(hold)
     crowd.note(f"{name} of broker {broker} is over")

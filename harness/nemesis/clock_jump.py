@@ -15,24 +15,24 @@ from random import Random
 from typing import Any
 
 from touchstone.harness.nemesis import evidence
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
 SENTENCE = "A broker's wall clock jumps by up to an hour, and in the end returns."
-GROUND = "clocks"
+ISOLATION = "clocks"
 LEAST_MS, MOST_MS = 60_000, 3_600_000
 
 
-def unsupported(patient: Patient) -> str | None:
-    if patient.running or patient.clocks:
+def unsupported(cluster: FaultTarget) -> str | None:
+    if cluster.running or cluster.clocks:
         return None
     return "its brokers have no clock of their own here"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
+def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
     turn: Callable[[int], None]
-    turn = patient.running.jump if patient.running else partial(patient.clocks.set, broker)
-    addresses = [patient.address(each) for each in patient.brokers]
+    turn = cluster.running.jump if cluster.running else partial(cluster.clocks.set, broker)
+    addresses = [cluster.address(each) for each in cluster.brokers]
     stamp = evidence.Stamp(addresses, broker, random)
     jump = random.choice((-1, 1)) * random.randint(LEAST_MS, MOST_MS)
 

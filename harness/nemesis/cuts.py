@@ -11,19 +11,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from touchstone.harness.nemesis import evidence
-from touchstone.harness.nemesis.patient import Network, Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget, Network
 
 CHAINS = {"INPUT": "-s", "OUTPUT": "-d"}  # who is dropped where
 
 
-def unsupported(patient: Patient) -> str | None:
-    if len(patient.brokers) < 2:
+def unsupported(cluster: FaultTarget) -> str | None:
+    if len(cluster.brokers) < 2:
         return "a broker that is alone has nobody to be cut off from"
-    return no_way(patient)
+    return no_way(cluster)
 
 
-def no_way(patient: Patient) -> str | None:
-    if patient.running or patient.network:
+def no_way(cluster: FaultTarget) -> str | None:
+    if cluster.running or cluster.network:
         return None
     return "its brokers have no network of their own here"
 
@@ -40,9 +40,9 @@ def dropped(network: Network, broker: int, chain: str, other: int) -> Iterator[N
 
 
 @contextmanager
-def cut_links(patient: Patient, pairs: list[tuple[int, int]]) -> Iterator[Any]:
+def cut_links(cluster: FaultTarget, pairs: list[tuple[int, int]]) -> Iterator[Any]:
     """Links of a reference cluster, (from, to), that carry nothing."""
-    links = patient.running.links
+    links = cluster.running.links
     before = {pair: links.refused[pair] for pair in pairs}
 
     def look() -> str | None:

@@ -15,19 +15,19 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
 SENTENCE = "A broker's disk answers with I/O errors; later it is back and the broker starts again."
-GROUND = "disks"
+ISOLATION = "disks"
 
 
-def unsupported(patient: Patient) -> str | None:
-    return None if patient.disks else "its brokers have no disk of their own here"
+def unsupported(cluster: FaultTarget) -> str | None:
+    return None if cluster.disks else "its brokers have no disk of their own here"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
-    disks, node = patient.disks, patient.node(broker)
+def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
+    disks, node = cluster.disks, cluster.node(broker)
     try:
         disks.fail(broker)
         yield lambda: _fails(disks.mounts[broker])

@@ -16,30 +16,30 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
 SENTENCE = "A broker's disk has not a byte left; later there is room and the broker starts again."
-GROUND = "disks"
+ISOLATION = "disks"
 BALLAST, PROOF = "ballast", "proof"
 _CHUNKS = (1 << 20, 1 << 12, 1)
 
 
-def unsupported(patient: Patient) -> str | None:
-    return None if patient.disks else "its brokers have no disk of their own here"
+def unsupported(cluster: FaultTarget) -> str | None:
+    return None if cluster.disks else "its brokers have no disk of their own here"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
+def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
     # Beside the log directory's own files; Kafka looks at folders only.
-    folder = patient.disks.mounts[broker]
+    folder = cluster.disks.mounts[broker]
     try:
         _fill(folder / BALLAST)
         yield lambda: _full(folder / PROOF)
     finally:
         (folder / BALLAST).unlink(missing_ok=True)
         (folder / PROOF).unlink(missing_ok=True)
-        patient.node(broker).kill()
-        patient.node(broker).start()
+        cluster.node(broker).kill()
+        cluster.node(broker).start()
 
 
 def _fill(path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from touchstone.harness.nemesis.stilled import stilled, unsupported
 
-__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
+__all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "End a broker without a chance to flush or say goodbye (SIGKILL), then start it again."
-GROUND = None
+ISOLATION = None
 inflicted = stilled("kill", "start")

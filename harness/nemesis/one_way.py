@@ -15,21 +15,21 @@ from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import cut_links, dropped, unsupported
-from touchstone.harness.nemesis.patient import Network, Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget, Network
 
-__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
+__all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker hears nothing from the other brokers, while they still hear it."
-GROUND = "namespaces"
+ISOLATION = "namespaces"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
-    others = patient.others(broker)
-    if patient.running:
-        with cut_links(patient, [(other, broker) for other in others]) as look:
+def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
+    others = cluster.others(broker)
+    if cluster.running:
+        with cut_links(cluster, [(other, broker) for other in others]) as look:
             yield look
         return
-    network = patient.network
+    network = cluster.network
     with ExitStack() as rules:
         for other in others:
             rules.enter_context(dropped(network, broker, "INPUT", other))

@@ -15,23 +15,23 @@ from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import CHAINS, cut_links, dropped, unsupported
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
-__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
+__all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 
 SENTENCE = "Cut a broker off from the other brokers, both ways; clients still reach it."
-GROUND = "namespaces"
+ISOLATION = "namespaces"
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
-    others = patient.others(broker)
-    if patient.running:
+def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
+    others = cluster.others(broker)
+    if cluster.running:
         pairs = [pair for other in others for pair in ((broker, other), (other, broker))]
-        with cut_links(patient, pairs) as look:
+        with cut_links(cluster, pairs) as look:
             yield look
         return
-    network = patient.network
+    network = cluster.network
     with ExitStack() as rules:
         for other in others:
             for chain in CHAINS:

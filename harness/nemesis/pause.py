@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from touchstone.harness.nemesis.stilled import stilled, unsupported
 
-__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
+__all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "Freeze a broker with its connections open (SIGSTOP), then let it run on."
-GROUND = None
+ISOLATION = None
 inflicted = stilled("pause", "resume")

@@ -15,22 +15,22 @@ from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import no_way as unsupported
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
-__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
+__all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker's link carries a few kilobytes a second."
-GROUND = "namespaces"
+ISOLATION = "namespaces"
 BUCKET = ("tbf", "rate", "64kbit", "burst", "1600", "latency", "4s")
 LATER_MS = 400
 
 
 @contextmanager
-def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
-    if patient.running:
-        with _late_links(patient, broker) as look:
+def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
+    if cluster.running:
+        with _late_links(cluster, broker) as look:
             yield look
         return
-    network, address = patient.network, patient.address(broker)
+    network, address = cluster.network, cluster.address(broker)
     before = evidence.answer_ms(address)
 
     def look() -> str | None:
@@ -46,9 +46,9 @@ def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[Any]:
 
 
 @contextmanager
-def _late_links(patient: Patient, broker: int) -> Iterator[Any]:
-    links = patient.running.links
-    pairs = [p for other in patient.others(broker) for p in ((broker, other), (other, broker))]
+def _late_links(cluster: FaultTarget, broker: int) -> Iterator[Any]:
+    links = cluster.running.links
+    pairs = [p for other in cluster.others(broker) for p in ((broker, other), (other, broker))]
     before = {pair: links.delayed[pair] for pair in pairs}
 
     def look() -> str | None:

@@ -10,24 +10,24 @@ from contextlib import AbstractContextManager, contextmanager
 from random import Random
 
 from touchstone.harness.nemesis import evidence
-from touchstone.harness.nemesis.patient import Patient
+from touchstone.harness.nemesis.fault_target import FaultTarget
 
 
-def unsupported(patient: Patient) -> str | None:
-    return None if patient.brokers else "its brokers belong to somebody else"
+def unsupported(cluster: FaultTarget) -> str | None:
+    return None if cluster.brokers else "its brokers belong to somebody else"
 
 
 def stilled(
     harm: str, cure: str
-) -> Callable[[Patient, int, Random], AbstractContextManager[evidence.Look]]:
+) -> Callable[[FaultTarget, int, Random], AbstractContextManager[evidence.Look]]:
     """A fault's `inflicted` out of two methods of a node, by name."""
 
     @contextmanager
-    def inflicted(patient: Patient, broker: int, random: Random) -> Iterator[evidence.Look]:
-        node = patient.node(broker)
+    def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[evidence.Look]:
+        node = cluster.node(broker)
         try:
             getattr(node, harm)()
-            yield lambda: evidence.until(lambda: evidence.silence(patient.address(broker)))
+            yield lambda: evidence.until(lambda: evidence.silence(cluster.address(broker)))
         finally:
             getattr(node, cure)()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from touchstone.harness.nemesis.stilled import stilled, unsupported
 
-__all__ = ["GROUND", "SENTENCE", "inflicted", "unsupported"]
+__all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "Ask a broker to shut down in order (SIGTERM), then start it again."
-GROUND = None
+ISOLATION = None
 inflicted = stilled("stop", "start")

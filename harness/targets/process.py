@@ -24,7 +24,7 @@ from touchstone.harness.provenance import Provenance
 from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
 from touchstone.harness.targets import jvm, matrix, probe, settings
 from touchstone.harness.targets.child import Child, Watchdog, remove
-from touchstone.harness.targets.ground import Grounds
+from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.java import find_java, full_version
 from touchstone.harness.targets.maven import broker_jar, kafka_home
 from touchstone.harness.targets.per_shape import PerShape
@@ -48,11 +48,15 @@ class KafkaProcess(PerShape):
     kind = "process"
 
     def __init__(
-        self, version: str, *, profile: str = "test", ground: Callable[[], Grounds] = Grounds
+        self,
+        version: str,
+        *,
+        profile: str = "test",
+        isolation: Callable[[], Isolations] = Isolations,
     ) -> None:
         release = matrix.release(version)
         super().__init__(f"kafka@{release.version}", release, most=MOST_PROCESSES)
-        self._profile, self._ground = profile, ground
+        self._profile, self._isolation = profile, isolation
 
     def available(self) -> str | None:
         try:
@@ -61,7 +65,7 @@ class KafkaProcess(PerShape):
                 kafka_home(release.version)
         except Unavailable as missing:
             return missing.reason
-        return self._ground().unsupported()
+        return self._isolation().unsupported()
 
     def provenance(self, shape: Shape) -> Provenance:
         """Who answers a case of this shape (harness/provenance.py)."""
@@ -73,9 +77,9 @@ class KafkaProcess(PerShape):
             added=settings.added(self._release, shape),
         )  # fmt: skip
 
-    def stand_on(self, ground: Callable[[], Grounds]) -> None:
-        """What clusters that are started from now on stand on (harness/targets/ground.py)."""
-        self._ground = ground
+    def isolate(self, isolation: Callable[[], Isolations]) -> None:
+        """What brokers that are started from now on have of their own."""
+        self._isolation = isolation
 
     def pids(self) -> list[int]:
         """Every process of every cluster, those that keep the metadata too (for the benches)."""
@@ -88,7 +92,7 @@ class KafkaProcess(PerShape):
 
     def open(self, shape: Shape) -> KafkaCluster:
         for attempt in range(1, ATTEMPTS + 1):
-            cluster = KafkaCluster(self._release, shape, self._profile, self._ground())
+            cluster = KafkaCluster(self._release, shape, self._profile, self._isolation())
             try:
                 cluster.start()
                 return cluster
@@ -120,9 +124,9 @@ class KafkaCluster:
     """The processes of one shape, in one folder."""
 
     def __init__(
-        self, release: matrix.Release, shape: Shape, profile: str, ground: Grounds
+        self, release: matrix.Release, shape: Shape, profile: str, isolation: Isolations
     ) -> None:
-        self.release, self.shape, self.profile, self.ground = release, shape, profile, ground
+        self.release, self.shape, self.profile, self.isolation = release, shape, profile, isolation
         self.java, self.home = find_java(), kafka_home(release.version)
         self.folder = Path(tempfile.mkdtemp(prefix=f"touchstone-kafka-{release.version}-"))
         self.logs = self.folder / "logs"
@@ -137,12 +141,12 @@ class KafkaCluster:
     def start(self) -> None:
         """Every process at once, then wait for the whole."""
         self.logs.mkdir()
-        self.ground.open(self.folder)
-        self.host = self.ground.host(None) or HOST  # of what keeps the metadata
+        self.isolation.open(self.folder)
+        self.host = self.isolation.host(None) or HOST  # of what keeps the metadata
         self.logging = jvm.write_logging(self.release, self.folder)
         brokers = range(self.shape.brokers)
         with free_ports(self.shape.brokers + 1) as ports:
-            hosts = [self.ground.host(node) or HOST for node in brokers]
+            hosts = [self.isolation.host(node) or HOST for node in brokers]
             addresses = dict(enumerate(zip(hosts, ports, strict=False)))
             keeper = self._keeper(ports[-1])
         deadline = time.monotonic() + START_SECONDS
@@ -187,7 +191,7 @@ class KafkaCluster:
         if keep_logs and not self.keep:
             remove(self.folder / "data")
             self.watchdog.spare_folder()
-        self.ground.close()
+        self.isolation.close()
         self.watchdog.close()
 
     def _keeper(self, port: int) -> settings.Keeper:
@@ -220,7 +224,7 @@ class KafkaCluster:
 
     def _broker(self, node: int, address: Address, keeper: settings.Keeper) -> Child:
         data = self._data(f"broker-{node}")
-        self.ground.disk(node, data)
+        self.isolation.disk(node, data)
         listening = settings.Listening(address, address)
         rendered = settings.broker(
             self.release, self.shape, node, data=str(data), listening=listening, keeper=keeper
@@ -231,7 +235,7 @@ class KafkaCluster:
             )
         options = self._dump.options() if node == 0 else self._sharing()
         child = self._child(data.name, jvm.KAFKA, rendered, options)
-        child.argv = self.ground.command(node, child.argv)
+        child.argv = self.isolation.command(node, child.argv)
         return child
 
     def _child(

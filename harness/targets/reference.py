@@ -15,7 +15,7 @@ from pathlib import Path
 
 from touchstone.harness.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe
-from touchstone.harness.targets.ground import Grounds
+from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.process import FIRST
 from touchstone.reference_impl.broker.faults.switches import known
 from touchstone.reference_impl.io.server import RunningCluster, serve
@@ -34,15 +34,15 @@ class ReferenceTarget:
         self._clusters: dict[Shape, tuple[object, Endpoint]] = {}
         self._versions: Versions | None = None
         self._lock = threading.RLock()
-        self._ground: Callable[[], Grounds] = Grounds
+        self._isolation: Callable[[], Isolations] = Isolations
         atexit.register(self.stop)
 
     def available(self) -> str | None:
-        return self._ground().unsupported()
+        return self._isolation().unsupported()
 
-    def stand_on(self, ground: Callable[[], Grounds]) -> None:
+    def isolate(self, isolation: Callable[[], Isolations]) -> None:
         """Disks of their own for the brokers of clusters that are started from now on."""
-        self._ground = ground
+        self._isolation = isolation
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:
@@ -75,9 +75,9 @@ class ReferenceTarget:
                 self._clusters.popitem()[1][0].stop()
 
     def _start(self, shape: Shape) -> tuple[object, Endpoint]:
-        ground = self._ground()
+        isolation = self._isolation()
         running = serve(
-            data=_disks(ground, shape),
+            data=_disks(isolation, shape),
             brokers=shape.brokers,
             racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
             release=str(self.release),
@@ -87,15 +87,15 @@ class ReferenceTarget:
         )
         bootstrap = [_address(word) for word in running.bootstrap]
         known = probe.metadata(bootstrap[0]).brokers
-        nodes = {number: ReferenceNode(running, number, ground) for number in known}
+        nodes = {number: ReferenceNode(running, number, isolation) for number in known}
         return running, Endpoint(tuple(bootstrap), known, nodes=nodes)
 
 
 class ReferenceNode:
     """One of our brokers in the hands of the nemesis (the Node of harness/target.py)."""
 
-    def __init__(self, running: RunningCluster, number: int, ground: Grounds) -> None:
-        self.running, self._number, self.ground = running, number, ground
+    def __init__(self, running: RunningCluster, number: int, isolation: Isolations) -> None:
+        self.running, self._number, self.isolation = running, number, isolation
 
     def start(self) -> None:
         self.running.start_broker(self._number)
@@ -113,19 +113,19 @@ class ReferenceNode:
         self.running.resume(self._number)
 
 
-def _disks(ground: Grounds, shape: Shape) -> Path | None:
+def _disks(isolation: Isolations, shape: Shape) -> Path | None:
     """A data directory whose brokers have a file system each, where that is wanted.
 
     It is left to the end of this program, for brokers of a stopped cluster may still close files.
     """
-    if not ground.parts:
+    if not isolation.parts:
         return None
     folder = Path(tempfile.mkdtemp(prefix="touchstone-reference-"))
-    ground.open(folder)
+    isolation.open(folder)
     for broker in range(shape.brokers):
-        ground.disk(broker, folder / "data" / f"broker-{broker}")
+        isolation.disk(broker, folder / "data" / f"broker-{broker}")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    atexit.register(ground.close)  # runs first
+    atexit.register(isolation.close)  # runs first
     return folder / "data"
 
 

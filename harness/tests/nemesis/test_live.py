@@ -12,32 +12,34 @@ from touchstone.harness.checkers.histories import CONFORMS
 from touchstone.harness.cli.nemesis import bootstrap_of, shape_of
 from touchstone.harness.driver.crowd import Plan
 from touchstone.harness.nemesis import campaign, faults
-from touchstone.harness.nemesis.patient import Patient
-from touchstone.harness.targets.ground import GROUNDS, Grounds
+from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.targets.isolation import ISOLATIONS, Isolations
 from touchstone.harness.targets.process import KafkaProcess
 
 pytestmark = [pytest.mark.slow, pytest.mark.java, pytest.mark.live]
-GRANTED = {name: part().unsupported() for name, part in GROUNDS.items()}
+GRANTED = {name: part().unsupported() for name, part in ISOLATIONS.items()}
 
 
 @pytest.fixture(scope="module")
-def patient():
+def cluster():
     here = [name for name, why in GRANTED.items() if why is None]
-    target = KafkaProcess("4.3", ground=lambda: Grounds([GROUNDS[name]() for name in here]))
+    target = KafkaProcess(
+        "4.3", isolation=lambda: Isolations([ISOLATIONS[name]() for name in here])
+    )
     reason = target.available()
     if reason:
         pytest.skip(reason)
-    yield Patient(target.kind, target.start(shape_of(target, 3, {})))
+    yield FaultTarget(target.kind, target.start(shape_of(target, 3, {})))
     target.stop()
 
 
 @pytest.mark.parametrize("name", sorted(faults()))
-def test_a_fault_bites_and_nothing_is_lost(patient, tmp_path, name):
-    why = GRANTED.get(faults()[name].GROUND)
+def test_a_fault_bites_and_nothing_is_lost(cluster, tmp_path, name):
+    why = GRANTED.get(faults()[name].ISOLATION)
     if why:
         pytest.skip(why)
     topic = f"live-{name}"
-    plan = Plan(bootstrap_of(patient.endpoint), (topic,), "kafka@4.3", 1, replication=3)
-    outcome = campaign.run(patient, plan, [name], 2.0, tmp_path / "live.history.jsonl")
+    plan = Plan(bootstrap_of(cluster.endpoint), (topic,), "kafka@4.3", 1, replication=3)
+    outcome = campaign.run(cluster, plan, [name], 2.0, tmp_path / "live.history.jsonl")
     assert outcome.bites and all(bite.proof for bite in outcome.bites), outcome.why_not
     assert outcome.verdict == CONFORMS, outcome.report.broken or outcome.why_not

@@ -1,9 +1,9 @@
-"""What a broker process stands on, where a fault is to pull it away: network, clock, disk.
+"""A network, a clock or a disk of a broker's own, so that a fault can take it away.
 
 A process can be killed and paused wherever it runs. To cut it off from some peers, to let its clock
-jump or its disk fill, it must have been started with a network, a clock or a disk of its own. Each
-`Ground` gives one of these; by default a broker gets none and runs as any program does. All three
-need root on Linux and say in words what is missing (`unsupported`), never by failing half way.
+jump or its disk fill, it must have been started with one of these of its own. Each `Isolation`
+gives one; by default a broker gets none and runs as any program does. All three need root on Linux
+and say in words what is missing (`unsupported`), never by failing half way.
 
     namespaces   a network namespace for each broker, joined by a bridge (ip-netns(8), veth(4));
                  ZooKeeper and controller stay outside, on the bridge's own address
@@ -35,13 +35,13 @@ _SHUTDOWN = 0x8004587D  # FS_IOC_SHUTDOWN of ext4: every later access is an I/O 
 _DO_NOT_FLUSH = struct.pack("I", 2)
 
 
-class Ground:
+class Isolation:
     """Nothing special: what most clusters stand on."""
 
     name = "plain"
 
     def unsupported(self) -> str | None:
-        """Why this ground cannot be had on this machine, or None."""
+        """Why this isolation cannot be had on this machine, or None."""
         return None
 
     def open(self, folder: Path) -> None:
@@ -61,7 +61,7 @@ class Ground:
         """Leave nothing; harmless when repeated."""
 
 
-class Namespaces(Ground):
+class Namespaces(Isolation):
     """A network namespace for each broker."""
 
     name = "namespaces"
@@ -123,7 +123,7 @@ class Namespaces(Ground):
             _do("ip", "-n", name, *words.split())
 
 
-class Clocks(Ground):
+class Clocks(Isolation):
     """A wall clock for each broker that is ahead by what stands in a file."""
 
     name = "clocks"
@@ -155,7 +155,7 @@ class Clocks(Ground):
         return self.folder / f"clock-{node}"
 
 
-class Disks(Ground):
+class Disks(Isolation):
     """A small file system for each broker's data."""
 
     name = "disks"
@@ -216,13 +216,13 @@ class Disks(Ground):
         return self.folder / f"disk-{node}.ext4"
 
 
-class Grounds(Ground):
+class Isolations(Isolation):
     """Several at once."""
 
-    def __init__(self, parts: Sequence[Ground] = ()) -> None:
+    def __init__(self, parts: Sequence[Isolation] = ()) -> None:
         self.parts = list(parts)
 
-    def part(self, name: str) -> Ground | None:
+    def part(self, name: str) -> Isolation | None:
         return next((part for part in self.parts if part.name == name), None)
 
     def unsupported(self) -> str | None:
@@ -249,7 +249,7 @@ class Grounds(Ground):
             part.close()
 
 
-GROUNDS = {part.name: part for part in (Clocks, Disks, Namespaces)}
+ISOLATIONS = {part.name: part for part in (Clocks, Disks, Namespaces)}
 
 
 def _remove_orphans() -> None:

@@ -13,37 +13,37 @@ import time
 
 import pytest
 
-from touchstone.harness.targets.ground import GROUNDS, Clocks, Disks, Grounds, Namespaces
+from touchstone.harness.targets.isolation import ISOLATIONS, Clocks, Disks, Isolations, Namespaces
 
 CLOCKS = "import time; print(time.time(), time.monotonic())"
 
 
-def granted(ground, folder):
-    why = ground.unsupported()
+def granted(isolation, folder):
+    why = isolation.unsupported()
     if why:
         pytest.skip(why)
-    ground.open(folder)
-    return ground
+    isolation.open(folder)
+    return isolation
 
 
 def said(argv: list[str]) -> str:
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
 
-def test_a_plain_ground_changes_nothing(tmp_path):
-    ground = Grounds()
-    ground.open(tmp_path)
-    assert ground.unsupported() is None and ground.host(0) is None
-    assert ground.command(0, ["java"]) == ["java"]
-    ground.close()
+def test_a_plain_isolation_changes_nothing(tmp_path):
+    isolation = Isolations()
+    isolation.open(tmp_path)
+    assert isolation.unsupported() is None and isolation.host(0) is None
+    assert isolation.command(0, ["java"]) == ["java"]
+    isolation.close()
 
 
 def test_what_is_missing_is_said(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr("shutil.which", lambda tool: None)
-    for name, make in GROUNDS.items():
+    for name, make in ISOLATIONS.items():
         assert make().unsupported(), name
-    assert Grounds([Clocks()]).unsupported()
+    assert Isolations([Clocks()]).unsupported()
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
-"""A cluster as the nemesis holds it: its brokers, and what each of them stands on.
+"""The cluster that faults befall: its brokers, and what each of them can be cut off from.
 
 Three kinds of target can be harmed. Brokers of this process (`reference`) have links and a clock
-that can be turned; processes (`kafka@V`) have what their ground gave them; containers (`docker@V`)
-have a network namespace of their own anyway. `Patient` hides which, as far as that is possible: a
-fault asks for what it needs and says "unsupported" where there is None.
+that can be turned; processes (`kafka@V`) have what their isolation gave them; containers
+(`docker@V`) have a network namespace of their own anyway. `FaultTarget` hides which, as far as that
+is possible: a fault asks for what it needs and says "unsupported" where there is None.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from touchstone.harness.target import Address, Endpoint
-from touchstone.harness.targets.ground import Clocks, Disks, Namespaces
+from touchstone.harness.targets.isolation import Clocks, Disks, Namespaces
 
 ENTER = ("nsenter", "--net", "--target")
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
+class FaultTarget:
     """`endpoint` of a target of this `kind`; made once per cluster."""
 
     kind: str
@@ -50,32 +50,32 @@ class Patient:
         """The brokers' own network namespaces."""
         if self.kind == "container":
             return Network({each: self.node(each).ip for each in self.brokers}, self)
-        ground = self._ground("namespaces")
-        if not isinstance(ground, Namespaces):
+        found = self._isolation("namespaces")
+        if not isinstance(found, Namespaces):
             return None
-        return Network({each: self.address(each)[0] for each in self.brokers}, self, ground)
+        return Network({each: self.address(each)[0] for each in self.brokers}, self, found)
 
     @property
     def clocks(self) -> Clocks | None:
-        ground = self._ground("clocks")
-        return ground if isinstance(ground, Clocks) else None
+        found = self._isolation("clocks")
+        return found if isinstance(found, Clocks) else None
 
     @property
     def disks(self) -> Disks | None:
-        ground = self._ground("disks")
-        return ground if isinstance(ground, Disks) else None
+        found = self._isolation("disks")
+        return found if isinstance(found, Disks) else None
 
     def log(self, broker: int) -> Path | None:
         """What this broker's process writes to."""
         child = getattr(self.node(broker), "child", None)
         return None if child is None else child.log
 
-    def _ground(self, name: str) -> Any | None:
+    def _isolation(self, name: str) -> Any | None:
         node = next(iter(self.endpoint.nodes.values()), None)
-        grounds = getattr(node, "ground", None) or getattr(
-            getattr(node, "cluster", None), "ground", None
+        isolations = getattr(node, "isolation", None) or getattr(
+            getattr(node, "cluster", None), "isolation", None
         )
-        return None if grounds is None else grounds.part(name)
+        return None if isolations is None else isolations.part(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ class Network:
     """Brokers with addresses of their own: `inside` runs a command where a broker's packets are."""
 
     addresses: dict[int, str]
-    patient: Patient
-    ground: Namespaces | None = None
+    cluster: FaultTarget
+    isolation: Namespaces | None = None
 
     def inside(self, broker: int, *argv: str) -> subprocess.CompletedProcess:
         """Run it there; raises CalledProcessError when it fails."""
@@ -99,11 +99,11 @@ class Network:
 
     def port(self, broker: int) -> int:
         """What brokers reach this broker by."""
-        if self.ground is None:
-            return self.patient.node(broker).internal_port
-        return self.patient.address(broker)[1]
+        if self.isolation is None:
+            return self.cluster.node(broker).internal_port
+        return self.cluster.address(broker)[1]
 
     def _entered(self, broker: int, argv: Sequence[str]) -> list[str]:
-        if self.ground is not None:
-            return self.ground.inside(broker, argv)
-        return [*ENTER, str(self.patient.node(broker).pid), *argv]
+        if self.isolation is not None:
+            return self.isolation.inside(broker, argv)
+        return [*ENTER, str(self.cluster.node(broker).pid), *argv]
