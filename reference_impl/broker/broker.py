@@ -136,7 +136,7 @@ class Broker:
         return [*self._serve(connection, frame, now), *self._settled(now)]
 
     def tick(self, now: int) -> list[Effect]:
-        """What is due by now."""
+        """Do what is due by now."""
         self._begin(now)
         effects: list[Effect] = []
         try:
@@ -148,7 +148,7 @@ class Broker:
         return effects
 
     def answered(self, correlation_id: int, frame: bytes | None, now: int) -> list[Effect]:
-        """What a peer said to an `Ask`; None where it cannot be reached or hung up."""
+        """Take a peer's answer to an `Ask`; None where it cannot be reached or hung up."""
         self._begin(now)
         asked = self._asked.pop(correlation_id, None)
         if asked is not None:  # else we lost patience before
@@ -345,7 +345,7 @@ class Broker:
     # --- answers -----------------------------------------------------------------------------
 
     def _settled(self, now: int) -> list[Effect]:
-        """What became possible, and what is to be sent to peers; nothing is left to do after."""
+        """The effects of what became possible, and requests to peers; nothing is left to do."""
         effects: list[Effect] = []
         while True:
             if self.cluster.news or self._heard:
@@ -367,7 +367,7 @@ class Broker:
         return effects
 
     def _effects(self, request: Request, answer: Any, now: int) -> Iterable[Effect]:
-        """What a handler's answer means for its connection, unless the fault plan spoils it."""
+        """The effects of a handler's answer on its connection, unless the fault plan spoils it."""
         if self.quotas:
             if type(answer) is HeldFrame:
                 return self._serve(request.connection, answer.frame, now)

@@ -77,7 +77,7 @@ class Hangup(NamedTuple):
 
 
 NEVER = 1 << 62  # a deadline that does not come
-Key = Hashable
+WaitKey = Hashable
 Attempt = Callable[[int], Any]
 
 
@@ -98,7 +98,7 @@ class Wait:
     """
 
     deadline: int
-    watch: Iterable[Key]
+    watch: Iterable[WaitKey]
     attempt: Attempt
     expire: Attempt
     ticket: Ticket | None = None  # its answer is a change as well, and nobody else waits for it

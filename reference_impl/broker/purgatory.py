@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from touchstone.reference_impl.broker.effects import NEVER, Connection, Key, Wait
+from touchstone.reference_impl.broker.effects import NEVER, Connection, Wait, WaitKey
 
 ANY = "any"  # the key under which every touch is a change
 _REMEMBERED = 4096  # touches, at least
@@ -29,15 +29,15 @@ _REMEMBERED = 4096  # touches, at least
 class Purgatory:
     def __init__(self) -> None:
         self._waiting: dict[int, tuple[Wait, Any]] = {}  # by order; insertion order is age
-        self._watched: dict[Key, set[int]] = {}
-        self._keys: dict[int, tuple[Key, ...]] = {}
+        self._watched: dict[WaitKey, set[int]] = {}
+        self._keys: dict[int, tuple[WaitKey, ...]] = {}
         self._by_connection: dict[Connection, int] = {}
         self._deadlines: list[tuple[int, int]] = []
         self._touched: set[int] = set()
-        self._touches: list[Key] = []  # the last ones, oldest first
+        self._touches: list[WaitKey] = []  # the last ones, oldest first
         self._forgotten = 0  # touches before those
-        self._alarms: dict[Key, tuple[int, Callable[[int], None]]] = {}
-        self._alarm_order: list[tuple[int, int, Key]] = []
+        self._alarms: dict[WaitKey, tuple[int, Callable[[int], None]]] = {}
+        self._alarm_order: list[tuple[int, int, WaitKey]] = []
         self._next = 0
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class Purgatory:
 
     def follow(
         self,
-        keys: Iterable[Key],
+        keys: Iterable[WaitKey],
         attempt: Callable[[int], bool],
         *,
         until: int = NEVER,
@@ -79,7 +79,7 @@ class Purgatory:
         """
         self.park(Wait(until, keys, attempt, give_up or attempt), None)
 
-    def touch(self, key: Key) -> None:
+    def touch(self, key: WaitKey) -> None:
         """Something under `key` changed."""
         self._touches.append(key)
         if len(self._touches) > 2 * _REMEMBERED:
@@ -91,16 +91,16 @@ class Purgatory:
 
     @property
     def touches(self) -> int:
-        """How often anything was touched: a place for `since`."""
+        """The number of touches so far: a place for `since`."""
         return self._forgotten + len(self._touches)
 
-    def since(self, place: int) -> Iterable[Key] | None:
+    def since(self, place: int) -> Iterable[WaitKey] | None:
         """The keys touched since then, in order; None where that is too long ago to tell."""
         if place < self._forgotten:
             return None
         return dict.fromkeys(self._touches[place - self._forgotten :])
 
-    def remind(self, key: Key, at: int | None, call: Callable[[int], None]) -> None:
+    def remind(self, key: WaitKey, at: int | None, call: Callable[[int], None]) -> None:
         """Call at that instant; a later word about the same key replaces it, None takes it back."""
         standing = self._alarms.get(key)
         if at is None:

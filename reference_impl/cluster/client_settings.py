@@ -44,7 +44,7 @@ class ClientSettings:
         return bool(self._quotas)
 
     def quota(self, who: Entity, key: str) -> float | None:
-        """What is set for exactly this entity."""
+        """The quota that is set for exactly this entity."""
         return self._quotas.get(who, {}).get(key)
 
     def set_quotas(self, who: Entity, changes: dict[str, float | None]) -> None:

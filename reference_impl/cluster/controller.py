@@ -20,7 +20,7 @@ from typing import NamedTuple
 from touchstone.reference_impl.cluster.topology import Cluster, Partition
 
 PREFERRED, UNCLEAN = 0, 1  # kinds of an election somebody asks for (KIP-460)
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 class ControlRules(NamedTuple):
@@ -72,11 +72,11 @@ class Controller(ABC):
         """Its session has ended."""
 
     @abstractmethod
-    def shutdown(self, broker: int) -> list[Place]:
+    def shutdown(self, broker: int) -> list[TopicPartition]:
         """Move the leaders of a broker that wants to stop; return what it still leads (CTL-24)."""
 
     @abstractmethod
-    def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+    def replicas_lost(self, broker: int, places: Iterable[TopicPartition]) -> None:
         """A log directory of a broker that is otherwise well has failed (KIP-112)."""
 
     def directory_lost(self, broker: int) -> None:
@@ -100,7 +100,7 @@ class Controller(ABC):
         raise NotImplementedError("only ZooKeeper can be written past the controller")
 
     @abstractmethod
-    def elect(self, kind: int, places: Iterable[Place] | None) -> list[ElectionResult]:
+    def elect(self, kind: int, places: Iterable[TopicPartition] | None) -> list[ElectionResult]:
         """Elections somebody asks for; None means all partitions, and tells of those alone that
         needed one."""
 

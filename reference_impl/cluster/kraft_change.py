@@ -28,7 +28,7 @@ class Election(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionChange:
-    """What is to become of a partition; what is None stays."""
+    """The wanted values of a partition; those that are None stay."""
 
     may_lead: Callable[[int], bool]  # whether this broker is alive and welcome
     election: Election = Election.CLEAN

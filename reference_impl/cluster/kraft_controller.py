@@ -18,7 +18,7 @@ from touchstone.reference_impl.cluster.controller import (
     PREFERRED,
     Controller,
     ElectionResult,
-    Place,
+    TopicPartition,
 )
 from touchstone.reference_impl.cluster.kraft_change import Election, PartitionChange, changed
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition
@@ -47,13 +47,13 @@ class KRaftController(Controller):
             self._leave_isrs(broker)
         self.cluster.broker_changed(broker)
 
-    def shutdown(self, broker: int) -> list[Place]:
+    def shutdown(self, broker: int) -> list[TopicPartition]:
         self.cluster.brokers[broker].stopping = True
         self.cluster.broker_changed(broker)
         self._leave_isrs(broker)
         return []
 
-    def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+    def replicas_lost(self, broker: int, places: Iterable[TopicPartition]) -> None:
         places = list(places)
         self.cluster.tell(places)
         for place in places:
@@ -79,7 +79,7 @@ class KRaftController(Controller):
         ordered = sorted(isr) if self.rules.isr_is_sorted else isr
         self._change(partition, isr=ordered, recovering=False)
 
-    def elect(self, kind: int, places: Iterable[Place] | None) -> list[ElectionResult]:
+    def elect(self, kind: int, places: Iterable[TopicPartition] | None) -> list[ElectionResult]:
         everything = places is None
         if places is None:
             places = [(p.topic, p.index) for p in self.cluster.all_partitions()]

@@ -25,7 +25,7 @@ _NEVER = -(1 << 62)
 
 
 class LeaderState(NamedTuple):
-    """What a controller decided about a partition, as a broker is told it."""
+    """A controller's decision about a partition, as a broker is told it."""
 
     topic: str
     index: int
@@ -46,7 +46,7 @@ class LeaderState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRules:
-    """Where releases differ, and the one setting that decides with them."""
+    """The differences between releases, and the one setting that decides with them."""
 
     max_lag_ms: int = 30_000  # replica.lag.time.max.ms
     waits_for_min_isr: bool = True  # the high watermark stands while the ISR is too small (KIP-966)
@@ -57,14 +57,14 @@ class ReplicaRules:
 
 @dataclass(slots=True)
 class LastFetch:
-    """When a follower fetched last (ms), for all caught-up partitions of its session."""
+    """The instant of a follower's last fetch (ms), for all caught-up partitions of its session."""
 
     at: int = _NEVER
 
 
 @dataclass(slots=True)
 class FollowerState:
-    """Where a follower stood when it last fetched; times in ms."""
+    """The position of a follower at its last fetch; times in ms."""
 
     log_end_offset: int = UNKNOWN
     log_start_offset: int = UNKNOWN

@@ -3,8 +3,8 @@
 This is the embedded registry: the metadata that Kafka keeps in ZooKeeper or in its metadata log,
 as plain values that one process shares. It decides nothing about requests (no error codes, no
 api versions, no validation: that is `broker/handlers`) and nothing about placement (that is
-`cluster/racks.py`); it keeps the values consistent while topics come, grow and go. Chance arrives
-as an argument, logs belong to brokers, and no clock is read here.
+`cluster/racks.py`); it keeps the values consistent while topics come, grow and go. Randomness
+arrives as an argument, logs belong to brokers, and no clock is read here.
 
 Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (offline replicas).
 """
@@ -195,7 +195,7 @@ class Cluster:
         self.broker_changed(broker)
 
     def node(self, broker: int) -> Node:
-        """Where a broker is, or was when it was forgotten."""
+        """The address of a broker, or the one it had when it was forgotten."""
         return self.brokers.get(broker) or self.forgotten[broker]
 
     def write(self, partition: Partition, **values: Any) -> None:

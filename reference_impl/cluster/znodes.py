@@ -286,7 +286,7 @@ def read_log_dir_event(text: str) -> int:
 
 
 def read_change(text: str) -> str:
-    """Which entity a notification means, as a path below /config: old and new form."""
+    """The entity that a notification means, as a path below /config: old and new form."""
     cells = json.loads(text)
     if cells["version"] == 1:
         return f"{cells['entity_type']}/{cells['entity_name']}"

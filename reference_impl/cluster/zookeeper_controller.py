@@ -23,7 +23,7 @@ from touchstone.reference_impl.cluster.controller import (
     PREFERRED,
     Controller,
     ElectionResult,
-    Place,
+    TopicPartition,
 )
 from touchstone.reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
 from touchstone.reference_impl.cluster.topic_deletion import Deletions
@@ -40,7 +40,9 @@ class ZooKeeperController(Controller):
         super().__init__(*args, **kwargs)
         self.deletions = Deletions()
         self.silent = False  # the controller's broker is gone, and its session is not over yet
-        self._offline: set[Place] = set()  # their leader died, and nobody was elected since
+        self._offline: set[TopicPartition] = (
+            set()
+        )  # their leader died, and nobody was elected since
         self.most_imbalance = 10  # per cent, leader.imbalance.per.broker.percentage
 
     # --- brokers ----------------------------------------------------------------------------
@@ -125,7 +127,7 @@ class ZooKeeperController(Controller):
         self.cluster.announcements.leave(LOG_DIR_EVENTS, log_dir_event(broker))
         self.announced()
 
-    def replicas_lost(self, broker: int, places: Iterable[Place]) -> None:
+    def replicas_lost(self, broker: int, places: Iterable[TopicPartition]) -> None:
         """The broker refused them with KAFKA_STORAGE_ERROR; its leaders move, its ISRs shrink."""
         places = list(places)
         self.cluster.tell(places)
@@ -143,7 +145,7 @@ class ZooKeeperController(Controller):
         if alive:
             self._take_over(alive[0].id)
 
-    def shutdown(self, broker: int) -> list[Place]:
+    def shutdown(self, broker: int) -> list[TopicPartition]:
         self.cluster.brokers[broker].stopping = True
         self.cluster.broker_changed(broker)
         stopping = {node.id for node in self.cluster.brokers.values() if node.stopping}
@@ -251,13 +253,13 @@ class ZooKeeperController(Controller):
 
     # --- elections somebody asks for --------------------------------------------------------
 
-    def stuck(self, places: Iterable[Place]) -> bool:
+    def stuck(self, places: Iterable[TopicPartition]) -> bool:
         """Kafka's election dies, and nobody hears of it, on one that has not had a leader yet."""
         staying = [place for place in places if place[0] not in self.deletions]
         found = [self.cluster.partition(*place) for place in staying]
         return any(p is not None and self.state(p) is PartitionState.NEW for p in found)
 
-    def elect(self, kind: int, places: Iterable[Place] | None) -> list[ElectionResult]:
+    def elect(self, kind: int, places: Iterable[TopicPartition] | None) -> list[ElectionResult]:
         """All of them are those that brokers were told of, so none that has not had a leader."""
         everything = places is None
         if places is None:

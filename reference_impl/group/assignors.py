@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from touchstone.reference_impl.group.consumer_group import Place
+from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.java_maps import java_order
 
 
@@ -24,8 +24,8 @@ class Taker(NamedTuple):
     topics: frozenset[bytes]
 
 
-Target = dict[str, frozenset[Place]]
-Before = Mapping[str, frozenset[Place]]
+Target = dict[str, frozenset[TopicIdPartition]]
+Before = Mapping[str, frozenset[TopicIdPartition]]
 Assign = Callable[[list[Taker], Mapping[bytes, int], Before, bool], Target]
 
 
@@ -44,7 +44,7 @@ def by_range(
     takers: list[Taker], topics: Mapping[bytes, int], before: Before, alike: bool
 ) -> Target:
     """Each topic cut into consecutive pieces; the first members have the larger ones."""
-    given: dict[str, set[Place]] = {taker.id: set() for taker in takers}
+    given: dict[str, set[TopicIdPartition]] = {taker.id: set() for taker in takers}
     ordered = sorted(takers, key=lambda t: (t.instance_id is None, t.instance_id or t.id, t.id))
     for topic, count in topics.items():
         readers = [t for t in ordered if topic in (ordered[0] if alike else t).topics]
@@ -63,7 +63,7 @@ def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) ->
     least, extra = divmod(len(places), len(takers) or 1)
     had = {place for taker in takers for place in before.get(taker.id, ())}
     free = [place for place in places if place not in had]
-    given: dict[str, set[Place]] = {}
+    given: dict[str, set[TopicIdPartition]] = {}
     room: dict[str, int] = {}
     for at, taker in enumerate(takers):
         quota = least + (extra > 0)
@@ -82,7 +82,7 @@ def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) ->
     return frozen(given)
 
 
-def frozen(given: Mapping[str, set[Place]]) -> Target:
+def frozen(given: Mapping[str, set[TopicIdPartition]]) -> Target:
     return {member: frozenset(places) for member, places in given.items()}
 
 
@@ -102,7 +102,7 @@ class Balance:
             topic: [at for at, taker in enumerate(takers) if topic in taker.topics]
             for topic in topics
         }
-        self.owner: dict[Place, int] = {}
+        self.owner: dict[TopicIdPartition, int] = {}
         self.size = [0] * len(takers)
         for at, taker in enumerate(takers):
             for place in before.get(taker.id, ()):
@@ -110,14 +110,14 @@ class Balance:
                     self.owner[place] = at
                     self.size[at] += 1
 
-    def balanced(self) -> dict[str, set[Place]]:
+    def balanced(self) -> dict[str, set[TopicIdPartition]]:
         for topic in self._ordered(self.topics):
             row = Row(self.size, self.readers[topic])
             for index in range(self.topics[topic]):
                 if (topic, index) not in self.owner:
                     self._give((topic, index), row.least())
         self._rounds([t for t in self._ordered(self.topics) if len(self.readers[t]) >= 2])
-        given: dict[str, set[Place]] = {taker.id: set() for taker in self.takers}
+        given: dict[str, set[TopicIdPartition]] = {taker.id: set() for taker in self.takers}
         for place, at in self.owner.items():
             given[self.takers[at].id].add(place)
         return given
@@ -167,7 +167,7 @@ class Balance:
             moved += 1
         return moved
 
-    def _give(self, place: Place, to: int) -> None:
+    def _give(self, place: TopicIdPartition, to: int) -> None:
         held_by = self.owner.get(place)
         if held_by is not None:
             self.size[held_by] -= 1

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from touchstone.reference_impl.group.consumer_group import (
@@ -22,13 +23,12 @@ from touchstone.reference_impl.group.consumer_group import (
     ConsumerMember,
     Downgrade,
     MemberState,
-    Place,
+    TopicIdPartition,
     View,
 )
 from touchstone.reference_impl.group.consumer_states import stand
 from touchstone.reference_impl.group.heartbeat import DISABLED, DOWNGRADES
 from touchstone.reference_impl.group.join_messages import Answer, Join, refusal
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     decode_subscription,
     encode_assignment,
@@ -43,13 +43,13 @@ def join(
     now: int,
     new_id: Callable[[], str],
 ) -> tuple[Answer, frozenset[str]]:
-    """The answer, and regular expressions to be resolved. Raises Refused."""
+    """The answer, and regular expressions to be resolved. Raises ApiError."""
     if consumers.settings(group.id).migration == DISABLED:
-        raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
+        raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
     member_id = ask.member_id or new_id()
     consumers.check_room(group, member_id)
     if not group.supports(ask.protocol_type, [name for name, _ in ask.protocols]):
-        raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
+        raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
     if ask.needs_id and not ask.member_id and ask.instance_id is None:
         return refusal(E.MEMBER_ID_REQUIRED, member_id, -1), frozenset()
     there = None
@@ -88,19 +88,19 @@ def sync(
     protocol: tuple[str | None, str | None],
     now: int,
 ) -> bytes:
-    """The assignment. Raises Refused."""
+    """The assignment. Raises ApiError."""
     member = _classic(group, member_id, instance_id, generation)
     classic = member.classic
     if classic is None:
-        raise Refused(E.UNKNOWN_MEMBER_ID)
+        raise ApiError(E.UNKNOWN_MEMBER_ID)
     if protocol[0] not in (None, "consumer") or protocol[1] not in (
         None,
         classic.protocols[0][0],
     ):
-        raise Refused(E.INCONSISTENT_GROUP_PROTOCOL)
+        raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
     if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED:
         _await_join(member, now)
-        raise Refused(E.REBALANCE_IN_PROGRESS)
+        raise ApiError(E.REBALANCE_IN_PROGRESS)
     member.sync_by = None
     member.expires = now + classic.session_timeout
     return assignment_of(member.assigned, classic.protocols[0][1], consumers.view())
@@ -109,7 +109,7 @@ def sync(
 def heartbeat(
     group: ConsumerGroup, member_id: str, instance_id: str | None, generation: int, now: int
 ) -> int:
-    """Raises Refused."""
+    """Raises ApiError."""
     member = _classic(group, member_id, instance_id, generation)
     if member.classic is not None:
         member.expires = now + member.classic.session_timeout
@@ -124,13 +124,13 @@ def heartbeat(
 
 
 def known(group: ConsumerGroup, member_id: str, instance_id: str | None) -> ConsumerMember:
-    """Raises Refused."""
+    """Raises ApiError."""
     holder = member_id if instance_id is None else group.instances.get(instance_id)
     member = group.members.get(holder or "")
     if member is None:
-        raise Refused(E.UNKNOWN_MEMBER_ID)
+        raise ApiError(E.UNKNOWN_MEMBER_ID)
     if member.id != member_id:
-        raise Refused(E.FENCED_INSTANCE_ID)
+        raise ApiError(E.FENCED_INSTANCE_ID)
     return member
 
 
@@ -151,9 +151,9 @@ def _classic(
 ) -> ConsumerMember:
     member = known(group, member_id, instance_id)
     if member.classic is None:
-        raise Refused(E.UNKNOWN_MEMBER_ID)
+        raise ApiError(E.UNKNOWN_MEMBER_ID)
     if member.epoch != generation:
-        raise Refused(E.ILLEGAL_GENERATION)
+        raise ApiError(E.ILLEGAL_GENERATION)
     return member
 
 
@@ -172,10 +172,10 @@ def _subscription(ask: Join) -> dict[str, Any]:
     try:
         return decode_subscription(ask.protocols[0][1])[1]
     except ValueError:
-        raise Refused(E.UNKNOWN_SERVER_ERROR) from None
+        raise ApiError(E.UNKNOWN_SERVER_ERROR) from None
 
 
-def _owned(subscription: dict[str, Any], view: View) -> frozenset[Place]:
+def _owned(subscription: dict[str, Any], view: View) -> frozenset[TopicIdPartition]:
     return frozenset(
         (view.topics[row["topic"]].id, index)
         for row in subscription.get("owned_partitions", ())
@@ -203,7 +203,7 @@ def _end(
     group: ConsumerGroup,
     old: ConsumerMember,
     member: ConsumerMember,
-    owned: frozenset[Place],
+    owned: frozenset[TopicIdPartition],
     now: int,
 ) -> frozenset[str]:
     generation = group.epoch

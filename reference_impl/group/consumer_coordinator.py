@@ -6,7 +6,7 @@ the member takes one step towards it (`reconciliation.py`). The target is not wo
 than the assignment interval allows; until then members walk towards the old one. A regular
 expression is resolved after the answer, as in Kafka, where another thread does it.
 
-Every change is written into the group's journal as Kafka's records. Refusals are `Refused`, a code
+Every change is written into the group's journal as Kafka's records. Refusals are `ApiError`, a code
 and Kafka's words. Groups are values of `consumer_group.py`; the owner keeps them under their ids,
 with their offsets. Members that speak the classic protocol come through `classic_members.py`.
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group import consumer_records, regexes
 from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
 from touchstone.reference_impl.group.consumer_group import (
@@ -28,8 +29,8 @@ from touchstone.reference_impl.group.consumer_group import (
     ConsumerMember,
     Downgrade,
     MemberState,
-    Place,
     RegexResolution,
+    TopicIdPartition,
     View,
 )
 from touchstone.reference_impl.group.consumer_requests import (
@@ -46,7 +47,6 @@ from touchstone.reference_impl.group.heartbeat import DOWNGRADES, Beat, Heartbea
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.reconciliation import reconcile
 from touchstone.reference_impl.group.xxh3 import group_hash
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _REJOIN = "The member must abandon all its partitions and rejoin."
@@ -72,7 +72,7 @@ class ConsumerCoordinator:
     # --- inputs ------------------------------------------------------------------------------
 
     def beat(self, group: ConsumerGroup, beat: Beat, now: int) -> HeartbeatResult:
-        """A member that joins or goes on. Raises Refused; then nothing has changed."""
+        """A member that joins or goes on. Raises ApiError; then nothing has changed."""
         settings = self.settings(beat.group_id)
         self.check_room(group, beat.member_id)
         if beat.epoch != JOIN_EPOCH:
@@ -121,7 +121,7 @@ class ConsumerCoordinator:
                 self.fence(group, [member])
 
     def resolve(self, group: ConsumerGroup, expressions: Collection[str], now: int) -> None:
-        """What these regular expressions stand for now."""
+        """Resolve these regular expressions to the topics that match now."""
         view = self.view()
         group.resolving = False
         changed = False
@@ -153,7 +153,7 @@ class ConsumerCoordinator:
         most = self.settings(group.id).max_size
         if len(group.members) >= most and member_id not in group.members:
             words = f"The consumer group has reached its maximum capacity of {most} members."
-            raise Refused(E.GROUP_MAX_SIZE_REACHED, words)
+            raise ApiError(E.GROUP_MAX_SIZE_REACHED, words)
 
     def _member(self, group: ConsumerGroup, beat: Beat) -> ConsumerMember:
         if beat.epoch != JOIN_EPOCH:
@@ -168,11 +168,11 @@ class ConsumerCoordinator:
         member = group.members.get(member_id if holder is None else holder)
         do = REQUESTS[standing(group, member, holder), JOINS[classic, holder is not None]].do
         if do is E.UNKNOWN_MEMBER_ID:
-            raise Refused(do, _nobody(holder, group.id))
+            raise ApiError(do, _nobody(holder, group.id))
         if isinstance(do, E):
             words = f"cannot join the group because the instance id is owned by {holder}"
             words = f"with instance id {instance_id} {words} member."
-            raise Refused(do, f"Static member {member_id} {words}")
+            raise ApiError(do, f"Static member {member_id} {words}")
         if member is None:
             member = ConsumerMember(member_id)
             group.members[member_id] = member
@@ -202,7 +202,7 @@ class ConsumerCoordinator:
         if do is E.FENCED_MEMBER_EPOCH and "member-epoch-not-fenced" in self.defects:
             do = Do.GO_ON
         if isinstance(do, E):
-            raise Refused(do, _why(do, group, beat, member))
+            raise ApiError(do, _why(do, group, beat, member))
         if member is None:
             raise AssertionError(f"{where} x {given}: nobody is there")
         return member, do
@@ -214,7 +214,7 @@ class ConsumerCoordinator:
         group: ConsumerGroup,
         old: ConsumerMember,
         member: ConsumerMember,
-        owned: Collection[Place] | None,
+        owned: Collection[TopicIdPartition] | None,
         now: int,
     ) -> frozenset[str]:
         """Take over what the member says and move it on; expressions to be resolved."""
@@ -331,7 +331,7 @@ class ConsumerCoordinator:
         self,
         group: ConsumerGroup,
         member: ConsumerMember,
-        owned: Collection[Place] | None,
+        owned: Collection[TopicIdPartition] | None,
         now: int,
         *,
         narrowed: bool,

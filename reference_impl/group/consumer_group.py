@@ -2,8 +2,9 @@
 
 The group has an epoch that rises whenever who takes part or what they subscribe to changes, a
 target assignment worked out for one such epoch, and members that walk towards it one by one, each
-with an epoch of its own. Offsets stand in `members.Group`, whose `modern` this is, so that an id
-is one group whatever its members speak; a member may speak the classic protocol here too.
+with an epoch of its own. Offsets stand in `members.Group`, which has this as its `consumer_group`,
+so that an id is one group whatever its members speak; a member may speak the classic protocol here
+too.
 
 `journal` holds what the last operation changed, as records in Kafka's order; who owns the group
 takes them out and keeps them (`consumer_records.py`).
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 
 JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH = 0, -1, -2
 NEVER = -1  # the epoch before that of somebody who was never told one
-Place = tuple[bytes, int]  # topic id, partition
+TopicIdPartition = tuple[bytes, int]  # topic id, partition
 Entry = tuple[int, dict[str, Any], dict[str, Any] | None]  # type, key, value or tombstone
 
 
@@ -54,7 +55,7 @@ class View(NamedTuple):
 
 
 class RegexResolution(NamedTuple):
-    """What a regular expression stood for."""
+    """The topics that a regular expression stood for."""
 
     topics: frozenset[str]
     version: int  # of the view
@@ -63,7 +64,7 @@ class RegexResolution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Classic:
-    """What a member that speaks the classic protocol said of itself."""
+    """The fields of a member that speaks the classic protocol."""
 
     session_timeout: int  # ms
     protocols: tuple[tuple[str, bytes], ...]
@@ -84,8 +85,10 @@ class ConsumerMember:
     epoch: int = JOIN_EPOCH
     previous_epoch: int = NEVER
     state: MemberState = MemberState.STABLE
-    assigned: dict[Place, int] = field(default_factory=dict)  # -> epoch it was assigned in
-    revoking: dict[Place, int] = field(default_factory=dict)
+    assigned: dict[TopicIdPartition, int] = field(
+        default_factory=dict
+    )  # -> epoch it was assigned in
+    revoking: dict[TopicIdPartition, int] = field(default_factory=dict)
     expires: int | None = None  # ms
     revoke_by: int | None = None  # ms; a member of the consumer protocol
     join_by: int | None = None  # ms; a classic member that was told of a rebalance
@@ -98,12 +101,12 @@ class ConsumerMember:
         return self.state is MemberState.STABLE and self.epoch == epoch
 
     @property
-    def holds(self) -> set[Place]:
+    def holds(self) -> set[TopicIdPartition]:
         return self.assigned.keys() | self.revoking.keys()
 
     @property
     def said(self) -> tuple[Any, ...]:
-        """What a record of its metadata holds."""
+        """The fields of the record of its metadata."""
         return (
             self.instance_id, self.rack_id, self.client_id, self.client_host,
             self.rebalance_timeout, self.names, self.regex, self.assignor, self.classic,
@@ -111,7 +114,7 @@ class ConsumerMember:
 
     @property
     def stands(self) -> tuple[Any, ...]:
-        """What a record of its current assignment holds."""
+        """The fields of the record of its current assignment."""
         held = self.assigned.items(), self.revoking.items()
         return self.epoch, self.previous_epoch, self.state, *map(frozenset, held)
 
@@ -144,7 +147,7 @@ class ConsumerGroup:
     members: dict[str, ConsumerMember] = field(default_factory=dict)
     # instance id -> member id, which outlives a member that went on under another instance id
     instances: dict[str, str] = field(default_factory=dict)
-    target: dict[str, frozenset[Place]] = field(default_factory=dict)
+    target: dict[str, frozenset[TopicIdPartition]] = field(default_factory=dict)
     resolved: dict[str, RegexResolution] = field(default_factory=dict)  # by regular expression
     hash: int = 0  # of the subscribed topics
     seen: int | None = None  # version of the view that `hash` was compared with
@@ -177,7 +180,7 @@ class ConsumerGroup:
         votes = Counter(m.assignor for m in self.members.values() if m.assignor is not None)
         return min(votes, key=lambda name: (-votes[name], order(name)), default=default)
 
-    def held_by_others(self, member: ConsumerMember) -> set[Place]:
+    def held_by_others(self, member: ConsumerMember) -> set[TopicIdPartition]:
         return {
             place for other in self.members.values() if other is not member for place in other.holds
         }

@@ -20,8 +20,8 @@ from touchstone.reference_impl.group.consumer_group import (
     ConsumerMember,
     Entry,
     MemberState,
-    Place,
     RegexResolution,
+    TopicIdPartition,
 )
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.wire import embedded
@@ -131,7 +131,7 @@ def encoded(entry: Entry) -> tuple[bytes, bytes | None]:
     return embedded.encode_key(RECORDS, kind, key), data
 
 
-def by_topic(places: Iterable[Place]) -> list[tuple[bytes, list[int]]]:
+def by_topic(places: Iterable[TopicIdPartition]) -> list[tuple[bytes, list[int]]]:
     """Partitions by topic, in the order of Java's map; the partitions of a set in their own."""
     topics: dict[bytes, list[int]] = {}
     for topic, index in sorted(places) if isinstance(places, Set) else places:
@@ -175,7 +175,7 @@ def _of(group: ConsumerGroup, member_id: str | None = None) -> dict[str, Any]:
     return key if member_id is None else key | {"member_id": member_id}
 
 
-def _with_epochs(held: dict[Place, int]) -> list[dict[str, Any]]:
+def _with_epochs(held: dict[TopicIdPartition, int]) -> list[dict[str, Any]]:
     return [
         {
             "topic_id": topic,
@@ -186,12 +186,12 @@ def _with_epochs(held: dict[Place, int]) -> list[dict[str, Any]]:
     ]
 
 
-def _places(rows: list[dict[str, Any]]) -> list[Place]:
+def _places(rows: list[dict[str, Any]]) -> list[TopicIdPartition]:
     return [(bytes(row["topic_id"]), index) for row in rows for index in row["partitions"]]
 
 
-def _held(rows: list[dict[str, Any]], otherwise: int) -> dict[Place, int]:
-    held: dict[Place, int] = {}
+def _held(rows: list[dict[str, Any]], otherwise: int) -> dict[TopicIdPartition, int]:
+    held: dict[TopicIdPartition, int] = {}
     for row in rows:
         epochs = row.get("assignment_epochs") or [max(otherwise, 0)] * len(row["partitions"])
         for index, at in zip(row["partitions"], epochs, strict=True):

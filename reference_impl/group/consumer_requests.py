@@ -20,7 +20,7 @@ from touchstone.reference_impl.group.consumer_group import (
     STATIC_LEAVE_EPOCH,
     ConsumerGroup,
     ConsumerMember,
-    Place,
+    TopicIdPartition,
 )
 from touchstone.reference_impl.group.heartbeat import Beat
 from touchstone.reference_impl.tables import Table
@@ -179,7 +179,7 @@ def sender(group: ConsumerGroup, beat: Beat) -> tuple[Requester, ConsumerMember 
 
 
 def said(beat: Beat, where: Requester, member: ConsumerMember | None) -> RequestKind:
-    """What a heartbeat that is no join asks."""
+    """The request that a heartbeat makes that is no join."""
     if beat.epoch == LEAVE_EPOCH:
         return RequestKind.LEAVE
     if beat.epoch == STATIC_LEAVE_EPOCH:
@@ -196,8 +196,10 @@ def said(beat: Beat, where: Requester, member: ConsumerMember | None) -> Request
     return RequestKind.BEAT_LOST if lost else RequestKind.BEAT_BEFORE
 
 
-def commit_fault(group: ConsumerGroup, member_id: str, epoch: int, places: Iterable[Place]) -> int:
-    """Why such a commit is not taken, NONE if it is.
+def commit_fault(
+    group: ConsumerGroup, member_id: str, epoch: int, places: Iterable[TopicIdPartition]
+) -> int:
+    """The error of such a commit, NONE if it is taken.
 
     An older epoch will do where every partition was the member's in it already (KIP-1251).
     """
@@ -216,7 +218,7 @@ def commit_fault(group: ConsumerGroup, member_id: str, epoch: int, places: Itera
 
 
 def fetch_fault(group: ConsumerGroup, member_id: str | None, epoch: int) -> int:
-    """Why offsets are not told to whoever asks with this id and epoch, NONE if they are."""
+    """The error of a fetch of offsets with this id and epoch, NONE if it is answered."""
     if member_id is None and epoch < 0:
         return _served(group, None, RequestKind.FETCH_SIMPLE)
     member = group.members.get(member_id or "")

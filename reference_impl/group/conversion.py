@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.classic_members import assignment_of
 from touchstone.reference_impl.group.consumer_group import (
@@ -21,7 +22,7 @@ from touchstone.reference_impl.group.consumer_group import (
     ConsumerGroup,
     ConsumerMember,
     Downgrade,
-    Place,
+    TopicIdPartition,
     View,
 )
 from touchstone.reference_impl.group.consumer_states import stand
@@ -30,7 +31,6 @@ from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.members import CONSUMER, Group, Member
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.group.xxh3 import group_hash
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     decode_assignment,
     decode_subscription,
@@ -39,7 +39,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def upgraded(group: Group, settings: Settings, view: View, now: int) -> ConsumerGroup:
-    """The consumer group that this classic one is to be. Raises Refused; nothing changes."""
+    """The consumer group that this classic one is to be. Raises ApiError; nothing changes."""
     if settings.migration not in UPGRADES:
         raise _cannot(group, "online upgrade is disabled")
     if group.protocol_type != CONSUMER:
@@ -47,23 +47,25 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> Consumer
     if len(group.members) > settings.max_size:
         raise _cannot(group, "the group size exceeds the consumer group maximum size")
     if group.protocol is None:
-        raise Refused(E.UNKNOWN_SERVER_ERROR, "No value present")
-    modern = ConsumerGroup(
+        raise ApiError(E.UNKNOWN_SERVER_ERROR, "No value present")
+    consumer_group = ConsumerGroup(
         group.id, epoch=group.generation, assignment_epoch=group.generation, seen=view.version
     )
     for member_id in java_order(group.members):
-        member = _modern(group, group.members[member_id], view)
+        member = _consumer_member(group, group.members[member_id], view)
         member.expires = now + group.members[member_id].session_timeout
-        modern.add(member)
-        modern.target[member_id] = frozenset(member.assigned)
-    topics = {name: view.topics[name].hash for name in modern.subscribed() if name in view.topics}
-    modern.hash = group_hash(topics)
-    modern.journal += consumer_records.whole(modern)
-    stand(modern)
-    return modern
+        consumer_group.add(member)
+        consumer_group.target[member_id] = frozenset(member.assigned)
+    topics = {
+        name: view.topics[name].hash for name in consumer_group.subscribed() if name in view.topics
+    }
+    consumer_group.hash = group_hash(topics)
+    consumer_group.journal += consumer_records.whole(consumer_group)
+    stand(consumer_group)
+    return consumer_group
 
 
-def take_over(group: Group, modern: ConsumerGroup) -> None:
+def take_over(group: Group, consumer_group: ConsumerGroup) -> None:
     """The classic half is over: who waits in it has to come again."""
     group.clear()
     group.pending.clear()
@@ -71,31 +73,31 @@ def take_over(group: Group, modern: ConsumerGroup) -> None:
     group.join_deadline = group.join_may_grow = group.sync_deadline = None
     group.state, group.generation = State.EMPTY, 0
     group.protocol = None
-    group.protocol_type, group.modern = CONSUMER, modern
+    group.protocol_type, group.consumer_group = CONSUMER, consumer_group
 
 
 def downgrade(
-    group: Group, modern: ConsumerGroup, view: View, now: int, tie: Callable[[str], Any]
+    group: Group, consumer_group: ConsumerGroup, view: View, now: int, tie: Callable[[str], Any]
 ) -> bool:
     """Make the group a classic one again; whether it has to rebalance."""
-    ending = modern.ending or Downgrade()
-    ids = [each for each in timeline_order(modern.members) if each not in ending.leaving]
+    ending = consumer_group.ending or Downgrade()
+    ids = [each for each in timeline_order(consumer_group.members) if each not in ending.leaving]
     ids.sort(key=lambda each: each == ending.joining)
-    group.modern = None
+    group.consumer_group = None
     group.clear()
     group.protocol = None
     for member_id in ids:
-        group.add(_classic(modern.members[member_id], now), CONSUMER)
+        group.add(_classic(consumer_group.members[member_id], now), CONSUMER)
     group.state = State.STABLE
-    group.generation = modern.epoch if ending.generation is None else ending.generation
+    group.generation = consumer_group.epoch if ending.generation is None else ending.generation
     group.protocol = group.elected(tie)
     for member in group.members.values():
-        target = modern.target.get(member.id, frozenset())
+        target = consumer_group.target.get(member.id, frozenset())
         member.assignment = assignment_of(target, member.metadata(group.protocol), view)
     return ending.rebalances
 
 
-def _modern(group: Group, member: Member, view: View) -> ConsumerMember:
+def _consumer_member(group: Group, member: Member, view: View) -> ConsumerMember:
     try:
         assigned = _assigned(group, member, view)
         _, subscription, _ = decode_subscription(member.metadata(group.protocol))
@@ -116,7 +118,7 @@ def _modern(group: Group, member: Member, view: View) -> ConsumerMember:
     )
 
 
-def _assigned(group: Group, member: Member, view: View) -> list[Place]:
+def _assigned(group: Group, member: Member, view: View) -> list[TopicIdPartition]:
     if not member.assignment:
         return []
     _, assignment, _ = decode_assignment(member.assignment)
@@ -148,6 +150,6 @@ def _classic(member: ConsumerMember, now: int) -> Member:
     )
 
 
-def _cannot(group: Group, why: str) -> Refused:
+def _cannot(group: Group, why: str) -> ApiError:
     words = f"Cannot upgrade classic group {group.id} to consumer group because {why}."
-    return Refused(E.GROUP_ID_NOT_FOUND, words)
+    return ApiError(E.GROUP_ID_NOT_FOUND, words)

@@ -3,7 +3,7 @@
 It is told what happened (a join, a heartbeat, that it is now so late) and answers with a dict or
 with a `Ticket` whose answer comes later. What a state does with an input is read from `states.py`;
 what must be checked before that (group size, member, generation, instance id) stands here.
-Offsets are `offsets.py`'s. Chance arrives as `new_id`, time as `now`, and `alarm(group id,
+Offsets are `offsets.py`'s. Randomness arrives as `new_id`, time as `now`, and `alarm(group id,
 instant)` asks the owner to call `tick` then; nothing here knows requests or versions.
 
 Assignments count when they are kept in the group's log (GROUP-18): `keep(group, assignments, now,
@@ -148,7 +148,7 @@ class Coordinator:
         return cell.do
 
     def tick(self, group_id: str, now: int) -> None:
-        """What is due in this group by now."""
+        """Do what is due in this group by now."""
         group = self.groups.get(group_id)
         if group is None:
             return
@@ -170,7 +170,7 @@ class Coordinator:
     def fault(
         self, group: Group, member_id: str, instance_id: str | None, generation: int | None
     ) -> int:
-        """Why this is not a member of this generation (KIP-345: fenced before unknown)."""
+        """The error of one who is no member of this generation (KIP-345: fenced before unknown)."""
         if instance_id is not None:
             holder = group.instances.get(instance_id)
             if holder is None and self.rules.knows_instances:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group.consumer_group import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     STATIC_LEAVE_EPOCH,
-    Place,
+    TopicIdPartition,
 )
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 UNSET = -1
@@ -23,7 +23,7 @@ DISABLED = "disabled"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What configs decide about a group; instants and durations in ms."""
+    """The settings of a group, from configs; instants and durations in ms."""
 
     session_ms: int
     assignment_interval_ms: int
@@ -47,7 +47,7 @@ class Beat:
     names: frozenset[str] | None = None
     regex: str | None = None
     assignor: str | None = None
-    owned: frozenset[Place] | None = None
+    owned: frozenset[TopicIdPartition] | None = None
     client_id: str = ""
     client_host: str = ""
 
@@ -62,12 +62,12 @@ class Beat:
 class HeartbeatResult:
     member_id: str
     epoch: int
-    assignment: tuple[Place, ...] | None = None
+    assignment: tuple[TopicIdPartition, ...] | None = None
     resolve: frozenset[str] = frozenset()  # regular expressions to be resolved after the answer
 
 
 def check(beat: Beat, assignors: tuple[str, ...], *, ids_are_given: bool) -> None:
-    """Raise Refused for what no group would take; `ids_are_given`: version 0 lets the broker."""
+    """Raise ApiError for what no group would take; `ids_are_given`: version 0 lets the broker."""
     if not ids_are_given or beat.epoch > JOIN_EPOCH or beat.epoch == LEAVE_EPOCH:
         _not_empty(beat.member_id, "MemberId")
     _not_empty(beat.group_id, "GroupId")
@@ -76,13 +76,13 @@ def check(beat: Beat, assignors: tuple[str, ...], *, ids_are_given: bool) -> Non
     if beat.epoch == JOIN_EPOCH:
         _check_join(beat)
     elif beat.epoch == STATIC_LEAVE_EPOCH and beat.instance_id is None:
-        raise Refused(E.INVALID_REQUEST, "InstanceId can't be null.")
+        raise ApiError(E.INVALID_REQUEST, "InstanceId can't be null.")
     elif beat.epoch < STATIC_LEAVE_EPOCH:
-        raise Refused(E.INVALID_REQUEST, "MemberEpoch is invalid.")
+        raise ApiError(E.INVALID_REQUEST, "MemberEpoch is invalid.")
     if beat.assignor is not None and beat.assignor not in assignors:
         known = ", ".join(assignors)
         words = f"ServerAssignor {beat.assignor} is not supported. Supported assignors: {known}."
-        raise Refused(E.UNSUPPORTED_ASSIGNOR, words)
+        raise ApiError(E.UNSUPPORTED_ASSIGNOR, words)
 
 
 def _check_join(beat: Beat) -> None:
@@ -97,9 +97,9 @@ def _check_join(beat: Beat) -> None:
         )
     else:
         return
-    raise Refused(E.INVALID_REQUEST, why)
+    raise ApiError(E.INVALID_REQUEST, why)
 
 
 def _not_empty(text: str | None, field: str) -> None:
     if text is not None and not text.strip(" \t\n\v\f\r"):
-        raise Refused(E.INVALID_REQUEST, f"{field} can't be empty.")
+        raise ApiError(E.INVALID_REQUEST, f"{field} can't be empty.")

@@ -28,7 +28,7 @@ _REFUSED: Answer = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What releases and settings decide about groups."""
+    """The decisions of releases and settings about groups."""
 
     early: bool  # the column of `states.table`
     min_session_ms: int

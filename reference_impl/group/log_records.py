@@ -27,12 +27,12 @@ from touchstone.reference_impl.wire.records import batch, control, convert, entr
 
 _OFFSET, _GROUP, _WITH_END, _WITH_TOPIC_ID = 1, 2, 1, 4
 _VERSION, _INT, _LONG = 2, 4, 8  # bytes of a value's version, of a partition, of an offset
-Key = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 def offsets_batch(
     group_id: str,
-    offsets: Mapping[Key, CommittedOffset | None],
+    offsets: Mapping[TopicPartition, CommittedOffset | None],
     *,
     version: int,
     now: int,
@@ -102,10 +102,12 @@ def forgotten_batch(group: Group, now: int, *, lived: bool = True) -> bytes:
     """Tombstones for all that was kept of a group: of itself only if it `lived`."""
     pairs: list[tuple[bytes, bytes | None]]
     pairs = [(_offset_key(group.id, *key), None) for key in group.offsets]
-    if group.modern is None and lived:
+    if group.consumer_group is None and lived:
         pairs.append(group_tombstone(group.id))
-    elif group.modern is not None:
-        pairs += [consumer_records.encoded(entry) for entry in consumer_records.gone(group.modern)]
+    elif group.consumer_group is not None:
+        pairs += [
+            consumer_records.encoded(entry) for entry in consumer_records.gone(group.consumer_group)
+        ]
     return batch_of(pairs, now)
 
 
@@ -146,7 +148,7 @@ def lasting(groups: Mapping[str, Group]) -> dict[str, Group]:
     return {
         id: group
         for id, group in groups.items()
-        if group.written or group.modern or group.offsets or any(group.unstable.values())
+        if group.written or group.consumer_group or group.offsets or any(group.unstable.values())
     }
 
 
@@ -220,16 +222,16 @@ def _read_other(groups: dict[str, Group], record: Any, now: int) -> None:
     except DecodeError:
         return
     group = groups.get(key["group_id"])
-    if group is None or group.modern is None:
+    if group is None or group.consumer_group is None:
         if record.value is None:
             return
         if group is None:
             group = groups[key["group_id"]] = Group(key["group_id"], emptied_at=now)
-        group.modern, group.protocol_type = ConsumerGroup(group.id), CONSUMER
+        group.consumer_group, group.protocol_type = ConsumerGroup(group.id), CONSUMER
     value = None
     if record.value is not None:
         _, value = embedded.decode_value(consumer_records.RECORDS, kind, record.value)
-    if not consumer_records.replay(group.modern, kind, key, value):
+    if not consumer_records.replay(group.consumer_group, kind, key, value):
         del groups[group.id]
 
 

@@ -93,7 +93,7 @@ class Group:
     earliest: int | None = None  # no member's time is up before; None: not known
     absent: str | None = None  # one who had not joined when it was last looked for
     written: bool = False  # it was read from a record of its own, not only from its offsets
-    modern: ConsumerGroup | None = None  # its other half if its members speak KIP-848
+    consumer_group: ConsumerGroup | None = None  # its other half if its members speak KIP-848
 
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:
@@ -172,7 +172,7 @@ class Group:
         return {name for name, count in self.support.items() if count == everybody > 0}
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
-        if self.modern is not None:
+        if self.consumer_group is not None:
             return False
         names = {name for name, _ in protocols}
         if self.state is State.EMPTY:
@@ -200,8 +200,8 @@ class Group:
 
     def subscribed(self) -> set[str] | None:
         """Topics that consumers of this group subscribe to; None when that cannot be known."""
-        if self.modern is not None:
-            return self.modern.subscribed()
+        if self.consumer_group is not None:
+            return self.consumer_group.subscribed()
         if self.protocol_type != CONSUMER or self.protocol is None:
             return None
         topics: set[str] = set()
@@ -228,7 +228,7 @@ class Group:
         return True
 
     def deadline(self) -> int | None:
-        """When somebody has to look whether something of this group is due.
+        """The instant at which something of this group may be due.
 
         Sessions are prolonged by every heartbeat, so the earliest end is only looked for when the
         one known last has come: until then it is a bound, and too early is no harm.

@@ -47,7 +47,7 @@ def expired(
     """Whether its time is up: counted from when the group emptied, where anybody ever joined."""
     if stored.expires is not None:
         return stored.expires <= now
-    if group.state is State.EMPTY and not (group.modern and group.modern.members):
+    if group.state is State.EMPTY and not (group.consumer_group and group.consumer_group.members):
         lived = group.protocol_type is not None and not from_commit
         since = (group.emptied_at if lived else 0) or stored.committed
         return since + retention_ms <= now
@@ -77,11 +77,11 @@ def sweep(
 
 def _spared(group: Group, spares: str) -> set[str] | None:
     """Topics whose offsets stay whatever their age; None for all topics."""
-    modern = group.modern is not None and bool(group.modern.members)
-    active = modern or group.state is not State.EMPTY
+    consumer_group = group.consumer_group is not None and bool(group.consumer_group.members)
+    active = consumer_group or group.state is not State.EMPTY
     if not active or spares == "nothing":
         return set()
-    if spares == "all" or not (modern or group.state is State.STABLE):
+    if spares == "all" or not (consumer_group or group.state is State.STABLE):
         return None
     return group.subscribed()
 
@@ -93,5 +93,7 @@ def is_idle(group: Group) -> bool:
 
 def is_over(group: Group) -> bool:
     """Whether it has neither member nor offset; ids given out do not count."""
-    empty = group.state is State.EMPTY and not (group.modern and group.modern.members)
+    empty = group.state is State.EMPTY and not (
+        group.consumer_group and group.consumer_group.members
+    )
     return empty and not group.offsets and not group.unstable

@@ -11,7 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from touchstone.reference_impl.group.consumer_group import ConsumerMember, MemberState, Place
+from touchstone.reference_impl.group.consumer_group import (
+    ConsumerMember,
+    MemberState,
+    TopicIdPartition,
+)
 from touchstone.reference_impl.group.consumer_states import MEMBERS, MemberReport, Step
 from touchstone.reference_impl.group.java_maps import after_copy
 
@@ -20,11 +24,11 @@ _STABLE, _UNREVOKED, _UNRELEASED = MemberState
 
 def reconcile(
     member: ConsumerMember,
-    target: Collection[Place],
+    target: Collection[TopicIdPartition],
     epoch: int,
     *,
-    owned: Collection[Place] | None,
-    taken: Collection[Place],
+    owned: Collection[TopicIdPartition] | None,
+    taken: Collection[TopicIdPartition],
     subscribed: Collection[bytes],
     narrowed: bool,
 ) -> bool:
@@ -46,13 +50,17 @@ def reconcile(
     return True
 
 
-def _keeps(owned: Collection[Place] | None, places: Collection[Place]) -> bool:
+def _keeps(
+    owned: Collection[TopicIdPartition] | None, places: Collection[TopicIdPartition]
+) -> bool:
     """Whether the member may still own one of them, as it may if it does not say what it owns."""
     return owned is None or any(place in places for place in owned)
 
 
 def _drop_unsubscribed(
-    member: ConsumerMember, owned: Collection[Place] | None, subscribed: Collection[bytes]
+    member: ConsumerMember,
+    owned: Collection[TopicIdPartition] | None,
+    subscribed: Collection[bytes],
 ) -> bool:
     dropped = {p: at for p, at in member.assigned.items() if p[0] not in subscribed}
     if not dropped:
@@ -68,10 +76,10 @@ def _drop_unsubscribed(
 
 def _advance(
     member: ConsumerMember,
-    target: set[Place],
+    target: set[TopicIdPartition],
     epoch: int,
-    owned: Collection[Place] | None,
-    taken: Collection[Place],
+    owned: Collection[TopicIdPartition] | None,
+    taken: Collection[TopicIdPartition],
 ) -> None:
     before = member.assigned
     kept = {place: at for place, at in before.items() if place in target}
@@ -90,10 +98,12 @@ def _advance(
 
 
 def _lined_up(
-    before: dict[Place, int], kept: dict[Place, int], added: dict[Place, int]
-) -> dict[Place, int]:
+    before: dict[TopicIdPartition, int],
+    kept: dict[TopicIdPartition, int],
+    added: dict[TopicIdPartition, int],
+) -> dict[TopicIdPartition, int]:
     """What it has now, in the order in which Kafka's map of it is gone through."""
-    out: dict[Place, int] = {}
+    out: dict[TopicIdPartition, int] = {}
     for topic in {place[0]: None for place in (*kept, *added)}:
         mine, more = ([i for t, i in held if t == topic] for held in (kept, added))
         count = sum(place[0] == topic for place in before)

@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 from unicodedata import category
 
-from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _LONGEST_REPEAT = 1000
@@ -40,12 +40,12 @@ class _Wrong(Exception):
 
 
 def check(text: str) -> None:
-    """Raises Refused for what RE2 does not take."""
+    """Raises ApiError for what RE2 does not take."""
     try:
         translated(text)
     except _Wrong as wrong:
         words = f"SubscribedTopicRegex `{text}` is not a valid regular expression: {wrong}."
-        raise Refused(E.INVALID_REGULAR_EXPRESSION, words) from None
+        raise ApiError(E.INVALID_REGULAR_EXPRESSION, words) from None
 
 
 @lru_cache(maxsize=256)

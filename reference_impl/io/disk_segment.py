@@ -37,7 +37,7 @@ KINDS = (names.LOG, names.INDEX, names.TIME_INDEX, names.TXN_INDEX)
 
 
 class Extent(NamedTuple):
-    """Where an entry lies and what its first bytes say."""
+    """The place of an entry, and what its first bytes say."""
 
     position: int
     size: int

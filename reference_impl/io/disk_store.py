@@ -39,7 +39,7 @@ _EPOCH_AT = 12  # partition leader epoch of a batch
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What the folder's owner remembers about a partition from its checkpoints."""
+    """The checkpoints of a partition, as the folder's owner remembers them."""
 
     clean: bool = False  # the last end was a clean one
     recovery_point: int = 0

@@ -74,7 +74,7 @@ class Channel(Connection):
 
 
 class TimedTask(Protocol):
-    """What the loop does beside the brokers at the instants that it names."""
+    """A task that the loop does beside the brokers, at the instants that it names."""
 
     def deadline(self) -> int | None: ...
     def tick(self, now: int) -> None: ...

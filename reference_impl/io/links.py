@@ -24,7 +24,7 @@ _TURN = 10_000  # frames delivered before the sockets are looked at again
 
 
 class PeerConnection(Connection):
-    """How a peer sees the broker that asks it."""
+    """A broker that asks, as its peer sees it."""
 
     __slots__ = ("asking", "channel", "peer", "sender", "waiting")
 
@@ -109,7 +109,7 @@ class Links:
             self._delay[sender, peer] = ms
 
     def hold(self, broker: int) -> None:
-        """What is for this broker waits, as in the buffers of a process that was stopped."""
+        """Keep what is for this broker, as in the buffers of a process that was stopped."""
         with self._lock:
             self._held.setdefault(broker, deque())
 

@@ -25,7 +25,7 @@ Address = tuple[str, int]
 def advertised(
     given: Sequence[str], config: Mapping[str, str], brokers: int
 ) -> list[Address | None]:
-    """What each broker says, `[PLAINTEXT://]HOST:PORT`; None where it says where it listens.
+    """The advertised address of each broker, `[PLAINTEXT://]HOST:PORT`; None for where it listens.
 
     ValueError for what cannot be one address for each broker.
     """
@@ -50,7 +50,7 @@ def _address(text: str) -> Address:
 
 
 def resolved(said: Address | None, bound: Address) -> Address:
-    """What clients are told of a broker that listens on `bound`."""
+    """The address that clients are told of a broker that listens on `bound`."""
     if said is None:
         return bound
     return said[0] or socket.getfqdn(), said[1] or bound[1]

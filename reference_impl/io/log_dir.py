@@ -34,7 +34,7 @@ from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.partition_log import PartitionLog
 from touchstone.reference_impl.log.rules import LogConfig, LogError
 
-Key = tuple[str, int]
+TopicPartition = tuple[str, int]
 METADATA_TOPIC = (
     "__cluster_metadata"  # a KRaft quorum's own log: not a partition of anybody's topic
 )
@@ -46,7 +46,7 @@ class LogDirError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """What the logs of a directory are made with."""
+    """The parts with which the logs of a directory are made."""
 
     config_of: Callable[[str], LogConfig]
     new_log: Callable[[str, int, DiskStore, int], PartitionLog]  # topic, index, store, now
@@ -63,7 +63,7 @@ class LogDir:
         self, root: Path, make: Maker, failed: Callable[[LogDir, OSError], None] | None = None
     ) -> None:
         self.root = root
-        self.logs: dict[Key, PartitionLog] = {}
+        self.logs: dict[TopicPartition, PartitionLog] = {}
         self.offline = False
         self._make = make
         self._failed = failed
@@ -87,7 +87,7 @@ class LogDir:
         self._high_watermarks = self._read(names.HIGH_WATERMARKS)
         self._log_starts = self._read(names.LOG_STARTS)
         self._cleaned = self._read(names.CLEANER_OFFSETS)
-        self._written: dict[str, Mapping[Key, int]] = {
+        self._written: dict[str, Mapping[TopicPartition, int]] = {
             names.RECOVERY_POINTS: dict(self._recovery_points),
             names.LOG_STARTS: dict(self._log_starts),
             names.CLEANER_OFFSETS: dict(self._cleaned),
@@ -104,7 +104,7 @@ class LogDir:
     # --- whose it is -------------------------------------------------------------------------
 
     def owner(self) -> MetaProperties | None:
-        """What `meta.properties` says; FileFormatError for one that cannot be read."""
+        """The contents of `meta.properties`; FileFormatError if they cannot be read."""
         path = self.root / names.META_PROPERTIES
         if not path.exists():
             return None
@@ -156,7 +156,7 @@ class LogDir:
             if folder and folder.topic != METADATA_TOPIC:
                 yield path, folder
 
-    def take(self, key: Key, source: LogDir, now: int) -> None:
+    def take(self, key: TopicPartition, source: LogDir, now: int) -> None:
         """A partition moves here with all its files; its log goes on as if nothing was (KIP-113).
 
         The copy bears the mark of a future replica until it is complete and durable, and only then
@@ -183,7 +183,7 @@ class LogDir:
         self.write_recovery_points()
         source._expire(now, [left])
 
-    def _open(self, key: Key, path: Path, now: int) -> PartitionLog:
+    def _open(self, key: TopicPartition, path: Path, now: int) -> PartitionLog:
         marks = Marks(
             self.clean,
             self._recovery_points.get(key, 0),
@@ -204,7 +204,7 @@ class LogDir:
         )
         return self._make.new_log(*key, store, now)
 
-    def add(self, key: Key, topic_id: bytes, now: int) -> PartitionLog:
+    def add(self, key: TopicPartition, topic_id: bytes, now: int) -> PartitionLog:
         """The log of a partition that is new here."""
         for known in (
             self._recovery_points, self._log_starts, self._high_watermarks, self._cleaned,
@@ -216,7 +216,7 @@ class LogDir:
             log.store.write_topic_id(topic_id)
         return log
 
-    def topic_id(self, key: Key) -> bytes | None:
+    def topic_id(self, key: TopicPartition) -> bytes | None:
         try:
             return self.logs[key].store.topic_id()
         except FileFormatError as fault:
@@ -225,7 +225,7 @@ class LogDir:
 
     # --- removing ----------------------------------------------------------------------------
 
-    def remove(self, key: Key, now: int) -> None:
+    def remove(self, key: TopicPartition, now: int) -> None:
         """Free the name at once, the bytes after `file.delete.delay.ms` (LOG-22)."""
         log = self.logs.pop(key)
         log.store.close()
@@ -291,22 +291,22 @@ class LogDir:
         self._written[names.HIGH_WATERMARKS] = offsets
         self._current.add(names.HIGH_WATERMARKS)
 
-    def _cut(self, key: Key, offset: int) -> None:
+    def _cut(self, key: TopicPartition, offset: int) -> None:
         """Let no checkpoint say that a log is durable, or begins, behind where it was cut."""
         for name in (names.RECOVERY_POINTS, names.LOG_STARTS, names.CLEANER_OFFSETS):
             if self._written[name].get(key, 0) > offset:
                 self._write(name, {**self._written[name], key: offset})
 
-    def _write(self, name: str, offsets: Mapping[Key, int]) -> None:
+    def _write(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         if not self._is_written(name, offsets):
             self.disk.write_whole(self.root / name, checkpoints.encode_offsets(offsets))
             self._written[name] = offsets
             self._current.add(name)
 
-    def _is_written(self, name: str, offsets: Mapping[Key, int]) -> bool:
+    def _is_written(self, name: str, offsets: Mapping[TopicPartition, int]) -> bool:
         return name in self._current and self._written[name] == offsets
 
-    def _read(self, name: str) -> dict[Key, int]:
+    def _read(self, name: str) -> dict[TopicPartition, int]:
         try:
             return checkpoints.decode_offsets((self.root / name).read_bytes())
         except FileNotFoundError:

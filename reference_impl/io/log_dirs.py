@@ -21,7 +21,7 @@ from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.io.background import Background
 from touchstone.reference_impl.io.disk import Disk
 from touchstone.reference_impl.io.disk_store import DiskStore
-from touchstone.reference_impl.io.log_dir import Key, LogDir, LogDirError, Maker
+from touchstone.reference_impl.io.log_dir import LogDir, LogDirError, Maker, TopicPartition
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.partition_log import PartitionLog
@@ -45,7 +45,7 @@ class Alarms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LogDirRules:
-    """Where releases differ in what they write beside the logs."""
+    """The differences between releases in what they write beside the logs."""
 
     topic_ids: bool = True  # partition.metadata
     first_offsets: bool = False  # offset indexes name a batch by its first offset, not its last
@@ -62,7 +62,7 @@ class LogDirs:
         switches: frozenset[str] = frozenset(),
         habits: LogDirRules | None = None,
         say: Callable[[str], None] = lambda sentence: None,
-        failed: Callable[[str, Sequence[Key]], None] = lambda path, keys: None,
+        failed: Callable[[str, Sequence[TopicPartition]], None] = lambda path, keys: None,
         disk: Callable[..., Disk] = Disk,
         background: Background | None = None,
     ) -> None:
@@ -76,7 +76,7 @@ class LogDirs:
         self._background = background
         self._alarms: Alarms | None = None
         self._config_of = config_of
-        self._homeless: set[Key] = set()  # their directory is offline
+        self._homeless: set[TopicPartition] = set()  # their directory is offline
         self._wakes_at = NEVER  # when files are to be removed next
         make = Maker(
             config_of,
@@ -134,7 +134,7 @@ class LogDirs:
 
     def load(self, now: int) -> None:
         """Open what is there; LogDirError when a partition lies in two directories."""
-        seen: dict[Key, Path] = {}
+        seen: dict[TopicPartition, Path] = {}
         for each in self._live():
             each.load(now)
             for key in each.logs:
@@ -144,18 +144,18 @@ class LogDirs:
                     )
                 seen[key] = each.root
 
-    def held(self) -> dict[Key, bytes | None]:
+    def held(self) -> dict[TopicPartition, bytes | None]:
         """Every partition that has a folder, with its topic's id where that is known."""
         return {key: each.topic_id(key) for each in self._live() for key in each.logs}
 
-    def logs(self) -> dict[Key, PartitionLog]:
+    def logs(self) -> dict[TopicPartition, PartitionLog]:
         """All that can be used."""
         return {key: log for each in self._live() for key, log in each.logs.items()}
 
     def _live(self) -> Iterator[LogDir]:
         return (each for each in self.dirs if not each.offline)
 
-    def _home(self, key: Key) -> LogDir | None:
+    def _home(self, key: TopicPartition) -> LogDir | None:
         return next((each for each in self.dirs if key in each.logs), None)
 
     # --- what replicas ask -------------------------------------------------------------------
@@ -284,7 +284,7 @@ class LogDirs:
             self._survive(partial(each.close, now, epoch))
 
     def release(self) -> None:
-        """What the end of a killed process does."""
+        """Let go of everything, as the end of a killed process does."""
         if self._background is not None:
             self._background.stop()
         for each in self.dirs:

@@ -45,7 +45,7 @@ def ends() -> Ends:
 
 
 def send(sock: socket.socket, pieces: Sequence[bytes | memoryview]) -> int:
-    """How many bytes the socket took; OSError as `socket.send` raises it."""
+    """Send, and return how many bytes the socket took; OSError as `socket.send` raises it."""
     if hasattr(sock, "sendmsg"):
         return sock.sendmsg(pieces)
     return sock.send(b"".join(pieces))

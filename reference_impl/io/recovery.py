@@ -38,7 +38,7 @@ class RecoveryResult:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How to open the segments of one folder."""
+    """Opens the segments of one folder."""
 
     disk: Disk
     folder: Path

@@ -272,7 +272,7 @@ class _Written:
 
 
 def _durable(disk: DataDir | None, registry: ZooKeeper | None) -> Callable[[], None]:
-    """What makes changes last: they are safe on disk first, then in the registry outside."""
+    """Makes changes last: on disk first, then in the registry outside."""
     keeps = [*([disk.keep] if disk else ()), *([registry.follow] if registry else ())]
 
     def keep() -> None:

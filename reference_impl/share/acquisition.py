@@ -22,7 +22,7 @@ _THROTTLED_FROM = 2
 
 
 class AcquisitionRequest(NamedTuple):
-    """What a member asks for."""
+    """A member's request for records."""
 
     member: str
     exactly: bool  # record_limit
@@ -31,7 +31,7 @@ class AcquisitionRequest(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What was read of the log from `offset` on; `aborted` is None where nobody filters."""
+    """The part of the log from `offset` on; `aborted` is None where nobody filters."""
 
     offset: int
     spans: Sequence[Span]
@@ -78,7 +78,7 @@ class _Acquisition:
         return without(self.taken, bad)
 
     def _room(self, last: int) -> tuple[int, int]:
-        """How many records may be acquired, and up to where."""
+        """The number of records that may be acquired, and the last offset."""
         share = self.share
         most = min(self.wish.max_records, self.limits.locks - share.in_flight)
         if most <= 0 and self.read.offset <= share.end:
@@ -87,7 +87,7 @@ class _Acquisition:
         return most, last
 
     def _base(self, first: int) -> int:
-        """Where acquiring begins: not before the start, nor within a run."""
+        """The offset at which acquiring begins: not before the start, nor within a run."""
         at = self.share.floor(first)
         if at < 0:
             return max(first, self.share.start)

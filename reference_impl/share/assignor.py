@@ -14,15 +14,15 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 
 from touchstone.reference_impl.group.assignors import java_order
-from touchstone.reference_impl.share.group import Place
+from touchstone.reference_impl.share.group import TopicIdPartition
 
-Target = dict[str, frozenset[Place]]
+Target = dict[str, frozenset[TopicIdPartition]]
 
 
 def simple(
     subscriptions: Mapping[str, frozenset[bytes]],
-    assignable: Iterable[Place],
-    before: Mapping[str, frozenset[Place]],
+    assignable: Iterable[TopicIdPartition],
+    before: Mapping[str, frozenset[TopicIdPartition]],
 ) -> Target:
     """`subscriptions`: ids of topics by member id."""
     members = java_order(subscriptions)
@@ -31,7 +31,7 @@ def simple(
         wanted = next(iter(subscriptions.values()))
         held = {name: set(before.get(name, ())) for name in members}
         return _frozen(_shared(members, [p for p in places if p[0] in wanted], held))
-    given: dict[str, set[Place]] = {name: set() for name in members}
+    given: dict[str, set[TopicIdPartition]] = {name: set() for name in members}
     for topic in java_order({place[0] for place in places}):
         readers = [name for name in members if topic in subscriptions[name]]
         mine = [place for place in places if place[0] == topic]
@@ -44,8 +44,8 @@ def simple(
 
 
 def _shared(
-    members: list[str], places: list[Place], held: Mapping[str, set[Place]]
-) -> dict[str, set[Place]]:
+    members: list[str], places: list[TopicIdPartition], held: Mapping[str, set[TopicIdPartition]]
+) -> dict[str, set[TopicIdPartition]]:
     if not members or not places:
         return {name: set() for name in members}
     sharing = -(-len(members) // len(places))
@@ -64,9 +64,9 @@ def _shared(
 
 
 def _hand_out(
-    places: list[Place],
-    readers: dict[Place, list[str]],
-    given: dict[str, set[Place]],
+    places: list[TopicIdPartition],
+    readers: dict[TopicIdPartition, list[str]],
+    given: dict[str, set[TopicIdPartition]],
     quota: Mapping[str, int],
     sharing: int,
 ) -> None:
@@ -90,5 +90,5 @@ def _hand_out(
                 del hungry[at]
 
 
-def _frozen(given: Mapping[str, set[Place]]) -> Target:
+def _frozen(given: Mapping[str, set[TopicIdPartition]]) -> Target:
     return {name: frozenset(places) for name, places in given.items()}

@@ -32,7 +32,7 @@ class AcknowledgementBatch(NamedTuple):
 
 
 class AcknowledgementRules(NamedTuple):
-    """What the request's version and its flag allow."""
+    """The acknowledgements that the request's version and its flag allow."""
 
     renews: bool  # the version has the type
     renewing: bool  # the request says that it renews

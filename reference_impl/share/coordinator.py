@@ -20,7 +20,7 @@ from typing import NamedTuple
 from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch, combined
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-Key = tuple[str, bytes, int]  # group, topic id, partition
+SharePartitionKey = tuple[str, bytes, int]  # group, topic id, partition
 UNKNOWN_EPOCH = -1
 NEGATIVE = "The partition id cannot be a negative number."
 UNWRITTEN = "Write operation on uninitialized share partition not allowed."
@@ -56,7 +56,7 @@ class Fault(NamedTuple):
 class Write(NamedTuple):
     """A record: `whole` is a snapshot, else an update with these fields and batches."""
 
-    key: Key
+    key: SharePartitionKey
     kept: ShareState | None
     whole: bool = True
 
@@ -73,10 +73,14 @@ class ShareCoordinator:
     def __init__(self, exists: Callable[[bytes, int], bool], snapshot_after: int) -> None:
         self._exists = exists
         self._snapshot_after = snapshot_after
-        self.kept: dict[Key, ShareState] = {}
-        self._fences: dict[Key, tuple[int, int]] = {}  # highest leader and state epochs
+        self.kept: dict[SharePartitionKey, ShareState] = {}
+        self._fences: dict[
+            SharePartitionKey, tuple[int, int]
+        ] = {}  # highest leader and state epochs
 
-    def initialise(self, key: Key, state_epoch: int, start: int, now: int) -> ShareResult:
+    def initialise(
+        self, key: SharePartitionKey, state_epoch: int, start: int, now: int
+    ) -> ShareResult:
         known = self.kept.get(key)
         if fault := self._negative(key):
             return ShareResult(fault)
@@ -89,7 +93,7 @@ class ShareCoordinator:
         kept = ShareState(number, state_epoch, 0, start, done, (), now, now)
         return ShareResult(None, kept, Write(key, kept))
 
-    def read(self, key: Key, leader_epoch: int, now: int) -> ShareResult:
+    def read(self, key: SharePartitionKey, leader_epoch: int, now: int) -> ShareResult:
         """The state, and from now on nobody with an older leader epoch has a say."""
         known = self.kept.get(key)
         if fault := self._refused(key, known, UNREAD, leader_epoch, UNKNOWN_EPOCH):
@@ -101,7 +105,7 @@ class ShareCoordinator:
 
     def write(
         self,
-        key: Key,
+        key: SharePartitionKey,
         *,
         state_epoch: int,
         leader_epoch: int,
@@ -116,18 +120,18 @@ class ShareCoordinator:
         write = self._written(key, known, batches, start, done, known.leader_epoch, now)
         return ShareResult(None, known, write)
 
-    def summary(self, key: Key) -> ShareResult:
+    def summary(self, key: SharePartitionKey) -> ShareResult:
         if fault := self._negative(key) or self._missing(key):
             return ShareResult(fault)
         return ShareResult(None, self.kept.get(key))
 
-    def delete(self, key: Key) -> ShareResult:
+    def delete(self, key: SharePartitionKey) -> ShareResult:
         if fault := self._negative(key) or self._missing(key):
             return ShareResult(fault)
         there = key in self.kept
         return ShareResult(None, None, Write(key, None) if there else None)
 
-    def cold(self, keys: Sequence[Key], now: int, idle_ms: int) -> list[Write]:
+    def cold(self, keys: Sequence[SharePartitionKey], now: int, idle_ms: int) -> list[Write]:
         """Snapshots of those that nobody wrote to for so long, unless that is all there are."""
         known = [(key, self.kept[key]) for key in keys]
         if all(kept.created != kept.written for _, kept in known):
@@ -162,7 +166,7 @@ class ShareCoordinator:
                 updates=known.updates + 1,
             )
 
-    def forget(self, wanted: Callable[[Key], bool]) -> None:
+    def forget(self, wanted: Callable[[SharePartitionKey], bool]) -> None:
         """Let go of what another broker coordinates now."""
         for key in [key for key in self.kept if wanted(key)]:
             del self.kept[key]
@@ -171,7 +175,12 @@ class ShareCoordinator:
     # --- checks ------------------------------------------------------------------------------
 
     def _refused(
-        self, key: Key, known: ShareState | None, unknown: str, leader_epoch: int, state_epoch: int
+        self,
+        key: SharePartitionKey,
+        known: ShareState | None,
+        unknown: str,
+        leader_epoch: int,
+        state_epoch: int,
     ) -> Fault | None:
         if fault := self._negative(key):
             return fault
@@ -183,19 +192,19 @@ class ShareCoordinator:
             return Fault(E.FENCED_STATE_EPOCH, OLD_STATE)
         return self._missing(key)
 
-    def _fence(self, key: Key) -> tuple[int, int]:
+    def _fence(self, key: SharePartitionKey) -> tuple[int, int]:
         return self._fences.get(key, (UNKNOWN_EPOCH, UNKNOWN_EPOCH))
 
-    def _negative(self, key: Key) -> Fault | None:
+    def _negative(self, key: SharePartitionKey) -> Fault | None:
         return Fault(E.INVALID_REQUEST, NEGATIVE) if key[2] < 0 else None
 
-    def _missing(self, key: Key) -> Fault | None:
+    def _missing(self, key: SharePartitionKey) -> Fault | None:
         there = self._exists(key[1], key[2])
         return None if there else Fault(E.UNKNOWN_TOPIC_OR_PARTITION, NO_PARTITION)
 
     def _written(
         self,
-        key: Key,
+        key: SharePartitionKey,
         known: ShareState,
         batches: Sequence[StateBatch],
         start: int,

@@ -18,7 +18,7 @@ from touchstone.reference_impl.group.consumer_group import Topic
 
 JOIN_EPOCH, LEAVE_EPOCH = 0, -1
 EMPTY, STABLE = "Empty", "Stable"
-Place = tuple[bytes, int]  # topic id, partition
+TopicIdPartition = tuple[bytes, int]  # topic id, partition
 Topics = dict[str, Topic]  # by name
 
 
@@ -31,7 +31,7 @@ class Member:
     names: frozenset[str] = frozenset()
     epoch: int = JOIN_EPOCH
     previous_epoch: int = -1
-    assigned: frozenset[Place] = frozenset()
+    assigned: frozenset[TopicIdPartition] = frozenset()
     expires: int | None = None  # ms
 
 
@@ -53,7 +53,7 @@ class ShareGroup:
     assignment_epoch: int = 1
     assigned_at: int | None = None  # ms
     members: dict[str, Member] = field(default_factory=dict)
-    target: dict[str, frozenset[Place]] = field(default_factory=dict)
+    target: dict[str, frozenset[TopicIdPartition]] = field(default_factory=dict)
     hash: int = 0  # of the subscribed topics
     initialising: Initials = field(default_factory=dict)
     initialised: Initials = field(default_factory=dict)
@@ -66,7 +66,7 @@ class ShareGroup:
     def subscribed(self) -> set[str]:
         return {name for member in self.members.values() for name in member.names}
 
-    def assignable(self) -> set[Place]:
+    def assignable(self) -> set[TopicIdPartition]:
         return {(topic, at) for topic, row in self.initialised.items() for at in row.partitions}
 
     def assignment_is_due(self) -> bool:

@@ -16,8 +16,8 @@ from typing import Any
 from touchstone.reference_impl.share.group import (
     Initials,
     Member,
-    Place,
     ShareGroup,
+    TopicIdPartition,
     TopicPartitions,
 )
 from touchstone.reference_impl.wire import embedded
@@ -131,11 +131,11 @@ def _current(member: Member) -> dict[str, Any]:
     }
 
 
-def _places(places: Iterable[Place]) -> dict[str, Any]:
+def _places(places: Iterable[TopicIdPartition]) -> dict[str, Any]:
     return {"topic_partitions": _rows(places)}
 
 
-def _rows(places: Iterable[Place]) -> list[dict[str, Any]]:
+def _rows(places: Iterable[TopicIdPartition]) -> list[dict[str, Any]]:
     topics: dict[bytes, list[int]] = {}
     for topic, index in sorted(places):
         topics.setdefault(topic, []).append(index)
@@ -189,7 +189,7 @@ def _take_partitions(group: ShareGroup, _: str, value: dict[str, Any], now: int)
     group.deleting = {bytes(r["topic_id"]): r["topic_name"] for r in value["deleting_topics"]}
 
 
-def _read_places(rows: Iterable[dict[str, Any]]) -> frozenset[Place]:
+def _read_places(rows: Iterable[dict[str, Any]]) -> frozenset[TopicIdPartition]:
     return frozenset((bytes(row["topic_id"]), at) for row in rows for at in row["partitions"])
 
 

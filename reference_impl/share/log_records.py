@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from touchstone.reference_impl.share.coordinator import Key, ShareState, Write
+from touchstone.reference_impl.share.coordinator import SharePartitionKey, ShareState, Write
 from touchstone.reference_impl.share.state_batches import StateBatch
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.share_state import RECORDS
@@ -99,4 +99,4 @@ def _kept(value: dict[str, Any]) -> ShareState:
     )
 
 
-__all__ = ["Key", "batch_of", "batches_of", "read", "rows_of"]
+__all__ = ["SharePartitionKey", "batch_of", "batches_of", "read", "rows_of"]

@@ -6,7 +6,7 @@ since the last assignment; the target is worked out for the newest epoch, but no
 the assignment interval allows; and the member comes to it. What is subscribed to and not known to
 the share coordinator is to be initialised: `HeartbeatResult.initialise` says which.
 
-Refusals are `Refused`, a code and Kafka's words.
+Refusals are `ApiError`, a code and Kafka's words.
 
 Sources: GroupMetadataManager.shareGroupHeartbeat, GroupCoordinatorService@4.3.1 (facts); KIP-932;
 observed on 4.3.1.
@@ -17,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group.xxh3 import group_hash
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.assignor import simple
 from touchstone.reference_impl.share.group import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     Initials,
     Member,
-    Place,
     ShareGroup,
+    TopicIdPartition,
     TopicPartitions,
     Topics,
     joined,
@@ -40,7 +40,7 @@ _LONGEST_ID = 36
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What configs decide about a group; durations in ms."""
+    """The settings of a group, from configs; durations in ms."""
 
     session_ms: int
     assignment_interval_ms: int
@@ -64,21 +64,21 @@ class Beat:
 @dataclass(frozen=True, slots=True)
 class HeartbeatResult:
     epoch: int
-    assignment: frozenset[Place] | None = None
+    assignment: frozenset[TopicIdPartition] | None = None
     initialise: Initials | None = None
 
 
 def check(beat: Beat) -> None:
-    """Raise Refused for what no group would take."""
+    """Raise ApiError for what no group would take."""
     if not 0 < len(beat.member_id) <= _LONGEST_ID:
-        raise Refused(E.INVALID_REQUEST, "")
+        raise ApiError(E.INVALID_REQUEST, "")
     for text, field in ((beat.group_id, "GroupId"), (beat.rack_id, "RackId")):
         if text == "":
-            raise Refused(E.INVALID_REQUEST, f"{field} can't be empty.")
+            raise ApiError(E.INVALID_REQUEST, f"{field} can't be empty.")
     if beat.epoch == JOIN_EPOCH and not beat.names:
-        raise Refused(E.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")
+        raise ApiError(E.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")
     if beat.epoch < LEAVE_EPOCH:
-        raise Refused(E.INVALID_REQUEST, "MemberEpoch is invalid.")
+        raise ApiError(E.INVALID_REQUEST, "MemberEpoch is invalid.")
 
 
 class Membership:
@@ -89,11 +89,11 @@ class Membership:
         self._settings = settings
 
     def beat(self, group: ShareGroup, beat: Beat, now: int) -> HeartbeatResult:
-        """A member that joins or goes on. Raises Refused; then nothing has changed."""
+        """A member that joins or goes on. Raises ApiError; then nothing has changed."""
         settings = self._settings(group.id)
         if beat.member_id not in group.members and len(group.members) >= settings.max_size:
             words = f"has reached its maximum capacity of {settings.max_size} members."
-            raise Refused(E.GROUP_MAX_SIZE_REACHED, f"The share group {words}")
+            raise ApiError(E.GROUP_MAX_SIZE_REACHED, f"The share group {words}")
         member = self._member(group, beat)
         before = member.assigned
         changed = self._subscribe(member, beat)
@@ -111,7 +111,7 @@ class Membership:
         member = group.members.get(member_id)
         if member is None:
             words = f"Member {member_id} is not a member of group {group.id}."
-            raise Refused(E.UNKNOWN_MEMBER_ID, words)
+            raise ApiError(E.UNKNOWN_MEMBER_ID, words)
         self._remove(group, member)
 
     def tick(self, group: ShareGroup, now: int) -> list[Member]:
@@ -141,14 +141,14 @@ class Membership:
         if member is None:
             if beat.epoch != JOIN_EPOCH:
                 words = f"Member {beat.member_id} is not a member of group {group.id}."
-                raise Refused(E.UNKNOWN_MEMBER_ID, words)
+                raise ApiError(E.UNKNOWN_MEMBER_ID, words)
             member = group.members[beat.member_id] = Member(beat.member_id)
         if beat.epoch == JOIN_EPOCH:
             return member
         if beat.epoch > member.epoch:
-            raise Refused(E.FENCED_MEMBER_EPOCH, _apart("greater", beat.epoch, member))
+            raise ApiError(E.FENCED_MEMBER_EPOCH, _apart("greater", beat.epoch, member))
         if beat.epoch < member.epoch and beat.epoch != member.previous_epoch:
-            raise Refused(E.FENCED_MEMBER_EPOCH, _apart("smaller", beat.epoch, member))
+            raise ApiError(E.FENCED_MEMBER_EPOCH, _apart("smaller", beat.epoch, member))
         return member
 
     def _subscribe(self, member: Member, beat: Beat) -> bool:

@@ -52,7 +52,7 @@ def _state(words: str) -> AcknowledgementError:
 
 @dataclass(slots=True)
 class Change:
-    """What was begun: pairs of a state and the row to write for it."""
+    """A change that was begun: pairs of a state and the row to write for it."""
 
     pairs: list[tuple[InFlight, StateBatch]] = field(default_factory=list)
     refusal: AcknowledgementError | None = None
@@ -117,7 +117,7 @@ class SharePartition:
         return [run for run in self.runs if first <= run.first <= last]
 
     def next_offset(self) -> int:
-        """Where a fetch begins to read."""
+        """The offset at which a fetch begins to read."""
         if not self.runs or self.start > self.runs[-1].last:
             self.seek = False
             return self.end
@@ -148,7 +148,7 @@ class SharePartition:
         return self.in_flight < self.limits().locks
 
     def deadline(self) -> int | None:
-        """When the next lock ends."""
+        """The instant at which the next lock ends."""
         if "share-locks-never-end" in self.switches:
             return None
         instants = [
@@ -271,7 +271,7 @@ class SharePartition:
     # --- releasing ---------------------------------------------------------------------------
 
     def release(self, member: str) -> Change:
-        """What a member has goes back, as when its session ends."""
+        """Give back what a member has, as when its session ends."""
         change = Change()
         limit = self.limits().deliveries
         for run in self.runs:

@@ -10,7 +10,7 @@ Sources: ShareCoordinatorOffsetsManager@4.3.1 (facts).
 
 from __future__ import annotations
 
-from touchstone.reference_impl.share.coordinator import Key, Write
+from touchstone.reference_impl.share.coordinator import SharePartitionKey, Write
 
 
 class PrunableRecords:
@@ -18,7 +18,7 @@ class PrunableRecords:
 
     def __init__(self) -> None:
         self.before: int | None = None
-        self._last: dict[Key, int] = {}  # offsets of last snapshots
+        self._last: dict[SharePartitionKey, int] = {}  # offsets of last snapshots
 
     def note(self, offset: int, write: Write) -> None:
         """A record that the log holds at this offset, in the order of the log."""

@@ -3,7 +3,7 @@
 One for each member of each group. A request of epoch 0 begins it anew, each later one names the
 epoch that is next and says what changed, -1 ends it. An answer leaves out partitions that have
 nothing to say, except those that were added since the last one, or failed. A session goes with
-the connection it began on. Refusals are `Refused` with an error code.
+the connection it began on. Refusals are `ApiError` with an error code.
 
 Sources: SharePartitionManager.newContext, ShareSessionCache, ShareSession, CachedSharePartition,
 PartitionRotateStrategy@4.3.1 (facts); KIP-932.
@@ -14,28 +14,30 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
-from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 FIRST, FINAL = 0, -1
 _LAST_EPOCH = 2**31 - 1
-Place = tuple[bytes, int]  # topic id, partition
-Key = tuple[str, str]  # group, member
+TopicIdPartition = tuple[bytes, int]  # topic id, partition
+SessionKey = tuple[str, str]  # group, member
 
 
 @dataclass(slots=True)
 class Session:
     connection: Hashable
     epoch: int = 1  # of the request that is due
-    unsaid: dict[Place, bool] = field(default_factory=dict)  # whether the next answer must tell
+    unsaid: dict[TopicIdPartition, bool] = field(
+        default_factory=dict
+    )  # whether the next answer must tell
 
-    def rotated(self, epoch: int) -> list[Place]:
+    def rotated(self, epoch: int) -> list[TopicIdPartition]:
         """The partitions, beginning with another one in each epoch."""
         places = list(self.unsaid)
         at = epoch % len(places) if places and epoch >= 1 else 0
         return places[at:] + places[:at]
 
-    def tells(self, place: Place, *, records: bool, failed: bool) -> bool:
+    def tells(self, place: TopicIdPartition, *, records: bool, failed: bool) -> bool:
         """Whether an answer has to hold this partition."""
         if place not in self.unsaid:
             return True
@@ -49,18 +51,18 @@ class Session:
 class Sessions:
     def __init__(self, room: int) -> None:
         self._room = room
-        self._sessions: dict[Key, Session] = {}
-        self._connections: dict[Hashable, tuple[Key, Session]] = {}
+        self._sessions: dict[SessionKey, Session] = {}
+        self._connections: dict[Hashable, tuple[SessionKey, Session]] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def fetch(
         self,
-        key: Key,
+        key: SessionKey,
         epoch: int,
-        wanted: Iterable[Place],
-        forgotten: Iterable[Place],
+        wanted: Iterable[TopicIdPartition],
+        forgotten: Iterable[TopicIdPartition],
         *,
         acknowledges: bool,
         connection: Hashable,
@@ -71,10 +73,10 @@ class Sessions:
             return None
         if epoch == FIRST:
             if acknowledges:
-                raise Refused(E.INVALID_REQUEST)
+                raise ApiError(E.INVALID_REQUEST)
             self._sessions.pop(key, None)
             if len(self._sessions) >= self._room:
-                raise Refused(E.SHARE_SESSION_LIMIT_REACHED)
+                raise ApiError(E.SHARE_SESSION_LIMIT_REACHED)
             session = Session(connection, unsaid=dict.fromkeys(wanted, False))
             self._sessions[key] = session
             self._connections[connection] = key, session
@@ -86,21 +88,21 @@ class Sessions:
             session.unsaid.pop(place, None)
         return session
 
-    def acknowledge(self, key: Key, epoch: int) -> None:
+    def acknowledge(self, key: SessionKey, epoch: int) -> None:
         """A ShareAcknowledge takes an epoch as well."""
         if epoch == FIRST:
-            raise Refused(E.INVALID_SHARE_SESSION_EPOCH)
+            raise ApiError(E.INVALID_SHARE_SESSION_EPOCH)
         if epoch == FINAL:
             self._there(key)
         else:
             self._due(key, epoch)
 
-    def end(self, key: Key) -> list[Place] | None:
+    def end(self, key: SessionKey) -> list[TopicIdPartition] | None:
         """What it held, None if there is none."""
         session = self._sessions.pop(key, None)
         return None if session is None else list(session.unsaid)
 
-    def disconnected(self, connection: Hashable) -> tuple[Key | None, str | None]:
+    def disconnected(self, connection: Hashable) -> tuple[SessionKey | None, str | None]:
         """The session that ends with this connection, and the group that has none left now."""
         key, session = self._connections.pop(connection, (None, None))
         if key is None:
@@ -110,15 +112,15 @@ class Sessions:
         left = sum(1 for each in others if not (stands and each == key))
         return (key if stands else None), (None if left else key[0])
 
-    def _there(self, key: Key) -> Session:
+    def _there(self, key: SessionKey) -> Session:
         session = self._sessions.get(key)
         if session is None:
-            raise Refused(E.SHARE_SESSION_NOT_FOUND)
+            raise ApiError(E.SHARE_SESSION_NOT_FOUND)
         return session
 
-    def _due(self, key: Key, epoch: int) -> Session:
+    def _due(self, key: SessionKey, epoch: int) -> Session:
         session = self._there(key)
         if session.epoch != epoch:
-            raise Refused(E.INVALID_SHARE_SESSION_EPOCH)
+            raise ApiError(E.INVALID_SHARE_SESSION_EPOCH)
         session.epoch = 1 if epoch == _LAST_EPOCH else epoch + 1
         return session

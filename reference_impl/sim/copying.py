@@ -167,7 +167,7 @@ def judged(
     reads: Iterable[ReadRecord],
     topics: Iterable[str],
 ) -> str | None:
-    """What a reader of committed records should not have seen or has missed; None if all is well.
+    """The fault of what a reader of committed records saw or missed; None if all is well.
 
     `inputs` are the offsets of all input records, `committed` the offsets of the copying group.
     """

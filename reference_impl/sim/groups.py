@@ -30,7 +30,7 @@ PATIENCE_MS = 2_000
 
 @dataclass(slots=True)
 class GroupHistory:
-    """What the members of one group saw; `complaints` are promises that were broken."""
+    """The observations of the members of one group; `complaints` are promises that were broken."""
 
     newest: int = -1  # generation that anybody is known to have been in
     owners: dict[tuple[int, Place], str] = field(default_factory=dict)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.log.partition_log import PartitionLog
     from touchstone.reference_impl.sim.cluster import Simulation
 
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 _CHUNK = 1 << 20
 
 
@@ -35,7 +35,9 @@ class Invariants:
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._leaders: dict[tuple[str, int, int], int] = {}  # (topic, partition, epoch) -> broker
-        self._committed: dict[Place, dict[int, int]] = {}  # base offset -> checksum of the batch
+        self._committed: dict[
+            TopicPartition, dict[int, int]
+        ] = {}  # base offset -> checksum of the batch
         self._seen_to: dict[tuple[str, int, int, int], int] = {}
 
     # --- while it runs -------------------------------------------------------------------------
@@ -49,7 +51,7 @@ class Invariants:
                     if replica is not None and replica.log is not None:
                         self._look_at(place, host.id, replica)
 
-    def _look_at(self, place: Place, broker: int, replica) -> None:
+    def _look_at(self, place: TopicPartition, broker: int, replica) -> None:
         log = replica.log
         start, stable = log.log_start_offset, log.last_stable_offset
         high, end = log.high_watermark, log.log_end_offset
@@ -72,7 +74,9 @@ class Invariants:
 
     # --- at the end ----------------------------------------------------------------------------
 
-    def settle(self, history: History, topics: Collection[str]) -> dict[Place, dict[int, bytes]]:
+    def settle(
+        self, history: History, topics: Collection[str]
+    ) -> dict[TopicPartition, dict[int, bytes]]:
         """`topics` are those of the history; what their partitions hold, by offset."""
         self.look()
         stored = {}
@@ -87,7 +91,7 @@ class Invariants:
         self._read(history, stored)
         return stored
 
-    def _agreed(self, place: Place, partition) -> dict[int, bytes]:
+    def _agreed(self, place: TopicPartition, partition) -> dict[int, bytes]:
         """Offset -> value of what the leader has, once every replica is shown to have the same."""
         copies = {}
         for broker in partition.replicas:
@@ -102,19 +106,21 @@ class Invariants:
         rows = wire_records.read(copies[partition.leader])
         return {row["offset"]: row["value"] for row in rows}
 
-    def _same_committed(self, place: Place, copy: bytes) -> None:
+    def _same_committed(self, place: TopicPartition, copy: bytes) -> None:
         have = {base: checksum for base, _, checksum in _batches_of(copy)}
         for base, checksum in self._committed.get(place, {}).items():
             if have.get(base) != checksum:
                 self._broken(place, f"the committed batch at {base} is gone or another")
 
-    def _first(self, place: Place, partition) -> int:
+    def _first(self, place: TopicPartition, partition) -> int:
         return (
             self._simulation.hosts[partition.leader].core.replicas.get(*place).log.log_start_offset
         )
 
-    def _acknowledged(self, history: History, stored: dict[Place, dict[int, bytes]]) -> None:
-        places: dict[bytes, list[tuple[Place, int]]] = {}
+    def _acknowledged(
+        self, history: History, stored: dict[TopicPartition, dict[int, bytes]]
+    ) -> None:
+        places: dict[bytes, list[tuple[TopicPartition, int]]] = {}
         for place, rows in stored.items():
             for offset, value in rows.items():
                 places.setdefault(value, []).append((place, offset))
@@ -131,7 +137,7 @@ class Invariants:
                     place, f"{name} is at {found[0]}, its producer was told {write.offset}"
                 )
 
-    def _ordered(self, history: History, stored: dict[Place, dict[int, bytes]]) -> None:
+    def _ordered(self, history: History, stored: dict[TopicPartition, dict[int, bytes]]) -> None:
         for place, rows in stored.items():
             last: dict[str, int] = {}
             for offset in sorted(rows):
@@ -140,8 +146,8 @@ class Invariants:
                     self._broken(place, f"{rows[offset].decode()} at {offset} is out of order")
                 last[writer] = int(number)
 
-    def _read(self, history: History, stored: dict[Place, dict[int, bytes]]) -> None:
-        position: dict[tuple[str, Place], int] = {}
+    def _read(self, history: History, stored: dict[TopicPartition, dict[int, bytes]]) -> None:
+        position: dict[tuple[str, TopicPartition], int] = {}
         for read in history.reads:
             place = read.topic, read.partition
             if stored[place].get(read.offset) != read.value:
@@ -151,7 +157,7 @@ class Invariants:
                 self._broken(place, f"{read.consumer} read {read.offset} after {before}")
             position[read.consumer, place] = read.offset
 
-    def _broken(self, place: Place, sentence: str) -> None:
+    def _broken(self, place: TopicPartition, sentence: str) -> None:
         self.broken(f"{place[0]}-{place[1]}: {sentence}")
 
     def broken(self, sentence: str) -> NoReturn:

@@ -27,7 +27,7 @@ PATIENCE_MS = 40_000  # with who still has to read: members that died must be mi
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of a seed; times in simulated ms."""
+    """The result of a seed; times in simulated ms."""
 
     seed: int
     violation: str | None
@@ -65,14 +65,14 @@ def trial(
     simulation.advance(START_MS)
     history, world = work.history, simulation.world
     actors = work.actors()
-    mischief = FaultSchedule(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
+    faults = FaultSchedule(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
     invariants = Invariants(simulation)
     violation = None
     try:
-        for each in (*actors, mischief):
+        for each in (*actors, faults):
             each.start()
         _pass(simulation, invariants, history, seconds * 1000, stall_ms=STALL_MS)
-        mischief.stop()
+        faults.stop()
         work.calm()
         _pass(simulation, invariants, history, CALM_MS, stall_ms=STALL_MS)
         for step in work.steps():
@@ -94,7 +94,7 @@ def trial(
         acknowledged,
         len(history.writes) - acknowledged,
         len(history.reads),
-        Counter(mischief.done),
+        Counter(faults.done),
         work.figures(),
         tuple(world.trace.last) if violation or traced else (),
     )

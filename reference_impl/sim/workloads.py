@@ -72,7 +72,7 @@ class Plain:
         return invariants.settle(self.history, self.topics)
 
     def figures(self) -> dict[str, int]:
-        """What was done besides writing and reading."""
+        """The counts of what was done besides writing and reading."""
         return {}
 
     def caught_up(self) -> bool:
@@ -80,7 +80,7 @@ class Plain:
         return True
 
     def ends(self) -> dict[tuple[str, int], int]:
-        """Where the log of each partition that is read ends."""
+        """The log end of each partition that is read."""
         found = {}
         for place in self.places:
             leader = self.simulation.cluster.partition(*place).leader

@@ -19,7 +19,7 @@ KEPT_LINES = 400
 
 
 class Trace:
-    """What happened, as lines; a digest of all of them and the last few in full."""
+    """The events as lines; a digest of all of them and the last few in full."""
 
     def __init__(self, kept: int = KEPT_LINES) -> None:
         self._hash = hashlib.blake2b(digest_size=16)

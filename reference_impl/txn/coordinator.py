@@ -45,7 +45,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What releases and settings decide about transactions; times in ms."""
+    """The decisions of releases and settings about transactions; times in ms."""
 
     max_timeout_ms: int
     expiration_ms: int
@@ -80,7 +80,7 @@ class LedPartition:
     loading: bool = False
 
 
-Then = Callable[[int, int], None]  # (error code, now)
+Written = Callable[[int, int], None]  # (error code, now)
 
 
 class Coordinator:
@@ -90,7 +90,7 @@ class Coordinator:
         *,
         partition_of: Callable[[str], int],
         new_id: Callable[[], int],
-        keep: Callable[[int, int, str, Transaction | None, int, Then], None],
+        keep: Callable[[int, int, str, Transaction | None, int, Written], None],
         mark: Callable[[Transaction, bool, int, int, Callable[[int], None]], None],
         alarm: Callable[[str, int], None],
         switches: frozenset[str] = frozenset(),
@@ -298,7 +298,7 @@ class Coordinator:
         entry: TransactionEntry,
         to: Transaction | None,
         now: int,
-        then: Then,
+        then: Written,
     ) -> None:
         name = entry.transaction.id
         partition = self._partition_of(name)

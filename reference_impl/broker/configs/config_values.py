@@ -122,7 +122,7 @@ def _format(name: str, value: str, newest_and_quote: str) -> None:
 
 
 def format_order(value: str) -> int:
-    """Where a release stands among the formats; the last of its stages where none is named."""
+    """The place of a release among the formats; the last of its stages where none is named."""
     if value in MESSAGE_FORMATS:
         return MESSAGE_FORMATS.index(value)
     short = ".".join(value.split(".")[: 3 if value.startswith("0.") else 2])

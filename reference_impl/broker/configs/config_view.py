@@ -112,7 +112,7 @@ def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
 
 
 def static_settings(broker: Configured) -> dict[str, str]:
-    """What the server.properties of this node would hold."""
+    """The settings that the server.properties of this node would hold."""
     node = broker.cluster.brokers[broker.id]
     host, port = node.listens
     own = {"broker.id": str(broker.id), "listeners": f"PLAINTEXT://{host}:{port}"}
@@ -164,7 +164,7 @@ def _broker_synonyms(
 
 
 def setting(broker: Configured, name: str) -> str | None:
-    """What a broker setting is now; None where it is not set and has no default."""
+    """The present value of a broker setting; None where it is not set and has no default."""
     synonyms = _broker_synonyms(broker, name)
     return synonyms[0].value if synonyms else None
 
@@ -200,7 +200,7 @@ def _broker_entry(broker: Broker, definition: ConfigDefinition) -> Entry:
 
 
 def dynamic_entries(broker: Broker) -> list[Entry]:
-    """What is set dynamically for all brokers, as the empty broker name shows it."""
+    """The entries that are set dynamically for all brokers, as the empty broker name shows them."""
     definitions = broker_definitions(broker.persona.release)
     return [
         Entry(
@@ -221,7 +221,7 @@ def dynamic_entries(broker: Broker) -> list[Entry]:
 
 
 def topic_defaults(broker: Configured, entity: str | None = None) -> dict[str, str]:
-    """What a topic without overrides has, by the topic's own names, on this broker or another."""
+    """The configs of a topic without overrides, by its own names, on this broker or another."""
     definitions = topic_definitions(broker.persona.release)
     values = ((name, _fallback(broker, d, entity)) for name, d in definitions.items())
     return {name: value for name, value in values if value is not None}
@@ -334,7 +334,7 @@ NO_MORE = (CLIENT_METRICS, False, False, (), 0)  # neither synonyms nor a type
 
 
 def metrics_entries(broker: Broker, name: str) -> list[Entry]:
-    """What a client metrics subscription says, over the defaults where those are shown."""
+    """The entries of a client metrics subscription, over the defaults where those are shown."""
     overrides = broker.cluster.metrics_configs.get(name, {})
     whole = broker.persona.quirk("configs.metrics-have-defaults")
     if whole:

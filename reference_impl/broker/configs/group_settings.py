@@ -14,9 +14,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ def current(broker: Broker, group_id: str) -> dict[str, str]:
 def change(
     broker: Broker, group_id: str, configs: Mapping[str, str], *, validate_only: bool
 ) -> None:
-    """Let `configs` be the group's overrides. Raises Refused."""
+    """Let `configs` be the group's overrides. Raises ApiError."""
     if not group_id:
         message = "Default group resources are not allowed."
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     definitions = config_view.group_definitions(broker.persona.release)
     for name in configs:
         if name not in definitions:
-            raise Refused(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+            raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
     try:
         values = {name: _value(definitions[name], text) for name, text in configs.items()}
         for name, value in values.items():
@@ -70,7 +70,7 @@ def change(
         for kind in _KINDS:
             _alive(broker, kind, values)
     except ValueRefused as refused:
-        raise Refused(ErrorCode.INVALID_CONFIG, refused.message) from None
+        raise ApiError(ErrorCode.INVALID_CONFIG, refused.message) from None
     if not validate_only:
         broker.cluster.group_configs[group_id] = dict(configs)
         if not configs:

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def current(broker: Broker, name: str) -> dict[str, str]:
 
 
 def change(broker: Broker, name: str, configs: Mapping[str, str], *, validate_only: bool) -> None:
-    """Let `configs` be what the subscription says; none at all ends it. Raises Refused."""
+    """Let `configs` be what the subscription says; none at all ends it. Raises ApiError."""
     if not name:
         message = "Subscription name can't be empty"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     for key, text in configs.items():
         _check(broker, key, text)
     if validate_only:
@@ -53,17 +53,17 @@ def _check(broker: Broker, key: str, text: str) -> None:
     definition = config_view.METRICS.get(key)
     if definition is None:
         message = f"Unknown client metrics configuration: {key}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     try:
         value = config_values.read(definition, text)
     except ValueRefused as refused:
         if broker.persona.quirk("configs.unread-metrics-interval-is-no-known-error"):
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR) from None
-        raise Refused(ErrorCode.INVALID_CONFIG, refused.message) from None
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR) from None
+        raise ApiError(ErrorCode.INVALID_CONFIG, refused.message) from None
     if key == INTERVAL and not SHORTEST_MS <= value <= LONGEST_MS:
         bounds = f"{SHORTEST_MS} and {LONGEST_MS} (1 hour)"
         message = f"Invalid value {text} for {INTERVAL}, interval must be between {bounds}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     if key == MATCH:
         for pattern in value:
             _check_pattern(pattern)
@@ -77,4 +77,4 @@ def _check_pattern(pattern: str) -> None:
         re.compile(parts[1])
     except re.error:
         message = f"Illegal client matching pattern: {pattern}"
-        raise Refused(ErrorCode.INVALID_CONFIG, message) from None
+        raise ApiError(ErrorCode.INVALID_CONFIG, message) from None

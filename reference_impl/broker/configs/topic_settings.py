@@ -49,7 +49,7 @@ def check(broker: Broker, configs: Mapping[str, str]) -> None:
 
 
 def left_out(broker: Broker, configs: Mapping[str, str]) -> frozenset[str]:
-    """What is kept and shown, and does not hold: a format newer than the protocol (DYN-11).
+    """Configs that are kept and shown, and do not hold: a format newer than the protocol (DYN-11).
 
     Only a change leaves it out; a topic that is created with it has it.
     """

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ UNSAID = -1
 
 
 def answer(broker: Broker, body: dict[str, Any], version: int) -> dict[str, Any]:
-    """What the controller makes of the report: the whole answer."""
+    """The controller's whole answer to the report."""
     if not is_controller(broker):
         return refusal(ErrorCode.NOT_CONTROLLER)
     node = broker.cluster.brokers.get(body["broker_id"])
@@ -63,12 +63,12 @@ def _topic(
         partition = topic.partition(wanted["partition_index"]) if topic else None
         try:
             if topic is None:
-                raise Refused(unknown)
+                raise ApiError(unknown)
             if partition is None:
-                raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             change = _kraft if broker.persona.kraft else _zookeeper
             change(broker, body["broker_id"], partition, wanted, version)
-        except Refused as refused:
+        except ApiError as refused:
             rows.append(_refused(wanted["partition_index"], refused.code))
         else:
             rows.append(_done(partition))
@@ -104,12 +104,12 @@ def _zookeeper(
 ) -> None:
     epoch, isr = row["leader_epoch"], row["new_isr"]
     if epoch < partition.leader_epoch:
-        raise Refused(ErrorCode.FENCED_LEADER_EPOCH)
+        raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
     same = (leader, epoch, isr) == (partition.leader, partition.leader_epoch, partition.isr)
     if same:
         return
     if row["partition_epoch"] != partition.partition_epoch:
-        raise Refused(ErrorCode.INVALID_UPDATE_VERSION)
+        raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
     partition.leader, partition.leader_epoch = leader, epoch  # as it says, unchecked
     controller_of(broker).isr_changed(partition, isr)
 
@@ -119,28 +119,28 @@ def _kraft(
 ) -> None:
     epoch, partition_epoch = row["leader_epoch"], row["partition_epoch"]
     if epoch > partition.leader_epoch or partition_epoch > partition.partition_epoch:
-        raise Refused(ErrorCode.NOT_CONTROLLER)
+        raise ApiError(ErrorCode.NOT_CONTROLLER)
     if epoch < partition.leader_epoch:
-        raise Refused(ErrorCode.FENCED_LEADER_EPOCH)
+        raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
     if leader != partition.leader:
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise ApiError(ErrorCode.INVALID_REQUEST)
     if partition_epoch < partition.partition_epoch:
-        raise Refused(ErrorCode.INVALID_UPDATE_VERSION)
+        raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
     members = _members(row, version)
     isr = [member for member, _ in members]
     recovering = row["leader_recovery_state"] == RECOVERING
     if len(set(isr)) != len(isr) or not set(isr) <= set(partition.replicas) or leader not in isr:
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise ApiError(ErrorCode.INVALID_REQUEST)
     if recovering and (len(isr) > 1 or not partition.recovering):
-        raise Refused(ErrorCode.INVALID_REQUEST)
+        raise ApiError(ErrorCode.INVALID_REQUEST)
     if any(not _eligible(broker, *member) for member in members):
         newer = version >= FIRST_BY_ID
-        raise Refused(ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED)
+        raise ApiError(ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED)
     before = partition.leader_epoch
     controller_of(broker).isr_changed(partition, isr)
     if partition.leader_epoch != before:  # it finished a reassignment, and another one leads
         newer = version >= FIRST_BY_ID
-        raise Refused(ErrorCode.NEW_LEADER_ELECTED if newer else ErrorCode.FENCED_LEADER_EPOCH)
+        raise ApiError(ErrorCode.NEW_LEADER_ELECTED if newer else ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def _members(row: dict[str, Any], version: int) -> Sequence[tuple[int, int]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import kraft_topics, topic_names, zookeeper_topics
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
 from touchstone.reference_impl.broker.control.topic_outcomes import (
@@ -22,7 +23,6 @@ from touchstone.reference_impl.broker.control.topic_outcomes import (
 )
 from touchstone.reference_impl.cluster import racks
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, in
         return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     try:
         _create(broker, name, default_partitions(broker), default_replication(broker), {})
-    except Refused as refused:
+    except ApiError as refused:
         if persona.kraft:  # the broker only asked; what the controller says, nobody is told
             return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if refused.code == ErrorCode.TOPIC_ALREADY_EXISTS:  # its deletion is not over
@@ -124,7 +124,7 @@ def _create(
         try:
             table = place(partitions, factor)
         except PlacementError as refused:
-            raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
+            raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
     else:
         zookeeper_topics.check_name(broker, name)
         nodes = eligible_brokers(cluster)

@@ -51,7 +51,7 @@ def new_controller(cluster: Cluster, persona: Persona) -> Controller:
 
 
 def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipRules:
-    """How long sessions last and shutdowns take, as the brokers' settings say."""
+    """The rules of sessions and shutdowns, as the brokers' settings give them."""
     definitions = broker_definitions(persona.release)
 
     def setting(name: str, gone: str = "") -> str:

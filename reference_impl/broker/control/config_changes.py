@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import (
     broker_settings,
     config_view,
@@ -24,7 +25,6 @@ from touchstone.reference_impl.broker.configs import (
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.control.cluster_controller import controller_of
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def answer(broker: Broker, kind: int, name: str, alter: Callable[[str], None]) -
     code, message = ErrorCode.NONE, None
     try:
         alter(name)
-    except Refused as refused:
+    except ApiError as refused:
         code, message = refused.code, refused.message
     return _row(shown_type(broker, kind), name, code, message)
 
@@ -63,7 +63,7 @@ def _row(kind: int, name: str, code: int, message: str | None) -> dict[str, Any]
 
 
 def current(broker: Broker, kind: int, name: str) -> dict[str, str]:
-    """The overrides a resource has now; Refused where there is no such resource."""
+    """The overrides that a resource has now; ApiError where there is no such resource."""
     if kind == TOPIC:
         topic = broker.cluster.topics.get(name)
         if topic is None:
@@ -76,17 +76,17 @@ def current(broker: Broker, kind: int, name: str) -> dict[str, str]:
     return config_view.dynamic_settings(broker, name)
 
 
-def missing(broker: Broker, name: str) -> Refused:
+def missing(broker: Broker, name: str) -> ApiError:
     if broker.persona.quirk("alter.missing-topic-has-a-code"):
         message = f"The topic '{name}' does not exist."
-        return Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-    return Refused(ErrorCode.UNKNOWN_SERVER_ERROR, f'Topic "{name}" does not exist.')
+        return ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+    return ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, f'Topic "{name}" does not exist.')
 
 
 def change(
     broker: Broker, kind: int, name: str, configs: Mapping[str, str], *, validate_only: bool
 ) -> None:
-    """Let `configs` be the overrides of this resource; Refused where Kafka would not."""
+    """Let `configs` be the overrides of this resource; ApiError where Kafka refuses."""
     if kind == TOPIC:
         if name not in broker.cluster.topics:
             raise missing(broker, name)
@@ -117,14 +117,14 @@ def _hold(broker: Broker, kind: int, name: str, check: Callable[[], None]) -> No
         raise bad_value(broker, kind, name, refused.message) from None
 
 
-def bad_value(broker: Broker, kind: int, name: str, message: str) -> Refused:
+def bad_value(broker: Broker, kind: int, name: str, message: str) -> ApiError:
     """ZooKeeper releases name the resource and call it a bad request, but for unknown names."""
     if broker.persona.kraft or message.startswith("Unknown topic config name"):
         code = ErrorCode.INVALID_REQUEST if kind == BROKER else ErrorCode.INVALID_CONFIG
-        return Refused(code, message)
+        return ApiError(code, message)
     types = broker.persona.quirk("configs.resource-types")
     resource = broker.persona.quirk("alter.resources-print-as").format(types[kind], name)
-    return Refused(
+    return ApiError(
         ErrorCode.INVALID_REQUEST, f"Invalid config value for resource {resource}: {message}"
     )
 
@@ -134,11 +134,11 @@ def check_broker_id(broker: Broker, name: str) -> None:
         return
     if not name.lstrip("+-").isdigit():
         message = f"Broker id must be an integer, but it is: {name}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     if int(name) != broker.id:
         shown = broker.persona.quirk("configs.wrong-id-prints-as").format(name)
         message = f"Unexpected broker id, expected {broker.id}, but received {shown}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _check_min_isr(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
@@ -147,18 +147,18 @@ def _check_min_isr(broker: Broker, name: str, configs: Mapping[str, str]) -> Non
         return
     if name == "" and MIN_ISR not in configs:
         message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
-        raise Refused(ErrorCode.INVALID_CONFIG, message)
+        raise ApiError(ErrorCode.INVALID_CONFIG, message)
     if name != "" and MIN_ISR in configs:
         message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
-        raise Refused(ErrorCode.INVALID_CONFIG, message)
+        raise ApiError(ErrorCode.INVALID_CONFIG, message)
 
 
 def check_topic_name(broker: Broker, name: str) -> None:
-    """Where a release looks at the name before it looks for the topic."""
+    """Refuse an illegal name where the release looks at it before it looks for the topic."""
     if broker.persona.kraft:
         if name == "":
             message = "Default topic resources are not allowed."
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         words = "invalid"
     elif broker.persona.quirk("alter.missing-topic-has-a-code"):
         return
@@ -166,25 +166,25 @@ def check_topic_name(broker: Broker, name: str) -> None:
         words = "illegal"
     message = topic_names.refusal(name, words) or ""
     if message:
-        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
 
 
 def check_type(broker: Broker, kind: int, *, incremental: bool) -> None:
-    """Which resources can be changed at all, and what is said of the others."""
+    """Refuse a type of resource that cannot be changed."""
     persona = broker.persona
     types = persona.quirk("configs.resource-types")
     known = kind in types and kind != 0
     if kind == BROKER and not persona.quirk("alter.brokers-can-be-altered"):
         message = "AlterConfigs is only supported for topics, but resource type is BROKER"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     if kind == LOGGER and known and not incremental and not persona.kraft:
         message = "AlterConfigs is deprecated and does not support the resource type BROKER_LOGGER"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     if kind in (TOPIC, BROKER) or (known and (kind != LOGGER or incremental)):
         return
     named = f"Unexpected resource type {types.get(kind, 'UNKNOWN')}"
     message = f"Unknown resource type {kind}" if persona.kraft else named
-    raise Refused(ErrorCode.INVALID_REQUEST, message)
+    raise ApiError(ErrorCode.INVALID_REQUEST, message)
 
 
 def shown_type(broker: Broker, kind: int) -> int:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("touchstone.controller")
 RETRY_MS = 100
 CHANNEL = "control-plane"
-Key = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 class _Peer:
@@ -67,12 +67,12 @@ class ControllerChannelManager:
         """`serve_itself(key, version, body, now)` serves a request of the broker to itself."""
         self._broker, self._serve_itself = broker, serve_itself
         self._peers: dict[int, _Peer] = {}
-        self._told: dict[Key, LeaderState] = {}  # what brokers were told last
+        self._told: dict[TopicPartition, LeaderState] = {}  # what brokers were told last
         self._controls = False
         self._epoch = 0  # of this broker as controller: what it says later is not the next one's
 
     def hear(self, changes: Iterable[Change], now: int) -> None:
-        """What became of the registry: one batch."""
+        """Make one batch of these changes of the registry."""
         news: list[Change] = []
         for change in changes:
             if type(change) in (ClusterSnapshot, ControllerChange):
@@ -134,7 +134,7 @@ class ControllerChannelManager:
                 stopping.add(node.id)
         return fresh, left, stopping
 
-    def _leaders(self, states: dict[Key, LeaderState], fresh: set[int]) -> None:
+    def _leaders(self, states: dict[TopicPartition, LeaderState], fresh: set[int]) -> None:
         """LeaderAndIsr: to all replicas of what has a new epoch, to new brokers what is theirs."""
         rows: dict[int, list[LeaderState]] = {}
         for key, state in states.items():
@@ -162,7 +162,7 @@ class ControllerChannelManager:
         told = self._told.values()
         return [state for state in told if broker in state.replicas and state.leader != broker]
 
-    def _leaving(self, states: dict[Key, LeaderState]) -> dict[int, list[LeaderState]]:
+    def _leaving(self, states: dict[TopicPartition, LeaderState]) -> dict[int, list[LeaderState]]:
         """The replicas that each broker held and holds no more."""
         leaving: dict[int, list[LeaderState]] = {}
         for key, state in states.items():
@@ -193,7 +193,7 @@ class ControllerChannelManager:
     # --- one broker -------------------------------------------------------------------------
 
     def _send(self, peer: _Peer, now: int) -> None:
-        """What is not on its way yet; the link keeps the order."""
+        """Send what is not on its way yet; the link keeps the order."""
         while peer.queue and peer.id == self._broker.id:
             self._tell_itself(*peer.queue.popleft(), now)
         if peer.waits:

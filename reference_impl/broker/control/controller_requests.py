@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -22,20 +22,20 @@ UNSAID = -1
 
 
 def check_broker_epoch(broker: Broker, epoch: int) -> None:
-    """Refused where the request was meant for an earlier registration of this broker."""
+    """Raise ApiError where the request was meant for an earlier registration of this broker."""
     own = broker.cluster.brokers[broker.id].epoch
     if epoch in (UNSAID, own):
         return
     if epoch < own:
-        raise Refused(ErrorCode.STALE_BROKER_EPOCH)
+        raise ApiError(ErrorCode.STALE_BROKER_EPOCH)
     if not broker.persona.quirk("controller.may-know-newer-broker-epochs"):
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def check_controller_epoch(broker: Broker, epoch: int) -> None:
-    """Refused for a controller that was replaced; a newer one is remembered."""
+    """Raise ApiError for a controller that was replaced; remember a newer one."""
     if epoch < broker.controller_epoch:
-        raise Refused(ErrorCode.STALE_CONTROLLER_EPOCH)
+        raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
     broker.controller_epoch = epoch
 
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import topic_settings
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
@@ -28,7 +29,6 @@ from touchstone.reference_impl.broker.control.topic_outcomes import (
 )
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
 from touchstone.reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def create_topics(
 
 
 def _size(broker: Broker, topic: NewTopic) -> int:
-    """How many partitions an entry asks for."""
+    """The number of partitions that an entry asks for."""
     if topic.assignments:
         return len(topic.assignments)
     return default_partitions(broker) if topic.partitions == UNSET else max(topic.partitions, 0)
@@ -75,14 +75,14 @@ def _size(broker: Broker, topic: NewTopic) -> int:
 def _create(broker: Broker, topic: NewTopic, fresh: Set[str], *, validate_only: bool) -> Outcome:
     try:
         if topic.name == METADATA_TOPIC:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REQUEST,
                 f"Creation of internal topic {METADATA_TOPIC} is prohibited.",
             )
         check_name(broker, topic.name, fresh)
         configs = _configs(broker, topic)
         table = placement(broker, topic)
-    except Refused as refused:
+    except ApiError as refused:
         return Outcome.refused(topic.name, refused)
     cluster = broker.cluster
     if validate_only:
@@ -103,12 +103,12 @@ def check_name(broker: Broker, name: str, fresh: Set[str] = frozenset()) -> None
     cluster = broker.cluster
     message = topic_names.refusal(name, "invalid")
     if message and "topic-created-without-validation" not in broker.switches:
-        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     if name in cluster.topics:
-        raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     colliding = [other for other in cluster.colliding(name) if other not in fresh]
     if colliding:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"Topic '{name}' collides with existing topic: {colliding[0]}",
         )
@@ -117,7 +117,7 @@ def check_name(broker: Broker, name: str, fresh: Set[str] = frozenset()) -> None
 def _configs(broker: Broker, topic: NewTopic) -> dict[str, str]:
     nulls = [name for name, value in topic.configs if value is None]
     if nulls:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_CONFIG,
             f"Null value not supported for topic configs: {','.join(nulls)}",
         )
@@ -125,7 +125,7 @@ def _configs(broker: Broker, topic: NewTopic) -> dict[str, str]:
     try:
         topic_settings.check(broker, configs)
     except ValueRefused as refused:
-        raise Refused(ErrorCode.INVALID_CONFIG, refused.message) from None
+        raise ApiError(ErrorCode.INVALID_CONFIG, refused.message) from None
     return configs
 
 
@@ -133,12 +133,12 @@ def placement(broker: Broker, topic: NewTopic) -> list[list[int]]:
     if topic.assignments:
         return _manual(broker, topic)
     if topic.replication < UNSET or topic.replication == 0:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             "Replication factor must be larger than 0, or -1 to use the default value.",
         )
     if topic.partitions < UNSET or topic.partitions == 0:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_PARTITIONS,
             "Number of partitions was set to an invalid non-positive value.",
         )
@@ -147,7 +147,7 @@ def placement(broker: Broker, topic: NewTopic) -> list[list[int]]:
     try:
         return _place(broker, partitions, factor)
     except PlacementError as refused:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {factor} time(s): {refused.message}",
         ) from None
@@ -163,7 +163,7 @@ def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
 def _manual(broker: Broker, topic: NewTopic) -> list[list[int]]:
     for value, what in ((topic.replication, "replication factor"), (topic.partitions, None)):
         if value != UNSET:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REQUEST,
                 "A manual partition assignment was specified, but "
                 f"{what or 'numPartitions'} was not set to -1.",
@@ -172,7 +172,7 @@ def _manual(broker: Broker, topic: NewTopic) -> list[list[int]]:
     factor: int | None = None
     for partition, replicas in topic.assignments:
         if partition in table:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {partition}",
             )
@@ -181,7 +181,7 @@ def _manual(broker: Broker, topic: NewTopic) -> list[list[int]]:
         table[partition] = list(replicas)
         factor = len(replicas)
     if set(table) != set(range(len(table))):
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             "partitions should be a consecutive 0-based integer sequence",
         )
@@ -192,22 +192,22 @@ def check_manual(broker: Broker, replicas: Sequence[int], factor: int | None) ->
     """Brokers in ascending order, so that the lowest unknown or repeated one is named."""
     start = "The manual partition assignment includes"
     if not replicas:
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{start} an empty replica list.")
+        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{start} an empty replica list.")
     seen: set[int] = set()
     for replica in sorted(replicas):
         if replica not in broker.cluster.brokers:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"{start} broker {replica}, but no such broker is registered.",
             )
         if replica in seen:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"{start} the broker {replica} more than once.",
             )
         seen.add(replica)
     if factor is not None and len(replicas) != factor:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"{start} a partition with {len(replicas)} replica(s), but this is not consistent "
             f"with previous partitions, which have {factor} replica(s).",
@@ -218,7 +218,7 @@ def _check_living(broker: Broker, partition: int, replicas: Sequence[int]) -> No
     """A partition that nobody could lead is not made (CTL-12 is ZooKeeper's)."""
     nodes = [broker.cluster.brokers[replica] for replica in replicas]
     if not any(node.alive and not node.stopping for node in nodes):
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             "All brokers specified in the manual partition assignment for partition "
             f"{partition} are fenced or in controlled shutdown.",
@@ -249,26 +249,26 @@ def _grown(
 ) -> list[list[int]]:
     topic = broker.cluster.topics.get(name)
     if topic is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     now = len(topic.partitions)
     if count == now:
         message = f"Topic already has {now} partition(s)."
-        raise Refused(ErrorCode.INVALID_PARTITIONS, message)
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, message)
     if count < now:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_PARTITIONS,
             f"The topic {name} currently has {now} partition(s); {count} would not be an increase.",
         )
     added, factor = count - now, len(topic.partitions[0].replicas)
     if added > MAX_RECORDS:
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     if assignments is None:
         try:
             return _place(broker, added, factor)
         except PlacementError as refused:
-            raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
+            raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
     if len(assignments) != added:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {added} additional partition(s), but only {len(assignments)} "
             "assignment(s) were specified.",
@@ -303,7 +303,7 @@ def delete_topics(
     for row in dict.fromkeys(rows):
         try:
             outcomes.append(_delete(broker, row, ids, repeated, named))
-        except Refused as refused:
+        except ApiError as refused:
             outcomes.append(Outcome.refused(row[0], refused, row[1]))
     return [outcome for outcome in outcomes if outcome]
 
@@ -321,25 +321,25 @@ def _delete(
 ) -> Outcome | None:
     cluster, (name, topic_id) = broker.cluster, row
     if name is None and topic_id == NO_TOPIC_ID:
-        raise Refused(ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified.")
+        raise ApiError(ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified.")
     if name is not None and topic_id != NO_TOPIC_ID:
         message = "You may not specify both topic name and topic id."
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     if row in repeated:
         what = "id" if name is None else "name"
-        raise Refused(ErrorCode.INVALID_REQUEST, f"Duplicate topic {what}.")
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Duplicate topic {what}.")
     if name is None:
         found = cluster.by_id.get(topic_id)
         if found is None:
             message = "This server does not host this topic ID."
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, message)
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, message)
         if topic_id in named:
             return None  # the entry with the name answers for both
     else:
         found = cluster.topics.get(name)
         if found is None:
             message = "This server does not host this topic-partition."
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
         if found.id in ids:
             message = "The provided topic name maps to an ID that was already supplied."
             return Outcome(name, ErrorCode.INVALID_REQUEST, message, found.id)

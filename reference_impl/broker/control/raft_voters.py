@@ -21,7 +21,7 @@ LISTENER = "CONTROLLER"  # controller.listener.names of the clusters we are comp
 
 
 class Words(NamedTuple):
-    """How one of the two requests is called in what is said of it."""
+    """The words for one of the two requests in their error messages."""
 
     title: str
     doing: str

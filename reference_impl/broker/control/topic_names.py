@@ -35,7 +35,7 @@ REFUSALS: dict[str, dict[str, str]] = {
 
 
 def fault(name: str) -> str | None:
-    """What is wrong with a name, as a key of REFUSALS, in the order in which Kafka looks."""
+    """The fault of a name as a key of REFUSALS, by the order in which Kafka looks."""
     if not name:
         return "empty"
     if name in (".", ".."):

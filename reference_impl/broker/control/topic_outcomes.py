@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID, Cluster
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Outcome:
     configs: Mapping[str, str] | None = None  # the overrides, where the topic was made
 
     @classmethod
-    def refused(cls, name: str | None, refusal: Refused, topic_id: bytes = NO_TOPIC_ID) -> Outcome:
+    def refused(cls, name: str | None, refusal: ApiError, topic_id: bytes = NO_TOPIC_ID) -> Outcome:
         return cls(name, refusal.code, refusal.message, topic_id)
 
     def timed_out(self) -> Outcome:
@@ -72,7 +72,7 @@ def grow(
             continue
         try:
             added = grown(broker, name, count, assignments)
-        except Refused as refused:
+        except ApiError as refused:
             outcomes.append(Outcome.refused(name, refused))
             continue
         if not validate_only:

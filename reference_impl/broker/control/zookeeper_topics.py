@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import topic_settings
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
@@ -32,7 +33,6 @@ from touchstone.reference_impl.broker.control.topic_outcomes import (
 from touchstone.reference_impl.cluster import racks
 from touchstone.reference_impl.cluster.racks import PlacementError
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -92,13 +92,13 @@ def _with_repeated(
     if broker.persona.quirk("topics.each-repeated-entry-is-answered"):
         by_name = {outcome.name: outcome for outcome in outcomes}
         message = "Found multiple entries for this topic."
-        refusal = Refused(ErrorCode.INVALID_REQUEST, message)
+        refusal = ApiError(ErrorCode.INVALID_REQUEST, message)
         return [by_name.get(name) or Outcome.refused(name, refusal) for name in names]
     message = (
         f"Create topics request from client `{client}` contains multiple entries for the "
         f"following topics: {','.join(repeated)}"
     )
-    refusal = Refused(ErrorCode.INVALID_REQUEST, message)
+    refusal = ApiError(ErrorCode.INVALID_REQUEST, message)
     return outcomes + [Outcome.refused(name, refusal) for name in repeated]
 
 
@@ -106,7 +106,7 @@ def _create(broker: Broker, topic: NewTopic, *, validate_only: bool) -> Outcome:
     cluster = broker.cluster
     try:
         table, configs = _plan(broker, topic)
-    except Refused as refused:
+    except ApiError as refused:
         return Outcome.refused(topic.name, refused)
     made = Outcome(
         topic.name,
@@ -135,7 +135,7 @@ def _plan(broker: Broker, topic: NewTopic) -> tuple[Table, dict[str, str]]:
         raise _exists(topic.name)
     nulls = [name for name, value in topic.configs if value is None]
     if nulls:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REQUEST,
             f"Null value not supported for topic configs : {','.join(nulls)}",
         )
@@ -150,14 +150,14 @@ def _taken(broker: Broker, name: str) -> bool:
     return name in broker.cluster.topics or controller_of(broker).being_deleted(name)
 
 
-def _exists(name: str) -> Refused:
-    return Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+def _exists(name: str) -> ApiError:
+    return ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
 
 
 def _configs(broker: Broker, topic: NewTopic) -> dict[str, str]:
     """A null value breaks the properties object before anything can be said about it."""
     if any(value is None for _, value in topic.configs):
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     configs = {name: value for name, value in topic.configs if value is not None}
     try:
         topic_settings.check(broker, configs)
@@ -165,14 +165,14 @@ def _configs(broker: Broker, topic: NewTopic) -> dict[str, str]:
         unknown_name = refused.message.startswith("Unknown topic config name")
         coded = unknown_name or broker.persona.quirk("topics.bad-config-values-have-a-code")
         code = ErrorCode.INVALID_CONFIG if coded else ErrorCode.UNKNOWN_SERVER_ERROR
-        raise Refused(code, refused.message) from None
+        raise ApiError(code, refused.message) from None
     return configs
 
 
 def placement(broker: Broker, topic: NewTopic) -> Table:
     if topic.assignments:
         if topic.partitions != UNSET or topic.replication != UNSET:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REQUEST,
                 "Both numPartitions or replicationFactor and replicasAssignments were set. "
                 "Both cannot be used at the same time.",
@@ -184,7 +184,7 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
         factor = default_replication(broker) if factor == UNSET else factor
     cluster = broker.cluster
     if partitions > MOST_PARTITIONS and 0 < factor <= len(cluster.alive):
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return placed(
         broker,
         lambda: racks.assign(eligible_brokers(cluster), partitions, factor, chance=cluster.random),
@@ -192,31 +192,31 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
 
 
 def placed(broker: Broker, place: Callable[[], racks.Assignment], first: int = 0) -> Table:
-    """What `place` gives, by partition; its refusal with the code of its kind."""
+    """The replicas that `place` gives, by partition; its refusal gets the code of its kind."""
     try:
         return dict(enumerate(place(), first))
     except PlacementError as refused:
         code = PLACEMENT_CODES[refused.kind]
         if code == ErrorCode.UNKNOWN_SERVER_ERROR:
             raise unknown_error(broker, refused.message) from None
-        raise Refused(code, refused.message) from None
+        raise ApiError(code, refused.message) from None
 
 
-def unknown_error(broker: Broker, message: str) -> Refused:
+def unknown_error(broker: Broker, message: str) -> ApiError:
     worded = broker.persona.quirk("topics.unknown-errors-have-a-message")
-    return Refused(ErrorCode.UNKNOWN_SERVER_ERROR, message if worded else None)
+    return ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, message if worded else None)
 
 
 def check_name(broker: Broker, name: str) -> None:
     cluster = broker.cluster
     message = topic_names.refusal(name, "illegal")
     if message and "topic-created-without-validation" not in broker.switches:
-        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     if _taken(broker, name):
         raise _exists(name)
     colliding = cluster.colliding(name)
     if colliding:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"Topic '{name}' collides with existing topics: {', '.join(colliding)}",
         )
@@ -226,21 +226,21 @@ def _check_table(broker: Broker, table: Table) -> None:
     """1.0 and 2.2 keep gaps between partition ids; 2.8 wants them from 0 on."""
     if not broker.persona.quirk("topics.partition-ids-may-have-gaps"):
         if min(table) < 0:
-            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
         if set(table) != set(range(len(table))):
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 "partitions should be a consecutive 0-based integer sequence",
             )
     if len({len(replicas) for replicas in table.values()}) != 1:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             "All partitions should have the same number of replicas",
         )
     if any(len(set(replicas)) != len(replicas) for replicas in table.values()):
         rows = (f"{i} -> ArrayBuffer({', '.join(map(str, r))})" for i, r in table.items())
         kind = broker.persona.quirk("topics.assignments-print-as")
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Duplicate replica assignment found: {kind}({', '.join(rows)})",
         )
@@ -277,20 +277,20 @@ def _grown(
     topic = broker.cluster.topics.get(name)
     if controller_of(broker).being_deleted(name):
         message = "The topic is queued for deletion."
-        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     if topic is None:
         message = f"The topic '{name}' does not exist."
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     now = len(topic.partitions)
     if count < now:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_PARTITIONS,
             f"Topic currently has {now} partitions, which is higher than the requested {count}.",
         )
     if count == now:
-        raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {now} partitions.")
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {now} partitions.")
     if count > MOST_PARTITIONS:
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     existing = [p.replicas for p in topic.partitions]
     cluster = broker.cluster
     if assignments is None:
@@ -305,12 +305,12 @@ def _grown(
     living = {node.id for node in cluster.alive}
     unknown = sorted({b for row in assignments for b in row} - living)
     if unknown:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Unknown broker(s) in replica assignment: {', '.join(map(str, unknown))}.",
         )
     if len(assignments) != count - now:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Increasing the number of partitions by {count - now} but {len(assignments)} "
             "assignments provided.",
@@ -322,12 +322,12 @@ def _grown(
 def _check_added(assignments: list[list[int]], first: int, factor: int) -> None:
     for partition, replicas in enumerate(assignments, first):
         if not replicas:
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Cannot have replication factor of 0 for partition id {partition}.",
             )
         if len(set(replicas)) != len(replicas):
-            raise Refused(
+            raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 "Duplicate brokers not allowed in replica assignment: "
                 f"{', '.join(map(str, replicas))} for partition id {partition}.",
@@ -336,7 +336,7 @@ def _check_added(assignments: list[list[int]], first: int, factor: int) -> None:
     if bad:
         partitions = ", ".join(str(partition) for partition, _ in bad)
         factors = ", ".join(str(size) for _, size in bad)
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             "Inconsistent replication factor between partitions, partition 0 has "
             f"{factor} while partitions [{partitions}] have replication factors "

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.configs.config_view import setting
 from touchstone.reference_impl.broker.coordinators import groups
@@ -35,7 +36,6 @@ from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, Set
 from touchstone.reference_impl.group.join_messages import Join, refusal, synced
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.states import State
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 ASSIGNORS = ("uniform", "range")
 RESOLVED_AFTER_MS = 0
-Pair = tuple[bytes, bytes | None]
+RecordPair = tuple[bytes, bytes | None]
 
 
 class ConsumerGroups:
@@ -63,8 +63,8 @@ def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of `__consumer_offsets` has another leader: see to its groups."""
     groups.leadership_changed(broker, now)
     for group in coordinator_of(broker).groups.values():
-        if group.modern is not None and not group.modern.watched:
-            consumers_of(broker).adopt(group.modern, now)
+        if group.consumer_group is not None and not group.consumer_group.watched:
+            consumers_of(broker).adopt(group.consumer_group, now)
             _watch(broker, group, now)
 
 
@@ -76,15 +76,19 @@ def heartbeat(
 ) -> Ticket:
     """The answer that `form` makes of (code, what is told or words), when it is kept.
 
-    Raises Refused.
+    Raises ApiError.
     """
     consumers, standing = consumers_of(broker), coordinator_of(broker).groups.get(beat.group_id)
-    modern, pairs = _opened(broker, standing, beat, now)
-    told = consumers.leave(modern, beat) if beat.epoch < 0 else consumers.beat(modern, beat, now)
+    consumer_group, pairs = _opened(broker, standing, beat, now)
+    told = (
+        consumers.leave(consumer_group, beat)
+        if beat.epoch < 0
+        else consumers.beat(consumer_group, beat, now)
+    )
     group = standing or coordinator_of(broker).create(beat.group_id, now)
-    if group.modern is None:
+    if group.consumer_group is None:
         _end_classic(group)
-        conversion.take_over(group, modern)
+        conversion.take_over(group, consumer_group)
         coordinator_of(broker).settle(group, now)
     ticket = Ticket()
     _keep(broker, group, pairs, now, lambda code, at: ticket.give(form(code, told)))
@@ -94,23 +98,23 @@ def heartbeat(
 
 def join(broker: Broker, group: Group, ask: Join, now: int) -> Ticket | None:
     """A classic member that joins a consumer group; None where the group becomes a classic one."""
-    modern = group.modern
-    if modern is None:
+    consumer_group = group.consumer_group
+    if consumer_group is None:
         return None
-    if not modern.members:
-        pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(modern)]
+    if not consumer_group.members:
+        pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(consumer_group)]
         version = broker.persona.quirk("groups.value-version")
         pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
         log_of(broker).keep(group.id, pairs, now, nobody_waits)
-        group.modern, group.protocol_type = None, None
+        group.consumer_group, group.protocol_type = None, None
         _unwatch(broker, group)
         return None
     ticket = Ticket()
     try:
         answer, resolve = classic_members.join(
-            consumers_of(broker), modern, ask, now, lambda: new_id(broker)
+            consumers_of(broker), consumer_group, ask, now, lambda: new_id(broker)
         )
-    except Refused as refused:
+    except ApiError as refused:
         return Ticket(refusal(refused.code, "", -1))
 
     def kept(code: int, at: int) -> None:
@@ -127,14 +131,14 @@ def sync(broker: Broker, group: Group, body: dict[str, Any], now: int) -> Ticket
     try:
         assignment = classic_members.sync(
             consumers_of(broker),
-            group.modern or ConsumerGroup(),
+            group.consumer_group or ConsumerGroup(),
             body["member_id"],
             body["group_instance_id"],
             body["generation_id"],
             protocol,
             now,
         )
-    except Refused as refused:
+    except ApiError as refused:
         _watch(broker, group, now)
         return Ticket(synced(refused.code))
     _watch(broker, group, now)
@@ -145,13 +149,13 @@ def sync(broker: Broker, group: Group, body: dict[str, Any], now: int) -> Ticket
 def classic_heartbeat(broker: Broker, group: Group, body: dict[str, Any], now: int) -> int:
     try:
         code = classic_members.heartbeat(
-            group.modern or ConsumerGroup(),
+            group.consumer_group or ConsumerGroup(),
             body["member_id"],
             body["group_instance_id"],
             body["generation_id"],
             now,
         )
-    except Refused as refused:
+    except ApiError as refused:
         return refused.code
     _watch(broker, group, now)
     return code
@@ -161,19 +165,19 @@ def leave(
     broker: Broker, group: Group, who: Sequence[tuple[str, str | None]], now: int
 ) -> tuple[list[int], Ticket]:
     """LeaveGroup, which admins send too: a code for each, and when it is kept."""
-    modern = group.modern or ConsumerGroup()
+    consumer_group = group.consumer_group or ConsumerGroup()
     codes: list[int] = []
     found: dict[str, ConsumerMember] = {}
     for member_id, instance_id in who:
         try:
-            held = modern.instances.get(instance_id or "", member_id)
-            member = classic_members.known(modern, member_id or held, instance_id)
-        except Refused as refused:
+            held = consumer_group.instances.get(instance_id or "", member_id)
+            member = classic_members.known(consumer_group, member_id or held, instance_id)
+        except ApiError as refused:
             codes.append(refused.code)
         else:
             codes.append(ErrorCode.NONE)
             found[member.id] = member
-    consumers_of(broker).fence(modern, list(found.values()))
+    consumers_of(broker).fence(consumer_group, list(found.values()))
     ticket = Ticket()
     _keep(broker, group, [], now, lambda code, at: ticket.give({"error_code": code}))
     return codes, ticket
@@ -190,22 +194,22 @@ def new_id(broker: Broker) -> str:
 
 def _opened(
     broker: Broker, group: Group | None, beat: Beat, now: int
-) -> tuple[ConsumerGroup, list[Pair]]:
+) -> tuple[ConsumerGroup, list[RecordPair]]:
     """The group that the heartbeat is for, and records that end what was there before it."""
     joins = beat.epoch == JOIN_EPOCH
     if is_shared(broker, beat.group_id):
         words = f"Group {beat.group_id} is not a consumer group."
-        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, words)
+        raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
     if group is None:
         if not joins:
             kind = "Consumer group" if beat.epoch > 0 else "Group"
-            raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
+            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
         return ConsumerGroup(beat.group_id), []
-    if group.modern is not None:
-        return group.modern, []
+    if group.consumer_group is not None:
+        return group.consumer_group, []
     if not joins:
         words = f"Group {beat.group_id} is not a consumer group."
-        raise Refused(ErrorCode.GROUP_ID_NOT_FOUND, words)
+        raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
     ended = [log_records.group_tombstone(group.id)]
     if group.state is State.EMPTY:
         return ConsumerGroup(group.id), ended
@@ -224,20 +228,24 @@ def _end_classic(group: Group) -> None:
 
 
 def _keep(
-    broker: Broker, group: Group, pairs: list[Pair], now: int, then: Callable[[int, int], None]
+    broker: Broker,
+    group: Group,
+    pairs: list[RecordPair],
+    now: int,
+    then: Callable[[int, int], None],
 ) -> None:
     """Append what the operation changed, then call `then(code, now)`."""
-    modern = group.modern
-    if modern is None:
+    consumer_group = group.consumer_group
+    if consumer_group is None:
         then(ErrorCode.NONE, now)
         return
-    pairs = pairs + [consumer_records.encoded(entry) for entry in modern.journal]
-    modern.journal.clear()
+    pairs = pairs + [consumer_records.encoded(entry) for entry in consumer_group.journal]
+    consumer_group.journal.clear()
     rebalances = None
-    if modern.ending is not None:
+    if consumer_group.ending is not None:
         coordinator = coordinator_of(broker)
         tie = coordinator.rules.tie
-        rebalances = conversion.downgrade(group, modern, topic_view(broker), now, tie)
+        rebalances = conversion.downgrade(group, consumer_group, topic_view(broker), now, tie)
         assignments = {member.id: member.assignment for member in group.members.values()}
         version = broker.persona.quirk("groups.value-version")
         pairs.append(log_records.group_entry(group, assignments, version=version, now=now))
@@ -245,8 +253,8 @@ def _keep(
     def kept(code: int, at: int) -> None:
         if code:
             log_of(broker).read_again(group, at)
-            if group.modern is not None:
-                consumers_of(broker).adopt(group.modern, at)
+            if group.consumer_group is not None:
+                consumers_of(broker).adopt(group.consumer_group, at)
             _watch(broker, group, at)
         then(code, at)
 
@@ -260,13 +268,16 @@ def _keep(
 
 
 def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], now: int) -> None:
-    modern = group.modern
-    if not expressions or modern is None:
+    consumer_group = group.consumer_group
+    if not expressions or consumer_group is None:
         return
 
     def due(then: int) -> None:
-        if coordinator_of(broker).groups.get(group.id) is group and group.modern is modern:
-            consumers_of(broker).resolve(modern, expressions, then)
+        if (
+            coordinator_of(broker).groups.get(group.id) is group
+            and group.consumer_group is consumer_group
+        ):
+            consumers_of(broker).resolve(consumer_group, expressions, then)
             _keep(broker, group, [], then, nobody_waits)
 
     log_of(broker).runtime.remind(("expressions", group.id), now + RESOLVED_AFTER_MS, due)
@@ -277,20 +288,23 @@ def _unwatch(broker: Broker, group: Group) -> None:
 
 
 def _watch(broker: Broker, group: Group, now: int) -> None:
-    modern = group.modern
-    if modern is None:
+    consumer_group = group.consumer_group
+    if consumer_group is None:
         _unwatch(broker, group)
         return
-    modern.watched = True
-    if not modern.members:
+    consumer_group.watched = True
+    if not consumer_group.members:
         group.emptied_at = now
 
     def due(then: int) -> None:
-        if coordinator_of(broker).groups.get(group.id) is group and group.modern is modern:
-            consumers_of(broker).tick(modern, then)
+        if (
+            coordinator_of(broker).groups.get(group.id) is group
+            and group.consumer_group is consumer_group
+        ):
+            consumers_of(broker).tick(consumer_group, then)
             _keep(broker, group, [], then, nobody_waits)
 
-    log_of(broker).runtime.remind(("consumer", group.id), modern.deadline(), due)
+    log_of(broker).runtime.remind(("consumer", group.id), consumer_group.deadline(), due)
 
 
 def _settings(broker: Broker, group_id: str) -> Settings:

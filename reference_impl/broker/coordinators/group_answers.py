@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from touchstone.reference_impl.group.consumer_group import Place
+from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.consumer_records import by_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
 def heartbeat_answer(
-    member_id: str, epoch: int, interval_ms: int, places: Iterable[Place] | None
+    member_id: str, epoch: int, interval_ms: int, places: Iterable[TopicIdPartition] | None
 ) -> dict[str, Any]:
     """A heartbeat's answer; `places` are what the member has now, None where it knows that.
 
@@ -60,5 +60,5 @@ def described(group_id: str, code: int, message: str | None = None) -> dict[str,
     }
 
 
-def topic_rows(places: Iterable[Place]) -> list[dict[str, Any]]:
+def topic_rows(places: Iterable[TopicIdPartition]) -> list[dict[str, Any]]:
     return [{"topic_id": topic, "partitions": rows} for topic, rows in by_topic(places)]

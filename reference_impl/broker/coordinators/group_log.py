@@ -110,13 +110,13 @@ class GroupLog:
             LogLoader(replica.log, READ_BYTES, self._reader(groups, now)).whole()
             self._age = max(self._age, replica.log.log_end_offset)
         kept = groups.get(group.id)
-        if kept is None or kept.modern is None:
+        if kept is None or kept.consumer_group is None:
             self._coordinator.forget(group)
             if kept is not None:
                 self._coordinator.adopt({group.id: kept}, now)
-            group.modern = None
+            group.consumer_group = None
         else:
-            group.modern = kept.modern
+            group.consumer_group = kept.consumer_group
 
     # --- appends -----------------------------------------------------------------------------
 

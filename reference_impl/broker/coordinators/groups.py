@@ -64,7 +64,7 @@ def leadership_changed(broker: Broker, now: int) -> None:
 
 
 def refusal(broker: Broker, group_id: str, *, member: bool, joins: bool = False) -> int:
-    """Why this broker does not deal with that group at all."""
+    """The error with which this broker refuses any request about the group, or 0."""
     if not group_id and member and (joins or broker.persona.quirk("groups.empty-ids-are-refused")):
         return ErrorCode.INVALID_GROUP_ID
     if not coordinates(broker, group_id):
@@ -90,8 +90,8 @@ def waiting(
 
 
 def state_name(broker: Broker, group: Group) -> str:
-    if group.modern is not None:
-        return str(group.modern.state)
+    if group.consumer_group is not None:
+        return str(group.consumer_group.state)
     if group.state is State.COMPLETING:
         return broker.persona.quirk("groups.awaiting-assignments")
     return str(group.state)

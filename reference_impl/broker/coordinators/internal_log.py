@@ -20,7 +20,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-Then = Callable[[int, int], None]
+Written = Callable[[int, int], None]
 # What a failed append to a coordinator's own log means to whoever asked the coordinator.
 NOT_KEPT = {
     E.UNKNOWN_TOPIC_OR_PARTITION: E.COORDINATOR_NOT_AVAILABLE,
@@ -32,7 +32,7 @@ NOT_KEPT = {
 PATIENCE_MS = 30_000  # request.timeout.ms by default
 
 
-def append(broker: Broker, topic: str, index: int, records: bytes, now: int, then: Then) -> None:
+def append(broker: Broker, topic: str, index: int, records: bytes, now: int, then: Written) -> None:
     replica, error = locate(broker, topic, index)
     if replica is None:
         then(error, now)

@@ -16,7 +16,7 @@ BLOCK = 1000
 
 
 class ProducerIds:
-    """What is left of the block that a broker took last."""
+    """Keeps what is left of the block that a broker took last."""
 
     def __init__(self, broker: Broker) -> None:
         self._cluster = broker.cluster

@@ -42,7 +42,7 @@ READ_BYTES = 5 << 20  # what the settings of load buffers are by default
 
 
 class Load(NamedTuple):
-    """How the log of one partition becomes the coordinator's memory."""
+    """Makes the log of one partition the coordinator's memory."""
 
     read: Read
     done: Callable[[int], None]  # called with the instant at which the log is read whole

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.control.features import finalized
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
@@ -22,7 +23,6 @@ from touchstone.reference_impl.broker.coordinators.groups import coordinator_of,
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.group import JOIN_EPOCH, LEAVE_EPOCH, Initials, ShareGroup
 from touchstone.reference_impl.share.group_records import Stand
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.cluster.replica import Replica
 
-Then = Callable[[HeartbeatResult | Refused, int], None]
+HeartbeatListener = Callable[[HeartbeatResult | ApiError, int], None]
 _RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
 SHARE, FEATURE = "share", "share.version"
 
@@ -93,25 +93,25 @@ def is_shared(broker: Broker, group_id: str) -> bool:
 
 
 def share_group(broker: Broker, group_id: str) -> ShareGroup:
-    """Raises Refused where the id is nobody's, or another kind of group's."""
+    """Raises ApiError where the id is nobody's, or another kind of group's."""
     group = groups_of(broker).get(group_id)
     if group is None:
         other = group_id in coordinator_of(broker).groups
         words = "is not a share group" if other else "not found"
-        raise Refused(E.GROUP_ID_NOT_FOUND, f"Group {group_id} {words}.")
+        raise ApiError(E.GROUP_ID_NOT_FOUND, f"Group {group_id} {words}.")
     return group
 
 
-def heartbeat(broker: Broker, beat: Beat, now: int, then: Then) -> None:
+def heartbeat(broker: Broker, beat: Beat, now: int, then: HeartbeatListener) -> None:
     """`then(told or refused, now)` when it counts, perhaps before this returns."""
     try:
         group, told, before = _apply_heartbeat(broker, beat, now)
-    except Refused as refused:
+    except ApiError as refused:
         then(refused, now)
         return
 
     def kept(code: int, at: int) -> None:
-        then(Refused(code, "") if code else told, at)
+        then(ApiError(code, "") if code else told, at)
 
     keep(broker, beat.group_id, before, now, kept)
     _watch(broker, group)
@@ -171,9 +171,9 @@ def _apply_heartbeat(
     if group is None:
         if beat.group_id in coordinator_of(broker).groups:
             words = f"Group {beat.group_id} is not a share group."
-            raise Refused(E.GROUP_ID_NOT_FOUND, words)
+            raise ApiError(E.GROUP_ID_NOT_FOUND, words)
         if beat.epoch != JOIN_EPOCH:
-            raise Refused(E.GROUP_ID_NOT_FOUND, f"Share group {beat.group_id} not found.")
+            raise ApiError(E.GROUP_ID_NOT_FOUND, f"Share group {beat.group_id} not found.")
         group = ShareGroup(beat.group_id)
     told = membership_of(broker).beat(group, beat, now)
     groups[beat.group_id] = group
@@ -185,7 +185,7 @@ def _initialise(broker: Broker, group: ShareGroup, wanted: Initials, epoch: int,
     done: dict[bytes, frozenset[int]] = {t: row.partitions for t, row in wanted.items()}
     failed: list[int] = []
 
-    def told(place: tuple[bytes, int]) -> share_persister.Then:
+    def told(place: tuple[bytes, int]) -> share_persister.HeartbeatListener:
         def then(answer: Answer, at: int) -> None:
             places.discard(place)
             if answer.code:

@@ -12,13 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators import share_groups, share_persister
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.replication.partitions import locate
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.coordinator import ShareState
-from touchstone.reference_impl.share.group import Place, ShareGroup, TopicPartitions, joined
+from touchstone.reference_impl.share.group import (
+    ShareGroup,
+    TopicIdPartition,
+    TopicPartitions,
+    joined,
+)
 from touchstone.reference_impl.share.state_batches import NO_OFFSET
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -32,12 +37,15 @@ WORDS = {
     E.NOT_COORDINATOR: "This is not the correct coordinator.",
 }
 _LIST_OFFSETS, _LATEST, _VERSION = 2, -1, 7
-Answers = dict[Place, Answer]
-Ask = Callable[[Place, share_persister.Then], None]
+Answers = dict[TopicIdPartition, Answer]
+AskCoordinator = Callable[[TopicIdPartition, share_persister.AnswerListener], None]
 
 
 def gather(
-    places: Iterable[Place], ask: Ask, now: int, then: Callable[[Answers, int], None]
+    places: Iterable[TopicIdPartition],
+    ask: AskCoordinator,
+    now: int,
+    then: Callable[[Answers, int], None],
 ) -> None:
     """Ask for each place; `then(answers, now)` when all are there."""
     answers: Answers = {}
@@ -47,7 +55,7 @@ def gather(
         return
     wanted = list(waiting)
 
-    def told(place: Place) -> share_persister.Then:
+    def told(place: TopicIdPartition) -> share_persister.AnswerListener:
         def heard(answer: Answer, at: int) -> None:
             answers[place] = answer
             if len(answers) == len(wanted):
@@ -62,11 +70,11 @@ def gather(
 def summaries(
     broker: Broker,
     group_id: str,
-    places: Iterable[Place],
+    places: Iterable[TopicIdPartition],
     now: int,
     then: Callable[[Answers, int], None],
 ) -> None:
-    def ask(place: Place, told: share_persister.Then) -> None:
+    def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
         share_persister.summary(broker, (group_id, *place), now, told)
 
     gather(places, ask, now, then)
@@ -74,17 +82,17 @@ def summaries(
 
 def lags(
     broker: Broker,
-    wanted: dict[Place, ShareState],
+    wanted: dict[TopicIdPartition, ShareState],
     now: int,
-    then: Callable[[dict[Place, tuple[int, int]], int], None],
+    then: Callable[[dict[TopicIdPartition, tuple[int, int]], int], None],
 ) -> None:
     """(error code, lag) of each place: records that are neither done nor before the start."""
-    found: dict[Place, tuple[int, int]] = {}
+    found: dict[TopicIdPartition, tuple[int, int]] = {}
     if not wanted:
         then(found, now)
         return
 
-    def told(place: Place, code: int, end: int, at: int) -> None:
+    def told(place: TopicIdPartition, code: int, end: int, at: int) -> None:
         kept = wanted[place]
         found[place] = code, end - kept.start - kept.done
         if len(found) == len(wanted):
@@ -95,7 +103,10 @@ def lags(
 
 
 def _latest(
-    broker: Broker, place: Place, told: Callable[[Place, int, int, int], None], now: int
+    broker: Broker,
+    place: TopicIdPartition,
+    told: Callable[[TopicIdPartition, int, int, int], None],
+    now: int,
 ) -> None:
     topic, index = broker.cluster.by_id[place[0]].name, place[1]
     leader = broker.cluster.partition(topic, index).leader
@@ -126,23 +137,23 @@ def _latest(
 def alter(
     broker: Broker,
     group_id: str,
-    offsets: dict[Place, int],
+    offsets: dict[TopicIdPartition, int],
     now: int,
     then: Callable[[Answers, int], None],
 ) -> None:
-    """Begin these share partitions anew. Raises Refused."""
+    """Begin these share partitions anew. Raises ApiError."""
     groups = share_groups.groups_of(broker)
     group = groups.get(group_id)
     before = group_records.stand(group)
     if group is None:
         try:
             group = share_groups.share_group(broker, group_id)
-        except Refused as refused:
+        except ApiError as refused:
             if "is not a share" in refused.message:
                 raise
             group = ShareGroup(group_id)
     if group.members:
-        raise Refused(E.NON_EMPTY_GROUP, NOT_EMPTY)
+        raise ApiError(E.NON_EMPTY_GROUP, NOT_EMPTY)
     groups[group_id] = group
     rows: dict[bytes, TopicPartitions] = {}
     for topic_id, index in offsets:
@@ -153,7 +164,7 @@ def alter(
         group.deleting.pop(topic_id, None)
     share_groups.keep(broker, group_id, before, now, lambda code, at: None)
 
-    def ask(place: Place, told: share_persister.Then) -> None:
+    def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
         key = (group_id, *place)
         share_persister.initialise(broker, key, group.epoch, offsets[place], now, told)
 
@@ -175,7 +186,7 @@ def delete(
 ) -> None:
     """Have the share coordinator forget these; (topic id -> error code) of each."""
     before = group_records.stand(group)
-    places: list[Place] = []
+    places: list[TopicIdPartition] = []
     for topic_id, name in topics.items():
         started = group.initialised.pop(topic_id, None)
         count = len(broker.cluster.by_id[topic_id].partitions)
@@ -184,7 +195,7 @@ def delete(
         group.deleting[topic_id] = name
     share_groups.keep(broker, group.id, before, now, lambda code, at: None)
 
-    def ask(place: Place, told: share_persister.Then) -> None:
+    def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
         share_persister.delete(broker, (group.id, *place), now, told)
 
     def done(answers: Answers, at: int) -> None:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from touchstone.reference_impl.broker.control import auto_create
 from touchstone.reference_impl.broker.coordinators import share_states
 from touchstone.reference_impl.share.coordinator import (
-    Key,
     ShareCoordinator,
+    SharePartitionKey,
     ShareResult,
     ShareState,
 )
@@ -34,14 +34,14 @@ _PASSES = (E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE, E.COORDINATOR_LOAD_IN
 
 
 class Answer(NamedTuple):
-    """What the coordinator said; `kept` where it was asked for the state or its summary."""
+    """The coordinator's answer; `kept` where it was asked for the state or its summary."""
 
     code: int
     message: str | None = None
     kept: ShareState | None = None
 
 
-Then = Callable[[Answer, int], None]
+AnswerListener = Callable[[Answer, int], None]
 
 
 class Operation(NamedTuple):
@@ -54,7 +54,12 @@ class Operation(NamedTuple):
 
 
 def initialise(
-    broker: Broker, key: Key, state_epoch: int, start: int, now: int, then: Then
+    broker: Broker,
+    key: SharePartitionKey,
+    state_epoch: int,
+    start: int,
+    now: int,
+    then: AnswerListener,
 ) -> None:
     row = {"state_epoch": state_epoch, "start_offset": start}
 
@@ -64,7 +69,9 @@ def initialise(
     _PersisterRequest(broker, key, Operation(83, 0, row, ask), then).go(now)
 
 
-def read(broker: Broker, key: Key, leader_epoch: int, now: int, then: Then) -> None:
+def read(
+    broker: Broker, key: SharePartitionKey, leader_epoch: int, now: int, then: AnswerListener
+) -> None:
     def ask(coordinator: ShareCoordinator) -> ShareResult:
         return coordinator.read(key, leader_epoch, now)
 
@@ -75,7 +82,7 @@ def read(broker: Broker, key: Key, leader_epoch: int, now: int, then: Then) -> N
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What the leader of a partition has to say of a share partition."""
+    """The changes that the leader of a partition reports of a share partition."""
 
     state_epoch: int
     leader_epoch: int
@@ -84,7 +91,9 @@ class Update:
     batches: list[StateBatch]
 
 
-def write(broker: Broker, key: Key, update: Update, now: int, then: Then) -> None:
+def write(
+    broker: Broker, key: SharePartitionKey, update: Update, now: int, then: AnswerListener
+) -> None:
     row = {
         "state_epoch": update.state_epoch,
         "leader_epoch": update.leader_epoch,
@@ -107,19 +116,21 @@ def write(broker: Broker, key: Key, update: Update, now: int, then: Then) -> Non
     _PersisterRequest(broker, key, Operation(85, 1, row, ask), then).go(now)
 
 
-def delete(broker: Broker, key: Key, now: int, then: Then) -> None:
+def delete(broker: Broker, key: SharePartitionKey, now: int, then: AnswerListener) -> None:
     operation = Operation(86, 0, {}, lambda coordinator: coordinator.delete(key))
     _PersisterRequest(broker, key, operation, then).go(now)
 
 
-def summary(broker: Broker, key: Key, now: int, then: Then) -> None:
+def summary(broker: Broker, key: SharePartitionKey, now: int, then: AnswerListener) -> None:
     row = {"leader_epoch": -1}
     operation = Operation(87, 1, row, lambda coordinator: coordinator.summary(key))
     _PersisterRequest(broker, key, operation, then).go(now)
 
 
 class _PersisterRequest:
-    def __init__(self, broker: Broker, key: Key, operation: Operation, then: Then) -> None:
+    def __init__(
+        self, broker: Broker, key: SharePartitionKey, operation: Operation, then: AnswerListener
+    ) -> None:
         self.broker, self.key, self.operation, self.then = broker, key, operation, then
         self.left = _TRIES
 

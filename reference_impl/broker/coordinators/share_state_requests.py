@@ -15,13 +15,17 @@ from touchstone.reference_impl.broker.coordinators import share_states
 from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.members import Ticket
-from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, ShareResult
+from touchstone.reference_impl.share.coordinator import (
+    ShareCoordinator,
+    SharePartitionKey,
+    ShareResult,
+)
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-Ask = Callable[[ShareCoordinator, Key, dict[str, Any]], ShareResult]
+AskCoordinator = Callable[[ShareCoordinator, SharePartitionKey, dict[str, Any]], ShareResult]
 Show = Callable[[ShareResult], dict[str, Any]]
 _STATE = "share group state"
 _WHAT = {  # what each of the five is about to do
@@ -34,7 +38,7 @@ _WHAT = {  # what each of the five is about to do
 
 
 def serve(
-    request: Request, broker: Broker, now: int, ask: Ask, show: Show = lambda told: {}
+    request: Request, broker: Broker, now: int, ask: AskCoordinator, show: Show = lambda told: {}
 ) -> dict[str, Any] | Wait:
     """`ask` a coordinator about one row; `show` what its answer has beside an error."""
     body = request.body
@@ -46,7 +50,7 @@ def serve(
     wanted = [(bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]]
     places = [(topic_id, row["partition"]) for topic_id, row in wanted]
 
-    def then(place: tuple[bytes, int]) -> share_states.Then:
+    def then(place: tuple[bytes, int]) -> share_states.ResultListener:
         def told(answer: ShareResult, at: int) -> None:
             shown = {} if answer.fault else show(answer)
             rows[place] = _row(request, place[1], answer) | shown
@@ -78,7 +82,12 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _run(
-    broker: Broker, key: Key, row: dict[str, Any], ask: Ask, now: int, then: share_states.Then
+    broker: Broker,
+    key: SharePartitionKey,
+    row: dict[str, Any],
+    ask: AskCoordinator,
+    now: int,
+    then: share_states.ResultListener,
 ) -> None:
     share_states.run(broker, key, lambda coordinator: ask(coordinator, key, row), now, then)
 

@@ -26,8 +26,8 @@ from touchstone.reference_impl.broker.replication.partitions import locate, log_
 from touchstone.reference_impl.share import log_records
 from touchstone.reference_impl.share.coordinator import (
     Fault,
-    Key,
     ShareCoordinator,
+    SharePartitionKey,
     ShareResult,
     Write,
 )
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.cluster.replica import Replica
 
-Then = Callable[[ShareResult, int], None]
+ResultListener = Callable[[ShareResult, int], None]
 _PRUNED_MS = "share.coordinator.state.topic.prune.interval.ms"
 _COLD_MS = "share.coordinator.cold.partition.snapshot.interval.ms"
 _FIVE_MINUTES, _NEVER = 300_000, 1 << 62
@@ -56,14 +56,14 @@ class ShareStates:
         )
         self.coordinator = _make(broker)
 
-    def partition_of(self, key: Key) -> int:
+    def partition_of(self, key: SharePartitionKey) -> int:
         group, topic_id, index = key
         named = urlsafe_b64encode(topic_id).decode().rstrip("=")
         return self.runtime.partition_of(f"{group}:{named}:{index}")
 
-    def coordinated(self) -> dict[int, list[Key]]:
+    def coordinated(self) -> dict[int, list[SharePartitionKey]]:
         """The share partitions of which this broker keeps the state, by where it is kept."""
-        found: dict[int, list[Key]] = {index: [] for index in self.runtime.led()}
+        found: dict[int, list[SharePartitionKey]] = {index: [] for index in self.runtime.led()}
         for key in self.coordinator.kept:
             found.setdefault(self.partition_of(key), []).append(key)
         return found
@@ -101,12 +101,16 @@ def topics_deleted(broker: Broker) -> None:
     broker.soon("states of deleted topics", partial(_append_tombstones, broker))
 
 
-def partition_of(broker: Broker, key: Key) -> int:
+def partition_of(broker: Broker, key: SharePartitionKey) -> int:
     return states_of(broker).partition_of(key)
 
 
 def run(
-    broker: Broker, key: Key, ask: Callable[[ShareCoordinator], ShareResult], now: int, then: Then
+    broker: Broker,
+    key: SharePartitionKey,
+    ask: Callable[[ShareCoordinator], ShareResult],
+    now: int,
+    then: ResultListener,
 ) -> None:
     """Ask the coordinator of this share partition, if that is us; `then(told, now)` when it
     counts, perhaps before this returns.
@@ -183,7 +187,7 @@ def _make(broker: Broker) -> ShareCoordinator:
 
 
 def _watch(broker: Broker, now: int) -> None:
-    """Have both kinds of upkeep done, each time its interval is over."""
+    """Prune, and snapshot cold states, each time its interval is over."""
     for name, due in ((_PRUNED_MS, _prune), (_COLD_MS, _snapshot_cold)):
         _remind(broker, name, due, now)
 

@@ -29,7 +29,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.cluster.replica import Replica
-    from touchstone.reference_impl.txn.coordinator import Then
+    from touchstone.reference_impl.txn.coordinator import Written
 
 _FEATURE = "transaction.version"
 # What a failed write to the coordinator's own log means to who asked for the change.
@@ -58,7 +58,7 @@ class Transactions:
             self.coordinator.resign(index)
 
     def _load(self, index: int, replica: Replica, now: int) -> Load:
-        """What the log says of each transactional id, its last word, becomes the coordinator's."""
+        """Read the last record of each transactional id, which is its transaction."""
         known: dict[str, Transaction] = {}
         epoch = replica.leader_epoch
 
@@ -117,7 +117,7 @@ def _make(broker: Broker, runtime: CoordinatorRuntime) -> Coordinator:
     )
 
     def keep(
-        partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Then
+        partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Written
     ) -> None:
         records = log_records.batch_of(name, to, version=min(version_of(broker), 1), now=now)
         runtime.append(partition, records, now, then, errors=_NOT_KEPT)

@@ -50,7 +50,7 @@ LEVELS: tuple[tuple[dict[str, bool], tuple[bool, bool]], ...] = (
 
 
 class HeldFrame(NamedTuple):
-    """What becomes of a frame that came while its connection was not read: now it is."""
+    """A frame that came while its connection was not read, and now is."""
 
     frame: bytes
 

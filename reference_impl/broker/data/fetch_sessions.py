@@ -26,15 +26,14 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Key as TouchedKey
-    from touchstone.reference_impl.broker.effects import Request
+    from touchstone.reference_impl.broker.effects import Request, WaitKey
 
 FIRST_WITH_SESSIONS, FIRST_BY_ID, FIRST_WITH_REPLICA_STATE = 7, 13, 15
 NO_SESSION = INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 DEFAULT_SLOTS = 1000
 _LAST_EPOCH = 2**31 - 1
-Key = tuple[bytes, str, int]
+PartitionKey = tuple[bytes, str, int]
 
 
 @dataclass(slots=True)
@@ -52,13 +51,13 @@ class FetchPartition:
     log_start: int = -1  # a follower's own
 
     @property
-    def key(self) -> Key:
+    def key(self) -> PartitionKey:
         return self.topic_id, self.name, self.index
 
 
 @dataclass(slots=True)
 class _SessionPartition:
-    """What the client was told last about a partition of its session."""
+    """The values of a partition of a session that the client was told last."""
 
     want: FetchPartition
     high_watermark: int = -1
@@ -70,13 +69,13 @@ class Session:
     created: int
     last_used: int
     follower: int  # a broker's id, negative for consumers
-    partitions: dict[Key, _SessionPartition]
+    partitions: dict[PartitionKey, _SessionPartition]
     heard: int  # how far it has read what was touched
     id: int = NO_SESSION  # the cache's to give
     next_epoch: int = 1
     by_ids: bool = False
-    awake: dict[Key, _SessionPartition] = field(default_factory=dict)
-    resting: dict[TouchedKey, Key] = field(default_factory=dict)
+    awake: dict[PartitionKey, _SessionPartition] = field(default_factory=dict)
+    resting: dict[WaitKey, PartitionKey] = field(default_factory=dict)
     shared_fetch: LastFetch = field(default_factory=LastFetch)  # of those that rest
 
     def __post_init__(self) -> None:
@@ -100,13 +99,13 @@ class Session:
             known.want = want
         self.awake[want.key] = known
 
-    def forget(self, key: Key, broker: Broker) -> None:
+    def forget(self, key: PartitionKey, broker: Broker) -> None:
         known = self.partitions.pop(key, None)
         if known is not None:
             self._wake(known, broker)
             del self.awake[key]
 
-    def told(self, key: Key, row: dict[str, Any], *, incremental: bool) -> bool:
+    def told(self, key: PartitionKey, row: dict[str, Any], *, incremental: bool) -> bool:
         """Whether a row goes out; what it says is remembered."""
         known = self.partitions.get(key)
         if known is None:
@@ -151,7 +150,7 @@ class Session:
 
 @dataclass(slots=True)
 class Context:
-    """How one request relates to sessions: its id in the answer, and which rows to leave out."""
+    """The part of a session in one request: its id in the answer, and which rows to leave out."""
 
     id: int = NO_SESSION
     wanted: list[FetchPartition] = field(default_factory=list)
@@ -294,7 +293,7 @@ def replica_of(request: Request) -> int:
 
 def _wanted(request: Request, broker: Broker) -> list[FetchPartition]:
     by_id, ids = request.header.version >= FIRST_BY_ID, broker.metadata.by_id
-    rows: dict[Key, FetchPartition] = {}
+    rows: dict[PartitionKey, FetchPartition] = {}
     for topic in request.body["topics"]:
         name, number = topic["topic"], topic["topic_id"]
         resolved = name

@@ -78,7 +78,7 @@ def _stands(follower: FollowerState, want: FetchPartition) -> bool:
 def note(
     broker: Broker, follower: int, epoch: int, named: list[FetchPartition], rows: Rows, now: int
 ) -> None:
-    """Where the sender of a fetch stands, of every partition that could be read (REPL-07)."""
+    """Note where the sender of a fetch stands, of every partition that could be read (REPL-07)."""
     for want, row in zip(named, rows, strict=True):
         if row["error_code"] or "diverging_epoch" in row:
             continue
@@ -88,7 +88,7 @@ def note(
 
 
 def count(broker: Broker, named: list[FetchPartition], rows: Rows, now: int) -> None:
-    """What goes out to followers counts against the leader's quota (FETCH-22, DYN-15)."""
+    """Count what goes out to followers against the leader's quota (FETCH-22, DYN-15)."""
     quota = broker.replicas.leader_quota
     for want, row in zip(named, rows, strict=True):
         if row["records"] and quota.throttles(want.topic, want.index):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.replica import Replica
     from touchstone.reference_impl.log.partition_log import PartitionLog
 
-LOG = logging.getLogger("touchstone.upkeep")
+LOG = logging.getLogger("touchstone.log_manager")
 _KEY_BYTES, _FILLED = 24, 0.9  # of an entry in Kafka's offset map, and how full it may get
 
 

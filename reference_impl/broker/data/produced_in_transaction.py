@@ -33,7 +33,7 @@ NOT_ADDED = "Partition was not added to the transaction"
 UNVERIFIED = (
     "Unable to verify the partition has been added to the transaction. Underlying error: {}"
 )
-Key = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 class Refusal(NamedTuple):
@@ -42,7 +42,7 @@ class Refusal(NamedTuple):
     by_log: bool = False  # not by the coordinator: where the log begins is told
 
 
-Refusals = dict[Key, Refusal]
+Refusals = dict[TopicPartition, Refusal]
 _FENCED = Refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
 _HEADLESS = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=True)
 
@@ -108,7 +108,7 @@ def _header(records: bytes | None) -> BatchHeader | None:
 
 
 def _refusal(version: int, code: int) -> Refusal | None:
-    """What the coordinator said, in words that a producer of this version knows."""
+    """The coordinator's refusal in words that a producer of this version knows."""
     if not code:
         return None
     if code == ErrorCode.PRODUCER_FENCED:

@@ -21,7 +21,7 @@ _IDS = 2**31 - 1
 
 
 class CachedSession(Protocol):
-    """What the cache has to know of a session. Instants are milliseconds."""
+    """The fields of a session that the cache needs. Instants are milliseconds."""
 
     id: int
     created: int

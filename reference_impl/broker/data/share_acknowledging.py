@@ -16,7 +16,7 @@ from touchstone.reference_impl.share.checks import (
     AcknowledgementRules,
     faulty,
 )
-from touchstone.reference_impl.share.sessions import Place
+from touchstone.reference_impl.share.sessions import TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Acknowledgements:
 
     def __init__(self, request: Request, broker: Broker) -> None:
         self.request, self.broker = request, broker
-        self.faults: dict[Place, Fault] = {}
+        self.faults: dict[TopicIdPartition, Fault] = {}
         self._waits = 0
 
     def start(self, now: int, done: Any) -> None:
@@ -47,7 +47,7 @@ class Acknowledgements:
         body, rows = self.request.body, list(rows_of(self.request))
         renews = self.request.header.version >= FIRST_RENEWING
         known = AcknowledgementRules(renews, bool(body["is_renew_ack"]) if renews else False)
-        wanted: list[tuple[Place, list[AcknowledgementBatch]]] = []
+        wanted: list[tuple[TopicIdPartition, list[AcknowledgementBatch]]] = []
         self._waits = 1
         for place, row in rows:
             batches = [
@@ -67,7 +67,10 @@ class Acknowledgements:
         self._finish(now, done)
 
     def _refused(
-        self, place: Place, batches: list[AcknowledgementBatch], known: AcknowledgementRules
+        self,
+        place: TopicIdPartition,
+        batches: list[AcknowledgementBatch],
+        known: AcknowledgementRules,
     ) -> Fault | None:
         topic = self.broker.cluster.by_id.get(place[0])
         if topic is None:
@@ -79,7 +82,7 @@ class Acknowledgements:
         return None
 
     def _acknowledge(
-        self, place: Place, batches: list[AcknowledgementBatch], now: int, done: Any
+        self, place: TopicIdPartition, batches: list[AcknowledgementBatch], now: int, done: Any
     ) -> None:
         group, member = self.request.body["group_id"], self.request.body["member_id"]
         one = share_partitions.there(self.broker, (group, *place))
@@ -100,16 +103,16 @@ class Acknowledgements:
             done(now)
 
 
-def rows_of(request: Request) -> Iterable[tuple[Place, dict[str, Any]]]:
+def rows_of(request: Request) -> Iterable[tuple[TopicIdPartition, dict[str, Any]]]:
     for topic in request.body["topics"]:
         for row in topic["partitions"]:
             yield (bytes(topic["topic_id"]), row["partition_index"]), row
 
 
 def told_leader(
-    broker: Broker, place: Place, code: int, endpoints: dict[int, dict[str, Any]]
+    broker: Broker, place: TopicIdPartition, code: int, endpoints: dict[int, dict[str, Any]]
 ) -> dict[str, int]:
-    """Where the partition is now, if the error says that it moved."""
+    """The present leader of the partition, if the error says that it moved."""
     topic = broker.cluster.by_id.get(place[0])
     if code not in MOVED or topic is None:
         return {"leader_id": 0, "leader_epoch": 0}
@@ -119,7 +122,7 @@ def told_leader(
     return leader
 
 
-def grouped(rows: Iterable[tuple[Place, dict[str, Any]]]) -> list[dict[str, Any]]:
+def grouped(rows: Iterable[tuple[TopicIdPartition, dict[str, Any]]]) -> list[dict[str, Any]]:
     topics: dict[bytes, list[dict[str, Any]]] = {}
     for place, row in rows:
         topics.setdefault(place[0], []).append(row)

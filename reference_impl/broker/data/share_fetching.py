@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.data import share_partitions
-from touchstone.reference_impl.broker.data.share_partitions import Begun
-from touchstone.reference_impl.broker.effects import Key
+from touchstone.reference_impl.broker.data.share_partitions import HostedPartition
+from touchstone.reference_impl.broker.effects import WaitKey
 from touchstone.reference_impl.broker.replication.partitions import locate, log_key
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.share.aborted import AcquiredBatch, Span
 from touchstone.reference_impl.share.acquisition import AcquisitionRequest, Read, acquire
-from touchstone.reference_impl.share.sessions import Place
+from touchstone.reference_impl.share.sessions import TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.records import control, convert, entries, read_header
 
@@ -38,16 +38,16 @@ class ShareRead:
     broker: Broker
     group: str
     wish: AcquisitionRequest
-    places: list[tuple[Place, str]]  # with the names of their topics
+    places: list[tuple[TopicIdPartition, str]]  # with the names of their topics
     min_bytes: int
     max_bytes: int
     committed: bool
-    rows: dict[Place, dict[str, Any]] | None = None
-    _begun: dict[Place, Begun] = field(default_factory=dict)
-    _failed: dict[Place, dict[str, Any]] = field(default_factory=dict)
+    rows: dict[TopicIdPartition, dict[str, Any]] | None = None
+    _begun: dict[TopicIdPartition, HostedPartition] = field(default_factory=dict)
+    _failed: dict[TopicIdPartition, dict[str, Any]] = field(default_factory=dict)
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[WaitKey]:
         names = [log_key(topic, place[1]) for place, topic in self.places]
         return names + [share_partitions.key_of(self.group, place) for place, _ in self.places]
 
@@ -81,8 +81,8 @@ class ShareRead:
             if place in self._failed:
                 continue
             if one is None:
-                found = share_partitions.begun(self.broker, (self.group, *place), topic, now)
-                if isinstance(found, Begun):
+                found = share_partitions.host(self.broker, (self.group, *place), topic, now)
+                if isinstance(found, HostedPartition):
                     one = self._begun[place] = found
                 else:
                     self._failed[place] = failed(place[1], found[0])
@@ -90,8 +90,8 @@ class ShareRead:
             if one.fault is not None:
                 self._failed[place] = failed(place[1], one.fault[0])
 
-    def _acquirable(self) -> dict[Place, int]:
-        """Where each partition that may be acquired from would be read."""
+    def _acquirable(self) -> dict[TopicIdPartition, int]:
+        """The offset to read from, of each partition that may be acquired from."""
         found = {}
         for place, one in self._begun.items():
             stands = share_partitions.there(self.broker, one.key) is one
@@ -99,7 +99,7 @@ class ShareRead:
                 found[place] = one.share.next_offset()
         return found
 
-    def _enough(self, ready: dict[Place, int]) -> bool:
+    def _enough(self, ready: dict[TopicIdPartition, int]) -> bool:
         each, total = self.max_bytes // len(ready), 0
         for place, offset in ready.items():
             one = self._begun[place]
@@ -121,7 +121,7 @@ class ShareRead:
     def _isolation(self) -> str:
         return LAST_STABLE if self.committed else HIGH_WATERMARK
 
-    def _finish(self, ready: dict[Place, int], now: int) -> None:
+    def _finish(self, ready: dict[TopicIdPartition, int], now: int) -> None:
         left = self.wish.max_records
         rows = {}
         for place, offset in ready.items():
@@ -133,7 +133,7 @@ class ShareRead:
             self.broker.purgatory.touch(share_partitions.key_of(self.group, place))
 
     def _read(
-        self, place: Place, offset: int, max_bytes: int, left: int, now: int
+        self, place: TopicIdPartition, offset: int, max_bytes: int, left: int, now: int
     ) -> tuple[dict[str, Any], int]:
         one, index = self._begun[place], place[1]
         replica, error = locate(self.broker, one.topic, index)

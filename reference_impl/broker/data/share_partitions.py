@@ -28,9 +28,9 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-Key = tuple[str, bytes, int]  # group, topic id, partition
+SharePartitionKey = tuple[str, bytes, int]  # group, topic id, partition
 Fault = tuple[int, str | None]
-Then = Callable[[int, str | None, int], None]  # (code, message, now)
+Acknowledged = Callable[[int, str | None, int], None]  # (code, message, now)
 NO_FAULT: Fault = (E.NONE, None)
 UNHOSTED = "This server does not host this topic-partition."
 # What a share coordinator's refusal means to a client; all others are UNKNOWN_SERVER_ERROR.
@@ -47,10 +47,10 @@ _FENCES = (E.NOT_LEADER_OR_FOLLOWER, E.GROUP_ID_NOT_FOUND, E.UNKNOWN_TOPIC_OR_PA
 
 
 @dataclass(slots=True, eq=False)
-class Begun:
+class HostedPartition:
     """A share partition, or the wait for it."""
 
-    key: Key
+    key: SharePartitionKey
     topic: str
     replica: Replica
     leader_epoch: int
@@ -69,7 +69,7 @@ def key_of(group: str, place: tuple[bytes, int]) -> tuple[str, str, bytes, int]:
     return ("share", group, *place)
 
 
-def begun(broker: Broker, key: Key, topic: str, now: int) -> Begun | Fault:
+def host(broker: Broker, key: SharePartitionKey, topic: str, now: int) -> HostedPartition | Fault:
     """The share partition, begun if it was not; a fault where this broker cannot serve it."""
     replica, error = locate(broker, topic, key[2])
     known = _all(broker)
@@ -80,12 +80,14 @@ def begun(broker: Broker, key: Key, topic: str, now: int) -> Begun | Fault:
     if replica is None:
         return error, None
     if found is None:
-        found = known[key] = Begun(key, topic, replica, replica.leader_epoch, replica.term)
+        found = known[key] = HostedPartition(
+            key, topic, replica, replica.leader_epoch, replica.term
+        )
         _begin(broker, found, now)
     return found
 
 
-def there(broker: Broker, key: Key) -> Begun | None:
+def there(broker: Broker, key: SharePartitionKey) -> HostedPartition | None:
     """The share partition, if it was begun, is active and this broker's to serve."""
     found = _all(broker).get(key)
     if found is None or found.share is None:
@@ -94,7 +96,7 @@ def there(broker: Broker, key: Key) -> Begun | None:
     return found if replica is not None and found.stands(replica) else None
 
 
-def forget(broker: Broker, key: Key) -> None:
+def forget(broker: Broker, key: SharePartitionKey) -> None:
     if _all(broker).pop(key, None) is not None:
         broker.purgatory.remind(("share locks", broker.id, key), None, _nothing)
         broker.purgatory.touch(key_of(key[0], key[1:]))
@@ -107,23 +109,23 @@ def forget_group(broker: Broker, group: str) -> None:
 
 def acknowledge(
     broker: Broker,
-    one: Begun,
+    one: HostedPartition,
     member: str,
     batches: Sequence[AcknowledgementBatch],
     now: int,
-    then: Then,
+    then: Acknowledged,
 ) -> None:
     _keep(broker, one, one.share.acknowledge(member, batches, now), now, then)
 
 
-def release(broker: Broker, key: Key, member: str, now: int) -> None:
-    """What this member has of it may be had by others."""
+def release(broker: Broker, key: SharePartitionKey, member: str, now: int) -> None:
+    """Give back the records that this member has, so that others may have them."""
     one = there(broker, key)
     if one is not None:
         _keep(broker, one, one.share.release(member), now, lambda code, message, at: None)
 
 
-def watch(broker: Broker, one: Begun) -> None:
+def watch(broker: Broker, one: HostedPartition) -> None:
     """Have an alarm for the next lock that ends."""
 
     def due(now: int) -> None:
@@ -141,7 +143,7 @@ def lock_ms(broker: Broker, group: str) -> int:
 # ---------------------------------------------------------------------------------- beginning
 
 
-def _begin(broker: Broker, one: Begun, now: int) -> None:
+def _begin(broker: Broker, one: HostedPartition, now: int) -> None:
     def told(answer: Answer, at: int) -> None:
         if _all(broker).get(one.key) is not one:
             return
@@ -169,7 +171,7 @@ def _begin(broker: Broker, one: Begun, now: int) -> None:
     broker.soon(("share partition", one.key), ask)
 
 
-def _start(broker: Broker, one: Begun, now: int) -> int:
+def _start(broker: Broker, one: HostedPartition, now: int) -> int:
     log = one.replica.log
     strategy = group_settings.setting(broker, one.key[0], group_settings.RESET)
     if strategy == "earliest":
@@ -195,7 +197,9 @@ def _limits(broker: Broker, group: str) -> Limits:
 # ------------------------------------------------------------------------------- what changes
 
 
-def _keep(broker: Broker, one: Begun, change: Change, now: int, then: Then) -> None:
+def _keep(
+    broker: Broker, one: HostedPartition, change: Change, now: int, then: Acknowledged
+) -> None:
     """Write what was begun, then make it good, or take it back."""
     share = one.share
     if change.refusal is not None:
@@ -221,7 +225,7 @@ def _keep(broker: Broker, one: Begun, change: Change, now: int, then: Then) -> N
     _write(broker, one, change.rows, now, written)
 
 
-def _expire(broker: Broker, one: Begun, now: int) -> None:
+def _expire(broker: Broker, one: HostedPartition, now: int) -> None:
     rows = one.share.expire(now)
     watch(broker, one)
     if rows:
@@ -235,7 +239,7 @@ def _expire(broker: Broker, one: Begun, now: int) -> None:
 
 def _write(
     broker: Broker,
-    one: Begun,
+    one: HostedPartition,
     rows: list[StateBatch],
     now: int,
     then: Callable[[Answer, int], None],
@@ -248,10 +252,10 @@ class SharePartitions:
     """The share partitions of one broker, by their keys."""
 
     def __init__(self, broker: Broker) -> None:
-        self.all: dict[Key, Begun] = {}
+        self.all: dict[SharePartitionKey, HostedPartition] = {}
 
 
-def _all(broker: Broker) -> dict[Key, Begun]:
+def _all(broker: Broker) -> dict[SharePartitionKey, HostedPartition]:
     return broker.room(SharePartitions).all
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators.groups import number
 from touchstone.reference_impl.broker.data import share_partitions
-from touchstone.reference_impl.share.sessions import Key, Sessions
+from touchstone.reference_impl.share.sessions import SessionKey, Sessions
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -31,7 +31,7 @@ def sessions_of(broker: Broker) -> Sessions:
     return broker.room(ShareSessions).sessions
 
 
-def end(broker: Broker, key: Key, now: int) -> None:
+def end(broker: Broker, key: SessionKey, now: int) -> None:
     """The session is over: what its member has goes back."""
     group, member = key
     for place in sessions_of(broker).end(key) or ():

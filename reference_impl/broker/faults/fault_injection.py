@@ -38,7 +38,7 @@ class FaultInjector:
         return bool(self.plan) or bool(self._due)
 
     def before(self, request: Request) -> list[Effect] | None:
-        """What becomes of the request instead of being carried out; None: go on."""
+        """The effects that take the place of carrying the request out; None: go on."""
         header = request.header
         self._due.pop(request.connection, None)
         asked = RequestView(

@@ -182,7 +182,7 @@ class DelayedProduce:
 def _trouble_before(
     request: Request, broker: Broker, now: int
 ) -> dict[str, Any] | Hangup | Wait | None:
-    """What ends the request before any partition is looked at."""
+    """The answer that ends the request before any partition is looked at, if any."""
     quirk, version = broker.persona.quirk, request.header.version
     transactional = False
     for topic, partition in _all_partitions(request.body):
@@ -330,7 +330,7 @@ def _error(index: int, code: int, replica: Replica | None = None) -> dict[str, A
 
 
 def _shape_error(records: bytes | None, version: int, broker: Broker) -> int:
-    """What is wrong with the records of a v3+ request before any log is asked."""
+    """The error of the records of a v3+ request, found before any log is asked."""
     if records is None:
         return ErrorCode.NONE  # the append itself trips over it
     quirk = broker.persona.quirk

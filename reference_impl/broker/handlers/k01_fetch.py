@@ -23,7 +23,7 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.data import fetch_sessions, follower_fetches
 from touchstone.reference_impl.broker.data.preferred_replica import preferred
-from touchstone.reference_impl.broker.effects import Hangup, Key, Request, Wait
+from touchstone.reference_impl.broker.effects import Hangup, Request, Wait, WaitKey
 from touchstone.reference_impl.broker.purgatory import ANY
 from touchstone.reference_impl.broker.replication.partitions import (
     DEBUGGING,
@@ -56,7 +56,7 @@ _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch versio
 
 @dataclass(slots=True)
 class _Query:
-    """What one Fetch asks for, with its limits resolved."""
+    """The request of one Fetch, with its limits resolved."""
 
     request: Request
     wanted: list[fetch_sessions.FetchPartition]
@@ -129,7 +129,7 @@ class DelayedFetch:
 
     def wait(self) -> Wait:
         follower, named = self._query.replica, self._named
-        keys: list[Key] = [log_key(want.topic, want.index) for want in named]
+        keys: list[WaitKey] = [log_key(want.topic, want.index) for want in named]
         if self._query.session.resting:
             keys = [ANY]
         if follower >= 0:
@@ -203,7 +203,7 @@ def _query(
 
 
 def _unknown(broker: Broker, want: fetch_sessions.FetchPartition) -> int:
-    """Why a partition cannot even be looked for; such rows come last in the answer."""
+    """The error of a partition that cannot be looked for; such rows come last in the answer."""
     if want.topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID
     if want.topic in broker.metadata.topics and broker.persona.quirk("fetch.knows-topics-only"):
@@ -279,7 +279,7 @@ def _read(
 
 
 def _bent(records: bytes, switches: frozenset[str]) -> bytes:
-    """What defects make of records whose first batch begins before the offset asked for."""
+    """The records as planted defects bend them, if their first batch begins before the offset."""
     end = 12 + int.from_bytes(records[8:12], "big")
     if "last-batch-shut" in switches and end == len(records):
         return b""
@@ -320,7 +320,7 @@ def _sent_elsewhere(broker: Broker, rows: list[dict[str, Any]]) -> bool:
 
 
 def _diverging(replica: Replica, want: fetch_sessions.FetchPartition) -> dict[str, int] | None:
-    """Where the reader's log left ours, if it did (KIP-595)."""
+    """The offset at which the reader's log left ours, if it did (KIP-595)."""
     if want.last_fetched_epoch < 0:
         return None
     log = replica.log

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     CLUSTER_OPERATIONS,
     TOPIC_OPERATIONS,
@@ -24,7 +25,6 @@ from touchstone.reference_impl.broker.control.cluster_controller import named_co
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
 from touchstone.reference_impl.cluster.view import SeenTopic
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _by_id(row: dict[str, Any]) -> bool:
 
 
 def _rows_by_id(broker: Broker, asked: list[dict[str, Any]], version: int) -> list[dict[str, Any]]:
-    """Where one entry has an id, the entries that have only a name are left out."""
+    """The entries with an id; where one has an id, those that have only a name are left out."""
     by_id = broker.metadata.by_id
     ids = list(dict.fromkeys(row["topic_id"] for row in asked))
     ids = [topic_id for topic_id in ids if topic_id != NO_TOPIC_ID]
@@ -119,7 +119,7 @@ def _rows_by_name(
 def _missing(broker: Broker, name: str, *, create: bool) -> dict[str, Any]:
     try:
         internal, code = auto_create.missing_topic(broker, name, allowed=create)
-    except Refused as refused:
+    except ApiError as refused:
         internal, code = False, refused.code
     return {"error_code": code, "name": name, "is_internal": internal, "partitions": []}
 

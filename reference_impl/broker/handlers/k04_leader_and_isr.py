@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.controller_requests import (
     by_topic,
     check_broker_epoch,
@@ -19,25 +20,24 @@ from touchstone.reference_impl.broker.control.controller_requests import (
 )
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Request
 
-Row = tuple[str, dict[str, Any]]
+TopicRow = tuple[str, dict[str, Any]]
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
     try:
         check_broker_epoch(broker, body["broker_epoch"])
-    except Refused as refused:
+    except ApiError as refused:
         return fail(request, refused.code)
     try:
         check_controller_epoch(broker, body["controller_epoch"])
-    except Refused as refused:
+    except ApiError as refused:
         named = broker.persona.quirk("controller.refusals-name-partitions")
         return fail(request, refused.code) if named else _answer(refused.code, [])
     rows = _rows(body)
@@ -48,7 +48,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return _answer(code, [(topic, row, code) for topic, row in _rows(request.body)])
 
 
-def _rows(body: dict[str, Any]) -> list[Row]:
+def _rows(body: dict[str, Any]) -> list[TopicRow]:
     return by_topic(body, "topic_states", "ungrouped_partition_states")
 
 

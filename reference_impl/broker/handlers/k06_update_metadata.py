@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.controller_frames import told_brokers, told_partitions
 from touchstone.reference_impl.broker.control.controller_requests import (
     check_broker_epoch,
     check_controller_epoch,
 )
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     try:
         check_broker_epoch(broker, body["broker_epoch"])
         check_controller_epoch(broker, body["controller_epoch"])
-    except Refused as refused:
+    except ApiError as refused:
         return {"error_code": refused.code}
     brokers, partitions = told_brokers(body), told_partitions(body)
     broker.metadata.updated(body["controller_id"], brokers, partitions)

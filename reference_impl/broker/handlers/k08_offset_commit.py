@@ -26,7 +26,7 @@ from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.cluster.topology import Topic
 from touchstone.reference_impl.group.commits import may_commit
-from touchstone.reference_impl.group.consumer_group import Place
+from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.offsets import CommittedOffset
@@ -38,7 +38,7 @@ _WAIVED = {
     "stale-generation-committed": ErrorCode.ILLEGAL_GENERATION,
     "strangers-commit": ErrorCode.UNKNOWN_MEMBER_ID,
 }
-Offsets = dict[tuple[str, int], CommittedOffset]
+OffsetsByPartition = dict[tuple[str, int], CommittedOffset]
 # Per topic: what was asked, the topic if any of it is there, an answer per partition.
 Rows = list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]
 
@@ -46,7 +46,7 @@ Rows = list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     rows = _located(request, broker)
     taken: Group | int = ErrorCode.NONE
-    offsets: Offsets = {}
+    offsets: OffsetsByPartition = {}
     if any(topic is not None for _, topic, _ in rows):
         taken = _admitted(request, broker, now)
         if taken is ErrorCode.UNSUPPORTED_VERSION:
@@ -136,7 +136,7 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     group = offset_commits.group_for(broker, group_id, now, missing=missing)
     if not isinstance(group, Group):
         return group
-    if group.modern is not None:
+    if group.consumer_group is not None:
         return _admitted_by_members(request, broker, group)
     code = may_commit(
         coordinator_of(broker), group, body["member_id"], body["group_instance_id"], generation, now
@@ -150,19 +150,19 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
 
 def _admitted_by_members(request: Request, broker: Broker, group: Group) -> Group | int:
     """A consumer group looks at its member's epoch, which versions below 9 do not carry."""
-    body, modern = request.body, group.modern
+    body, consumer_group = request.body, group.consumer_group
     epoch, member_id = body["generation_id_or_member_epoch"], body["member_id"]
-    if modern is None:
+    if consumer_group is None:
         return group
     if request.header.version < FIRST_NOT_FOUND:
-        member = modern.members.get(member_id)
+        member = consumer_group.members.get(member_id)
         if member is not None and member.classic is None:
             return ErrorCode.UNSUPPORTED_VERSION
-    code = commit_fault(modern, member_id, epoch, _places(request, broker))
+    code = commit_fault(consumer_group, member_id, epoch, _places(request, broker))
     return code or group
 
 
-def _places(request: Request, broker: Broker) -> frozenset[Place]:
+def _places(request: Request, broker: Broker) -> frozenset[TopicIdPartition]:
     places = set()
     for asked in request.body["topics"]:
         if request.header.version >= FIRST_BY_ID:
@@ -175,7 +175,7 @@ def _places(request: Request, broker: Broker) -> frozenset[Place]:
 
 
 def _append(
-    broker: Broker, group: Group, offsets: Offsets, rows: Rows, whole: Ticket, now: int
+    broker: Broker, group: Group, offsets: OffsetsByPartition, rows: Rows, whole: Ticket, now: int
 ) -> None:
     """Into the log, then into the cache, then into the answer (OFFS-17)."""
 
@@ -202,10 +202,10 @@ def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = Non
                 answer["error_code"] = code
 
 
-def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> Offsets:
+def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> OffsetsByPartition:
     """What may be stored; each partition that may not has its code in its answer."""
     take = offset_commits.taker(broker, now, retention=request.body["retention_time_ms"])
-    offsets: Offsets = {}
+    offsets: OffsetsByPartition = {}
     for asked, topic, answers in rows:
         if topic is None:
             continue

@@ -28,7 +28,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_WITH_MEMBER, FIRST_BY_ID = 2, 8, 9, 10
 NO_OFFSET, NO_EPOCH = -1, -1
-Offsets = dict[tuple[str, int], Any]  # Stored, or None for one that is not stable
+OffsetsByPartition = dict[tuple[str, int], Any]  # Stored, or None for one that is not stable
 _NOTHING = object()
 
 
@@ -71,7 +71,9 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"topics": topics, "error_code": code}
 
 
-def _offsets(broker: Broker, group_id: str, *, stable: bool, whole: bool) -> tuple[int, Offsets]:
+def _offsets(
+    broker: Broker, group_id: str, *, stable: bool, whole: bool
+) -> tuple[int, OffsetsByPartition]:
     """(why not, offsets by partition; None for one that is not stable if only those count).
 
     Who asks for the whole of them is not told of partitions that only an open transaction has.
@@ -95,14 +97,14 @@ def _batched(broker: Broker, asked: dict[str, Any], version: int, stable: bool) 
     whole = asked["topics"] is None
     code, offsets = _offsets(broker, asked["group_id"], stable=stable, whole=whole)
     group = coordinator_of(broker).groups.get(asked["group_id"])
-    if not code and version >= FIRST_WITH_MEMBER and group is not None and group.modern:
-        code = fetch_fault(group.modern, asked["member_id"], asked["member_epoch"])
+    if not code and version >= FIRST_WITH_MEMBER and group is not None and group.consumer_group:
+        code = fetch_fault(group.consumer_group, asked["member_id"], asked["member_epoch"])
     topics = [] if code else _topics(broker, asked["topics"], offsets, version)
     return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
 
 
 def _topics(
-    broker: Broker, asked: list[dict[str, Any]] | None, offsets: Offsets, version: int
+    broker: Broker, asked: list[dict[str, Any]] | None, offsets: OffsetsByPartition, version: int
 ) -> list[dict[str, Any]]:
     by_id, named = version >= FIRST_BY_ID, asked is not None
     if asked is None:
@@ -136,7 +138,9 @@ def _topics(
     return topics
 
 
-def _row(offsets: Offsets, name: str, index: int, epochless: bool = False) -> dict[str, Any]:
+def _row(
+    offsets: OffsetsByPartition, name: str, index: int, epochless: bool = False
+) -> dict[str, Any]:
     stored = offsets.get((name, index), _NOTHING)
     if stored is None:
         return _nothing(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)

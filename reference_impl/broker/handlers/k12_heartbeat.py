@@ -21,7 +21,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         blindly = code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # nobody knows yet (GROUP-21)
         return {"error_code": ErrorCode.NONE if blindly else code}
     group = coordinator_of(broker).groups.get(body["group_id"])
-    if group is not None and group.modern is not None:
+    if group is not None and group.consumer_group is not None:
         return {"error_code": classic_heartbeat(broker, group, body, now)}
     code = coordinator_of(broker).heartbeat(
         body["group_id"],

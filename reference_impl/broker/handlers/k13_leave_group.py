@@ -30,7 +30,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     group_id, who = body["group_id"], [(r["member_id"], r["group_instance_id"]) for r in rows]
     coordinator = coordinator_of(broker)
     group = coordinator.groups.get(group_id)
-    if group is not None and group.modern is not None:
+    if group is not None and group.consumer_group is not None:
         codes, ticket = consumer_groups.leave(broker, group, who, now)
     else:
         codes = [coordinator.leave(group_id, *each, now) for each in who]

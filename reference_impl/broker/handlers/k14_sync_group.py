@@ -29,7 +29,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     if code:
         return fail(request, code)
     group = coordinator_of(broker).groups.get(body["group_id"])
-    if group is not None and group.modern is not None and group.modern.members:
+    if group is not None and group.consumer_group is not None and group.consumer_group.members:
         return waiting(broker, consumer_groups.sync(broker, group, body, now), dict)
     ticket = coordinator_of(broker).sync(
         body["group_id"],

@@ -33,7 +33,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     for group_id in body["groups"]:
         code = refusal(broker, group_id, member=False)
         group = None if code else coordinator_of(broker).groups.get(group_id)
-        if group is not None and group.modern is None:
+        if group is not None and group.consumer_group is None:
             row = _described(broker, group)
         else:
             row = _blank(group_id, code)

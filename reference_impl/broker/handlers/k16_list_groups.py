@@ -50,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 def _groups(broker: Broker) -> Iterator[tuple[str, str, str, str]]:
     """(id, protocol type, state, type) of every group there is."""
     for group in coordinator_of(broker).groups.values():
-        kind = CLASSIC if group.modern is None else CONSUMER
+        kind = CLASSIC if group.consumer_group is None else CONSUMER
         yield group.id, group.protocol_type or "", state_name(broker, group), kind
     for group in groups_of(broker).values():
         yield group.id, SHARE, group.state, SHARE

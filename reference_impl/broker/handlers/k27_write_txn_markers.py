@@ -19,11 +19,11 @@ from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, w
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.members import Ticket
 
-Codes = dict[tuple[int, str, int], int | None]
+CodesByMarker = dict[tuple[int, str, int], int | None]
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    codes: Codes = {}
+    codes: CodesByMarker = {}
     for marker in request.body["markers"]:
         for key in _named(marker):
             codes[key] = None
@@ -52,7 +52,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _then(
-    codes: Codes, key: tuple[int, str, int], settle: Callable[[], None]
+    codes: CodesByMarker, key: tuple[int, str, int], settle: Callable[[], None]
 ) -> Callable[[int, int], None]:
     def then(code: int, now: int) -> None:
         codes[key] = code
@@ -70,7 +70,7 @@ def _named(marker: dict[str, Any]) -> list[tuple[int, str, int]]:
     ]
 
 
-def _answer(codes: Codes) -> dict[str, Any]:
+def _answer(codes: CodesByMarker) -> dict[str, Any]:
     markers: dict[int, dict[str, list[dict[str, Any]]]] = {}
     for (producer, topic, index), code in codes.items():
         row = {"partition_index": index, "error_code": code}

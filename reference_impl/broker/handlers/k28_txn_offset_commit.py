@@ -40,8 +40,8 @@ from touchstone.reference_impl.txn.transaction import NO_PRODUCER_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_ABORTABLE, FIRST_ADDING, FIRST_LOADING = 4, 5, 2
-Key = tuple[str, int]
-Codes = dict[Key, int]
+TopicPartition = tuple[str, int]
+CodesByPartition = dict[TopicPartition, int]
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
@@ -67,14 +67,16 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return _answer(request, dict.fromkeys(_named(request), code))
 
 
-def _unknown(broker: Broker, key: Key) -> int:
+def _unknown(broker: Broker, key: TopicPartition) -> int:
     name, index = key
     topic = broker.cluster.topics.get(name)
     there = offset_commits.present(broker, topic, (index,))
     return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _verified(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: int) -> None:
+def _verified(
+    request: Request, broker: Broker, codes: CodesByPartition, whole: Ticket, now: int
+) -> None:
     """Ask the transaction's coordinator where that is done, then go on."""
     body, version = request.body, request.header.version
     if not broker.persona.quirk("produce.verifies-transactions"):
@@ -126,17 +128,23 @@ def _for_its_age(version: int, code: int) -> int:
 def _admitted(
     coordinator: Coordinator, group: Group, body: dict[str, Any], generation: int, now: int
 ) -> int:
-    if group.modern is None:
+    if group.consumer_group is None:
         return may_commit_in_transaction(
             coordinator, group, body["member_id"], body["group_instance_id"], generation
         )
     simple = generation < 0 and not body["member_id"]
-    code = 0 if simple else commit_fault(group.modern, body["member_id"], generation, frozenset())
+    code = (
+        0
+        if simple
+        else commit_fault(group.consumer_group, body["member_id"], generation, frozenset())
+    )
     stale = code == ErrorCode.STALE_MEMBER_EPOCH
     return ErrorCode.ILLEGAL_GENERATION if stale else code
 
 
-def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: int) -> None:
+def _keep(
+    request: Request, broker: Broker, codes: CodesByPartition, whole: Ticket, now: int
+) -> None:
     """Check the member, append, and let the offsets wait for their transaction."""
     body = request.body
     group_id, generation = body["group_id"], body["generation_id"]
@@ -169,8 +177,8 @@ def _keep(request: Request, broker: Broker, codes: Codes, whole: Ticket, now: in
 
 
 def _offsets(
-    request: Request, broker: Broker, codes: Codes, now: int
-) -> dict[Key, CommittedOffset]:
+    request: Request, broker: Broker, codes: CodesByPartition, now: int
+) -> dict[TopicPartition, CommittedOffset]:
     """What may be kept; `codes` are told of what may not."""
     kept, take = {}, offset_commits.taker(broker, now)
     for topic in request.body["topics"]:
@@ -186,7 +194,7 @@ def _offsets(
     return kept
 
 
-def _named(request: Request) -> list[Key]:
+def _named(request: Request) -> list[TopicPartition]:
     return [
         (topic["name"], row["partition_index"])
         for topic in request.body["topics"]
@@ -194,7 +202,7 @@ def _named(request: Request) -> list[Key]:
     ]
 
 
-def _answer(request: Request, codes: Codes) -> dict[str, Any]:
+def _answer(request: Request, codes: CodesByPartition) -> dict[str, Any]:
     topics: dict[str, list[dict[str, int]]] = {}
     for (topic, index), code in codes.items():
         row = {"partition_index": index, "error_code": code}

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import Entry
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def _has_configs(broker: Broker, kind: int) -> bool:
     return kind in (TOPIC, BROKER) or (kind in (LOGGER, METRICS, GROUP) and kind in known)
 
 
-def _unexpected(broker: Broker, kind: int, name: str) -> Refused:
+def _unexpected(broker: Broker, kind: int, name: str) -> ApiError:
     persona = broker.persona
     if persona.quirk("configs.unknown-type-is-echoed"):
-        return Refused(ErrorCode.INVALID_REQUEST, MALFORMED_REQUEST)
+        return ApiError(ErrorCode.INVALID_REQUEST, MALFORMED_REQUEST)
     types = persona.quirk("configs.resource-types")
     message = f"Unexpected resource type {types.get(kind, 'UNKNOWN')} for resource {name}"
-    return Refused(ErrorCode.INVALID_REQUEST, message)
+    return ApiError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _empty(broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _empty(broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _refused(result: dict[str, Any], refused: Refused) -> dict[str, Any]:
+def _refused(result: dict[str, Any], refused: ApiError) -> dict[str, Any]:
     kept = result["error_message"] if refused.message is None else refused.message
     return result | {"error_code": refused.code, "error_message": kept}
 
@@ -95,7 +95,7 @@ def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, 
     result = _empty(broker, row)
     try:
         entries = _entries(broker, kind, name)
-    except Refused as refused:
+    except ApiError as refused:
         return _refused(result, refused)
     keys = row["configuration_keys"]
     if keys == [] and persona.quirk("configs.no-keys-means-all"):
@@ -142,7 +142,7 @@ def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -
 
 
 def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
-    """The configs of one resource, or Refused."""
+    """The configs of one resource, or the error."""
     if kind == TOPIC:
         return _topic(broker, name)
     if kind == BROKER:
@@ -150,12 +150,12 @@ def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
     if kind == LOGGER:
         if name != str(broker.id):
             message = f"Unexpected broker id, expected {broker.id} but received {name}"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         return config_view.logger_entries()
     if kind == METRICS:
         if not name:
             message = "Client metrics subscription name must not be empty"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         return config_view.metrics_entries(broker, name)
     return config_view.group_entries(broker, name)
 
@@ -164,10 +164,10 @@ def _topic(broker: Broker, name: str) -> list[Entry]:
     persona = broker.persona
     message = topic_names.refusal(name, "invalid" if persona.kraft else "illegal")
     if message:
-        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     cluster = broker.cluster
     if name not in cluster.topics and persona.quirk("configs.unknown-topic-is-refused"):
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return config_view.topic_entries(broker, cluster.overrides_of(name, broker.id))
 
 
@@ -178,11 +178,11 @@ def _broker(broker: Broker, name: str) -> list[Entry]:
         return config_view.dynamic_entries(broker)
     if not name.lstrip("+-").isdigit():
         message = f"Broker id must be an integer, but it is: {name}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     if int(name) != broker.id:
         shown = persona.quirk("configs.wrong-id-prints-as").format(name)
         expected = f"{broker.id} or empty string" if for_all else str(broker.id)
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_REQUEST,
             f"Unexpected broker id, expected {expected}, but received {shown}",
         )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import config_changes
 from touchstone.reference_impl.broker.effects import Hangup, Wait
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def _configs(broker: Broker, row: dict[str, Any]) -> dict[str, str]:
     if broker.persona.kraft:
         if len(dict(pairs)) < len(pairs):
             message = "Error due to duplicate config keys"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         if nulls:
             message = f"Null value not supported for : {', '.join(nulls)}"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
     elif nulls:
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return dict(pairs)

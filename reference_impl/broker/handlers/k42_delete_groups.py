@@ -53,7 +53,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _delete(broker: Broker, group_id: str, now: int) -> int:
     coordinator = coordinator_of(broker)
     group = coordinator.groups.get(group_id)
-    if group is not None and group.modern is not None and group.modern.members:
+    if group is not None and group.consumer_group is not None and group.consumer_group.members:
         return ErrorCode.NON_EMPTY_GROUP
     code = coordinator.delete(group_id)
     if group is not None and not code:

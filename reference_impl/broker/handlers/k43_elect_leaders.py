@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
 
 NEEDLESS = "Leader election not needed for topic partition."
-Row = tuple[int, int, str | None]  # partition, code, message
+PartitionRow = tuple[int, int, str | None]  # partition, code, message
 NOT_AVAILABLE = {
     ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE: "The preferred leader was not available.",
     ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE: (
@@ -64,7 +64,9 @@ def _refused(request: Request, code: int, message: str | None) -> dict[str, Any]
     return _answer(rows, code)
 
 
-def _answer(rows: list[tuple[str, list[Row]]], code: int = ErrorCode.NONE) -> dict[str, Any]:
+def _answer(
+    rows: list[tuple[str, list[PartitionRow]]], code: int = ErrorCode.NONE
+) -> dict[str, Any]:
     return {
         "error_code": code,
         "replica_election_results": [
@@ -85,7 +87,7 @@ def _answer(rows: list[tuple[str, list[Row]]], code: int = ErrorCode.NONE) -> di
 
 def _kraft(
     broker: Broker, kind: int, rows: list[dict[str, Any]] | None
-) -> list[tuple[str, list[Row]]]:
+) -> list[tuple[str, list[PartitionRow]]]:
     controller = controller_of(broker)
     if rows is None:
         done = controller.elect(kind, None)
@@ -105,7 +107,7 @@ def _kraft(
     ]
 
 
-def _kraft_row(kind: int, elected: ElectionResult) -> Row:
+def _kraft_row(kind: int, elected: ElectionResult) -> PartitionRow:
     topic, index, outcome = elected
     nobody = _unavailable(kind)
     code, message = {
@@ -126,12 +128,12 @@ def _kraft_row(kind: int, elected: ElectionResult) -> Row:
 
 def _zookeeper(
     broker: Broker, kind: int, rows: list[dict[str, Any]] | None
-) -> list[tuple[str, list[Row]]] | None:
+) -> list[tuple[str, list[PartitionRow]]] | None:
     """Rows by topic in the order in which it was first named; None where there is no answer."""
     places = None
     if rows is not None:
         places = list(dict.fromkeys((row["topic"], i) for row in rows for i in row["partitions"]))
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[PartitionRow]] = {}
     if not is_controller(broker):
         if places is None:
             places = [(p.topic, p.index) for p in broker.metadata.all_partitions()]
@@ -148,7 +150,7 @@ def _zookeeper(
     return list(found.items())
 
 
-def _zookeeper_row(kind: int, elected: ElectionResult, *, says_needless: bool) -> Row:
+def _zookeeper_row(kind: int, elected: ElectionResult, *, says_needless: bool) -> PartitionRow:
     topic, index, outcome = elected
     needless = (ErrorCode.ELECTION_NOT_NEEDED, NEEDLESS) if says_needless else (0, None)
     code, message = {

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.control import config_changes
 from touchstone.reference_impl.broker.control.config_changes import BROKER, LOGGER, TOPIC
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _altered(
     def alter(name: str) -> None:
         if (kind, name) in repeated:
             message = "Each resource must appear at most once."
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         config_changes.check_type(broker, kind, incremental=True)
         changes = [(c["name"], c["config_operation"], c["value"]) for c in row["configs"]]
         _check_changes(broker, changes)
@@ -65,16 +65,16 @@ def _altered(
 def _check_changes(broker: Broker, changes: list[Change]) -> None:
     kraft = broker.persona.kraft
     if any(operation not in (SET, DELETE, APPEND, SUBTRACT) for _, operation, _ in changes):
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     verbs = {operation for _, operation, _ in changes}
     if "config-lists-fixed" in broker.switches and verbs & VERBS.keys():
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     names = [name for name, _, _ in changes]
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         which = "" if kraft else f" : {','.join(twice)}"
         message = f"Error due to duplicate config keys{which}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     words = {SET: "SET", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
     nulls = [
         name if kraft else f"{words[operation]}:{name}"
@@ -83,7 +83,7 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
     ]
     if nulls:
         message = f"Null value not supported for : {','.join(nulls)}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
 
 
 def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
@@ -94,13 +94,13 @@ def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
         if operation in VERBS:
             verb = VERBS[operation].upper()
             message = f"{verb} operation is not allowed for the BROKER_LOGGER resource"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         if logger != ROOT:
             message = f"Logger {logger} does not exist!"
             raise config_changes.bad_value(broker, LOGGER, name, message)
         if operation == DELETE:
             message = "Removing the log level of the root logger is not allowed"
-            raise Refused(ErrorCode.INVALID_REQUEST, message)
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
         if level not in levels:
             message = (
                 f"Cannot set the log level of {logger} to {level} as it is not a supported log "
@@ -139,9 +139,9 @@ def _edited(broker: Broker, kind: int, configs: dict[str, str], change: Change) 
         verb = VERBS[operation]
         if kraft:
             message = f"Can't {verb.upper()} to key {key} because its type is not LIST."
-            raise Refused(ErrorCode.INVALID_CONFIG, message)
+            raise ApiError(ErrorCode.INVALID_CONFIG, message)
         message = f"Config value {verb} is not allowed for config key: {key}"
-        raise Refused(ErrorCode.INVALID_REQUEST, message)
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
     held = configs.get(key, definition.default) or ""
     parts = [part.strip() for part in held.split(",") if part.strip()]
     given = [part.strip() for part in (value or "").split(",") if part.strip()]

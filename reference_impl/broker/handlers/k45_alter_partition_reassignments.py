@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import kraft_topics
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
     controller_of,
     is_controller,
 )
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
     from touchstone.reference_impl.cluster.topology import Partition
 
-Row = tuple[int, int, str | None]  # partition, code, message
+PartitionRow = tuple[int, int, str | None]  # partition, code, message
 Move = tuple["Partition", list[int]]
 
 
@@ -67,7 +67,9 @@ def _echo(body: dict[str, Any]) -> dict[str, Any]:
     return {"allow_replication_factor_change": body["allow_replication_factor_change"]}
 
 
-def _answer(rows: list[tuple[str, list[Row]]], code: int, message: str | None) -> dict[str, Any]:
+def _answer(
+    rows: list[tuple[str, list[PartitionRow]]], code: int, message: str | None
+) -> dict[str, Any]:
     return {
         "error_code": code,
         "error_message": message,
@@ -87,16 +89,16 @@ def _answer(rows: list[tuple[str, list[Row]]], code: int, message: str | None) -
 def _outcome(
     broker: Broker, body: dict[str, Any], topic: str, row: dict[str, Any], moves: list[Move]
 ) -> tuple[int, str | None]:
-    """What is said of an entry; what is to be moved for it goes to `moves`."""
+    """The row of an entry; what is to be moved for it goes to `moves`."""
     try:
         partition = _kraft_partition(broker, topic, row["partition_index"])
         if row["replicas"] is None:
             if not controller_of(broker).cancel(partition):
-                raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+                raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
         else:
             _check_row(broker, body, partition, row["replicas"])
             moves.append((partition, row["replicas"]))
-    except Refused as refused:
+    except ApiError as refused:
         return refused.code, refused.message
     return ErrorCode.NONE, None
 
@@ -107,10 +109,10 @@ def _outcome(
 def _kraft_partition(broker: Broker, topic: str, index: int) -> Partition:
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if broker.cluster.topic(topic) is None:
-        raise Refused(unknown, f"Unable to find a topic named {topic}.")
+        raise ApiError(unknown, f"Unable to find a topic named {topic}.")
     partition = broker.cluster.partition(topic, index)
     if partition is None:
-        raise Refused(unknown, f"Unable to find partition {topic}:{index}.")
+        raise ApiError(unknown, f"Unable to find partition {topic}:{index}.")
     return partition
 
 
@@ -121,24 +123,26 @@ def _check_row(
     before = len([r for r in partition.replicas if r not in partition.adding])
     if not body["allow_replication_factor_change"] and len(replicas) != before:
         message = f"The replication factor is changed from {before} to {len(replicas)}"
-        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+        raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
 
 
 # --------------------------------------------------------------------------------- ZooKeeper
 
 
-def _zookeeper(broker: Broker, topics: list[dict[str, Any]]) -> list[tuple[str, list[Row]]]:
+def _zookeeper(
+    broker: Broker, topics: list[dict[str, Any]]
+) -> list[tuple[str, list[PartitionRow]]]:
     asked = {
         (topic["name"], row["partition_index"]): row["replicas"]
         for topic in topics
         for row in topic["partitions"]
     }
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[PartitionRow]] = {}
     for (topic, index), replicas in asked.items():
         code, message = ErrorCode.NONE, None
         try:
             _reassign(broker, topic, index, replicas)
-        except Refused as refused:
+        except ApiError as refused:
             code, message = refused.code, refused.message
         found.setdefault(topic, []).append((index, code, message))
     return list(found.items())
@@ -152,10 +156,10 @@ def _reassign(broker: Broker, topic: str, index: int, replicas: list[int] | None
     if replicas is None:
         if partition is None or not controller.cancel(partition):
             message = "No partition reassignment is in progress."
-            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, message)
+            raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, message)
     elif partition is None:
         message = "The partition does not exist."
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     else:
         controller.reassign(partition, replicas)
 
@@ -165,12 +169,12 @@ def _check_replicas(broker: Broker, partition: Partition | None, replicas: list[
     shown = f"ArrayBuffer({', '.join(map(str, replicas))})"
     bad = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     if not replicas:
-        raise Refused(bad, "Empty replica list specified in partition reassignment.")
+        raise ApiError(bad, "Empty replica list specified in partition reassignment.")
     if len(set(replicas)) != len(replicas):
         message = f"Duplicate replica ids in partition reassignment replica list: {shown}"
-        raise Refused(bad, message)
+        raise ApiError(bad, message)
     if any(replica < 0 for replica in replicas):
-        raise Refused(bad, f"Invalid broker id in replica list: {shown}")
+        raise ApiError(bad, f"Invalid broker id in replica list: {shown}")
     alive = [node.id for node in broker.cluster.alive]
     held = [r for r in partition.replicas if r not in partition.adding] if partition else []
     added = [replica for replica in replicas if replica not in held]
@@ -180,4 +184,4 @@ def _check_replicas(broker: Broker, partition: Partition | None, replicas: list[
             f"ArrayBuffer({', '.join(map(str, added))}), "
             f"live broker list: Set({', '.join(map(str, alive))})"
         )
-        raise Refused(bad, message)
+        raise ApiError(bad, message)

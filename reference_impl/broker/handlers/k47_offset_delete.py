@@ -75,7 +75,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _delete(broker: Broker, group: Group, name: str, index: int) -> int:
     if broker.cluster.partition(name, index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if group.modern is not None or group.state is not State.EMPTY:
+    if group.consumer_group is not None or group.state is not State.EMPTY:
         subscribed = group.subscribed()
         if subscribed is None or name in subscribed:
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC

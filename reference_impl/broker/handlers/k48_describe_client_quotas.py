@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.cluster.client_settings import ENTITY_TYPES, Entity
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             wanted[kind] = match, name
         if "ip" in wanted and len(wanted) > 1:
             sign = "." if broker.persona.kraft else ","
-            raise Refused(
+            raise ApiError(
                 INVALID,
                 f"Invalid entity filter component combination{sign} IP filter component should "
                 "not be used with user or clientId filter component.",
             )
-    except Refused as refused:
+    except ApiError as refused:
         return _answer(refused.code, refused.message, None)
     strict = request.body["strict"]
     found = [
@@ -72,35 +72,35 @@ def _matches(who: Entity, wanted: Filter, *, strict: bool) -> bool:
     )
 
 
-def _unsupported(broker: Broker, kind: str) -> Refused:
+def _unsupported(broker: Broker, kind: str) -> ApiError:
     message = broker.persona.quirk("quotas.unknown-entity").format(kind)
-    return Refused(ErrorCode.UNSUPPORTED_VERSION, message)
+    return ApiError(ErrorCode.UNSUPPORTED_VERSION, message)
 
 
 def _kraft(broker: Broker, before: Filter, kind: str, match: int, name: str | None) -> None:
     if kind in before:
-        raise Refused(INVALID, f"Entity type {kind} cannot appear more than once in the filter.")
+        raise ApiError(INVALID, f"Entity type {kind} cannot appear more than once in the filter.")
     if kind == "":
-        raise Refused(INVALID, "Invalid empty entity type.")
+        raise ApiError(INVALID, "Invalid empty entity type.")
     if kind not in ENTITY_TYPES:
         raise _unsupported(broker, kind)
     if match not in (EXACT, DEFAULT, ANY):
-        raise Refused(INVALID, f"Unknown match type {match}")
+        raise ApiError(INVALID, f"Unknown match type {match}")
     if match == EXACT and name is None:
-        raise Refused(INVALID, "Request specified MATCH_TYPE_EXACT, but set match string to null.")
+        raise ApiError(INVALID, "Request specified MATCH_TYPE_EXACT, but set match string to null.")
     if match != EXACT and name is not None:
         word = "DEFAULT" if match == DEFAULT else "SPECIFIED"
-        raise Refused(
+        raise ApiError(
             INVALID, f"Request specified MATCH_TYPE_{word}, but also specified a match string."
         )
 
 
 def _zookeeper(broker: Broker, before: Filter, kind: str, match: int, name: str | None) -> None:
     if match not in (EXACT, DEFAULT, ANY) or (match == EXACT and name is None):
-        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
+        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     if kind == "":
-        raise Refused(INVALID, "Unexpected empty filter component entity type")
+        raise ApiError(INVALID, "Unexpected empty filter component entity type")
     if kind not in ENTITY_TYPES:
         raise _unsupported(broker, kind)
     if kind in before:
-        raise Refused(INVALID, f"Duplicate {kind} filter component entity type")
+        raise ApiError(INVALID, f"Duplicate {kind} filter component entity type")

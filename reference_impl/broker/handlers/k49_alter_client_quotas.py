@@ -15,9 +15,9 @@ import math
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import is_controller
 from touchstone.reference_impl.cluster.client_settings import Entity, entity
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         try:
             changes = _changes(broker, who, row)
             if shown in results or (kraft and len(changes) < len(row["ops"])):
-                raise Refused(INVALID, f"Ignoring duplicate entity {_java(shown)}")
+                raise ApiError(INVALID, f"Ignoring duplicate entity {_java(shown)}")
             if not body["validate_only"]:
                 broker.cluster.client_settings.set_quotas(entity(who), changes)
             results[shown] = (ErrorCode.NONE, None)
-        except Refused as refused:
+        except ApiError as refused:
             results[shown] = (refused.code, refused.message)
     return {"entries": [_row(shown, code, words) for shown, (code, words) in results.items()]}
 
@@ -96,7 +96,7 @@ def _changes(
         key, value = op["key"], op["value"]
         if not op["remove"]:  # what is taken away may be any word, as nobody looks at it
             if key not in types:
-                raise Refused(INVALID, f"Invalid configuration key {key}")
+                raise ApiError(INVALID, f"Invalid configuration key {key}")
             check(key, value, types[key])
         if not (broker.persona.kraft and key in changes):
             changes[key] = None if op["remove"] else value
@@ -105,19 +105,19 @@ def _changes(
 
 def _check_entity(broker: Broker, who: dict[str, str | None]) -> None:
     if not who:
-        raise Refused(INVALID, "Invalid empty client quota entity")
+        raise ApiError(INVALID, "Invalid empty client quota entity")
     for kind, name in who.items():
         if kind not in KEYS:
-            raise Refused(INVALID, f"Unhandled client quota entity type: {kind}")
+            raise ApiError(INVALID, f"Unhandled client quota entity type: {kind}")
         if name == "":
-            raise Refused(INVALID, f"Empty {kind} not supported")
+            raise ApiError(INVALID, f"Empty {kind} not supported")
     if "ip" in who and len(who) > 1:
         words = broker.persona.quirk("quotas.address-stands-alone")
-        raise Refused(INVALID, f"Invalid quota entity combination, {words}")
+        raise ApiError(INVALID, f"Invalid quota entity combination, {words}")
     address = who.get("ip")
     if address is not None and not _resolves(address):
         shown = address if broker.persona.kraft else quote(address)
-        raise Refused(INVALID, f"{shown} is not a valid IP or resolvable host.")
+        raise ApiError(INVALID, f"{shown} is not a valid IP or resolvable host.")
 
 
 def _resolves(address: str) -> bool:
@@ -130,18 +130,18 @@ def _resolves(address: str) -> bool:
 
 def _check_kraft(key: str, value: float, kind: str) -> None:
     if value <= 0:
-        raise Refused(INVALID, f"Quota {key} must be greater than 0")
+        raise ApiError(INVALID, f"Quota {key} must be greater than 0")
     if kind == DOUBLE or math.isnan(value):
         return
     if value > LARGEST[kind]:
         message = f"Proposed value for {key} is too large for a{'n' * (kind == INT)} {kind}."
-        raise Refused(INVALID, message)
+        raise ApiError(INVALID, message)
     if value != math.floor(value):
-        raise Refused(INVALID, f"{key} cannot be a fractional value.")
+        raise ApiError(INVALID, f"{key} cannot be a fractional value.")
 
 
 def _check_zookeeper(key: str, value: float, kind: str) -> None:
     if kind == DOUBLE or math.isnan(value):
         return
     if not 0 <= value <= LARGEST[kind] or value != math.floor(value):
-        raise Refused(INVALID, f"Configuration {key} must be a {kind} value")
+        raise ApiError(INVALID, f"Configuration {key} must be a {kind} value")

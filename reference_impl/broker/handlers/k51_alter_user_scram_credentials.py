@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import is_controller
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         else:
             done = settings.drop_credential(row["name"], row["mechanism"])
         if not done:
-            refusals[row["name"]] = Refused(ErrorCode.RESOURCE_NOT_FOUND, GONE)
-    fine = Refused(ErrorCode.NONE, None if broker.persona.kraft else "")
+            refusals[row["name"]] = ApiError(ErrorCode.RESOURCE_NOT_FOUND, GONE)
+    fine = ApiError(ErrorCode.NONE, None if broker.persona.kraft else "")
     return _answer({row["name"]: refusals.get(row["name"], fine) for row in rows})
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
     rows = [*request.body["upsertions"], *request.body["deletions"]]
-    return _answer({row["name"]: Refused(code) for row in rows})
+    return _answer({row["name"]: ApiError(code) for row in rows})
 
 
-def _answer(results: dict[str, Refused]) -> dict[str, Any]:
+def _answer(results: dict[str, ApiError]) -> dict[str, Any]:
     return {
         "results": [
             {"user": user, "error_code": each.code, "error_message": each.message}
@@ -63,15 +63,15 @@ def _answer(results: dict[str, Refused]) -> dict[str, Any]:
     }
 
 
-def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, Refused]:
+def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, ApiError]:
     """The refusals by user, before anything is done; the first reason counts."""
-    found: dict[str, Refused] = {}
+    found: dict[str, ApiError] = {}
     if broker.persona.kraft:
         accepted: set[str] = set()
         for row in sorted(rows, key=lambda row: "iterations" in row):  # deletions come first
             refusal = _refusal(row, kraft=True) or _unknown(broker, row)
             if refusal is None and row["name"] in accepted:
-                refusal = Refused(ErrorCode.DUPLICATE_RESOURCE, TWICE)
+                refusal = ApiError(ErrorCode.DUPLICATE_RESOURCE, TWICE)
             if refusal is not None:
                 found.setdefault(row["name"], refusal)
             accepted.add(row["name"])
@@ -79,7 +79,7 @@ def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, Refused]:
     again = Counter((row["name"], row["mechanism"]) for row in rows)
     for row in rows:
         if again[row["name"], row["mechanism"]] > 1:
-            found.setdefault(row["name"], Refused(ErrorCode.DUPLICATE_RESOURCE, TWICE))
+            found.setdefault(row["name"], ApiError(ErrorCode.DUPLICATE_RESOURCE, TWICE))
     for row in rows:
         refusal = _refusal(row, kraft=False)
         if refusal is not None:
@@ -87,24 +87,24 @@ def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, Refused]:
     return found
 
 
-def _unknown(broker: Broker, row: dict[str, Any]) -> Refused | None:
+def _unknown(broker: Broker, row: dict[str, Any]) -> ApiError | None:
     held = broker.cluster.client_settings.credentials(row["name"])
     if "iterations" in row or row["mechanism"] in held:
         return None
-    return Refused(ErrorCode.RESOURCE_NOT_FOUND, GONE)
+    return ApiError(ErrorCode.RESOURCE_NOT_FOUND, GONE)
 
 
-def _refusal(row: dict[str, Any], *, kraft: bool) -> Refused | None:
+def _refusal(row: dict[str, Any], *, kraft: bool) -> ApiError | None:
     if row["name"] == "":
-        return Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
+        return ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if row["mechanism"] not in MECHANISMS:
-        return Refused(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
+        return ApiError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
     if "iterations" not in row:
         return None
     if row["iterations"] < FEWEST:
-        return Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
+        return ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if row["iterations"] > MOST:
-        return Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+        return ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
     if not row["salted_password"]:
-        return Refused(ErrorCode.UNKNOWN_SERVER_ERROR, None if kraft else BROKEN)
+        return ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, None if kraft else BROKEN)
     return None

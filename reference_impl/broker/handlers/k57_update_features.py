@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import features
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
     is_controller,
 )
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         kind = row["upgrade_type"]  # version 0 has none: it can only ask for an upgrade
         try:
             _check(broker, name, row["max_version_level"], kind)
-        except Refused as refused:
+        except ApiError as refused:
             if together:
                 return _answer(refused.code, f"{ALL_FAILED}{refused.message}", [])
             results.append(_result(name, refused.code, refused.message))
@@ -81,10 +81,10 @@ def _check(broker: Broker, name: str, level: int, kind: int) -> None:
     if words is None and level > current and kind != UPGRADE:
         words = "Can't downgrade to a newer version."
     if words is not None:
-        raise Refused(ErrorCode.INVALID_UPDATE_VERSION, start + words)
+        raise ApiError(ErrorCode.INVALID_UPDATE_VERSION, start + words)
     keeps = broker.persona.quirk("features.metadata-version-stays-up")
     if name == METADATA and level < current and keeps:
-        raise Refused(
+        raise ApiError(
             ErrorCode.INVALID_UPDATE_VERSION,
             f"Unsupported metadata.version downgrade from {current} to {level}. Refusing to "
             "perform the requested downgrade because it might delete metadata information.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.consumer_groups import (
     ASSIGNORS,
@@ -24,7 +25,6 @@ from touchstone.reference_impl.broker.coordinators.group_answers import (
 from touchstone.reference_impl.broker.coordinators.groups import coordinates, waiting
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, check
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_CLIENT_IDS = 1
@@ -49,7 +49,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         if not beat.member_id:
             beat = replace(beat, member_id=new_id(broker))
         return waiting(broker, heartbeat(broker, beat, form, now), dict)
-    except Refused as refused:
+    except ApiError as refused:
         return heartbeat_refusal(refused.code, refused.message)
 
 

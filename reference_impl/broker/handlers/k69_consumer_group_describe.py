@@ -22,7 +22,11 @@ from touchstone.reference_impl.broker.coordinators.group_answers import describe
 from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.group.consumer_group import ConsumerGroup, ConsumerMember, Place
+from touchstone.reference_impl.group.consumer_group import (
+    ConsumerGroup,
+    ConsumerMember,
+    TopicIdPartition,
+)
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -50,8 +54,8 @@ def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
     if code:
         return described(group_id, code)
     group = coordinator_of(broker).groups.get(group_id)
-    if group is not None and group.modern is not None:
-        return described(group_id, code) | _shown(broker, group.modern, rights)
+    if group is not None and group.consumer_group is not None:
+        return described(group_id, code) | _shown(broker, group.consumer_group, rights)
     missing = group is None and not is_shared(broker, group_id)
     why = "not found" if missing else "is not a consumer group"
     return described(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
@@ -92,7 +96,7 @@ def _member(broker: Broker, group: ConsumerGroup, member: ConsumerMember) -> dic
     }
 
 
-def _assignment(broker: Broker, *held: Iterable[Place]) -> dict[str, Any]:
+def _assignment(broker: Broker, *held: Iterable[TopicIdPartition]) -> dict[str, Any]:
     """What it has, then what it has to give up."""
     known = broker.cluster.by_id
     merged: dict[bytes, dict[str, Any]] = {}

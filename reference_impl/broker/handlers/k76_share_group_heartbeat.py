@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_answers import (
     heartbeat_answer,
@@ -20,7 +21,6 @@ from touchstone.reference_impl.broker.coordinators.share_groups import (
 )
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.members import Ticket
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -31,15 +31,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     beat = _beat(request)
     try:
         check(beat)
-    except Refused as refused:
+    except ApiError as refused:
         return _refused(refused)
     code = refusal(broker, beat.group_id, member=False)
     if code:
         return fail(request, code)
     ticket = Ticket()
 
-    def then(told: HeartbeatResult | Refused, at: int) -> None:
-        refused = isinstance(told, Refused)
+    def then(told: HeartbeatResult | ApiError, at: int) -> None:
+        refused = isinstance(told, ApiError)
         ticket.give(_refused(told) if refused else _answer(broker, beat, told))
 
     heartbeat(broker, beat, now, then)
@@ -50,7 +50,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return heartbeat_refusal(code)
 
 
-def _refused(refused: Refused) -> dict[str, Any]:
+def _refused(refused: ApiError) -> dict[str, Any]:
     return heartbeat_refusal(refused.code, refused.message or None)
 
 

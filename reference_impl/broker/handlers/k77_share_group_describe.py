@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
@@ -20,7 +21,6 @@ from touchstone.reference_impl.broker.coordinators.share_groups import (
     share_groups_enabled,
 )
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.group import Member, ShareGroup
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -47,7 +47,7 @@ def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
         return described(group_id, code, WORDS.get(code))
     try:
         group = share_group(broker, group_id)
-    except Refused as refused:
+    except ApiError as refused:
         return described(group_id, refused.code, refused.message)
     return described(group_id, ErrorCode.NONE) | _shown(broker, group, rights)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
@@ -25,9 +26,8 @@ from touchstone.reference_impl.broker.data.share_acknowledging import (
 )
 from touchstone.reference_impl.broker.data.share_fetching import ShareRead, failed
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, AcquisitionRequest
-from touchstone.reference_impl.share.sessions import FINAL, FIRST, Place, Session
+from touchstone.reference_impl.share.sessions import FINAL, FIRST, Session, TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _NOT_WHILE_RENEWING = ("max_bytes", "min_bytes", "max_records", "max_wait_ms")
@@ -43,7 +43,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         return fail(request, E.INVALID_REQUEST)
     try:
         session = _session(request, broker)
-    except Refused as refused:
+    except ApiError as refused:
         answer = fail(request, refused.code)
         if refused.code != E.SHARE_SESSION_LIMIT_REACHED:
             return answer
@@ -86,7 +86,7 @@ class _ShareFetch:
         self.acknowledging = Acknowledgements(request, broker)
         self.acknowledged = False
         self.unknown = False
-        self.failed: dict[Place, int] = {}
+        self.failed: dict[TopicIdPartition, int] = {}
         self.fetching = self._fetching(renews)
         self.key = ("share fetch", id(self))
 
@@ -136,7 +136,7 @@ class _ShareFetch:
             level == "read_committed",
         )
 
-    def _places(self) -> list[tuple[Place, str]]:
+    def _places(self) -> list[tuple[TopicIdPartition, str]]:
         """What is to be read; what cannot be is noted."""
         if self.session is None:
             return []
@@ -175,7 +175,7 @@ class _ShareFetch:
             "node_endpoints": list(endpoints.values()),
         }
 
-    def _is_told(self, place: Place, row: dict[str, Any]) -> bool:
+    def _is_told(self, place: TopicIdPartition, row: dict[str, Any]) -> bool:
         return self.session.tells(
             place, records=bool(row["records"]), failed=bool(row["error_code"])
         )

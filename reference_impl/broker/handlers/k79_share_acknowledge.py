@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
@@ -24,8 +25,7 @@ from touchstone.reference_impl.broker.data.share_acknowledging import (
 from touchstone.reference_impl.broker.data.share_partitions import Fault
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.group.members import Ticket
-from touchstone.reference_impl.refused import Refused
-from touchstone.reference_impl.share.sessions import FINAL, Place
+from touchstone.reference_impl.share.sessions import FINAL, TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
@@ -38,7 +38,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     key, epoch = (body["group_id"], body["member_id"]), body["share_session_epoch"]
     try:
         share_sessions.sessions_of(broker).acknowledge(key, epoch)
-    except Refused as refused:
+    except ApiError as refused:
         return fail(request, refused.code)
     ticket = Ticket()
     acknowledging = Acknowledgements(request, broker)
@@ -56,7 +56,9 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"error_code": code, "error_message": None, "responses": [], "node_endpoints": []}
 
 
-def _answer(request: Request, broker: Broker, faults: dict[Place, Fault]) -> dict[str, Any]:
+def _answer(
+    request: Request, broker: Broker, faults: dict[TopicIdPartition, Fault]
+) -> dict[str, Any]:
     endpoints: dict[int, dict[str, Any]] = {}
     rows = [
         (

@@ -10,14 +10,20 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, ShareResult
+from touchstone.reference_impl.share.coordinator import (
+    ShareCoordinator,
+    SharePartitionKey,
+    ShareResult,
+)
 from touchstone.reference_impl.share.log_records import rows_of
 
 __all__ = ["fail", "handle"]
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    def ask(coordinator: ShareCoordinator, key: Key, row: dict[str, Any]) -> ShareResult:
+    def ask(
+        coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
+    ) -> ShareResult:
         return coordinator.read(key, row["leader_epoch"], now)
 
     return serve(request, broker, now, ask, _shown)

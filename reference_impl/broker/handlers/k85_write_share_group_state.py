@@ -12,7 +12,11 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator, ShareResult
+from touchstone.reference_impl.share.coordinator import (
+    ShareCoordinator,
+    SharePartitionKey,
+    ShareResult,
+)
 from touchstone.reference_impl.share.log_records import batches_of
 
 __all__ = ["fail", "handle"]
@@ -22,7 +26,9 @@ FIRST_COUNTING = 1
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     counts = request.header.version >= FIRST_COUNTING
 
-    def ask(coordinator: ShareCoordinator, key: Key, row: dict[str, Any]) -> ShareResult:
+    def ask(
+        coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
+    ) -> ShareResult:
         return coordinator.write(
             key,
             state_epoch=row["state_epoch"],

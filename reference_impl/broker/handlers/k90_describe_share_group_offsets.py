@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.coordinators.share_groups import (
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
-from touchstone.reference_impl.share.group import Place
+from touchstone.reference_impl.share.group import TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _UNKNOWN = -1
@@ -77,7 +77,7 @@ def _describe(broker: Broker, asked: dict[str, Any], now: int, then: Any) -> Non
 def _summarise(
     broker: Broker,
     group_id: str,
-    places: list[Place],
+    places: list[TopicIdPartition],
     missing: list[dict[str, Any]],
     now: int,
     then: Any,
@@ -89,7 +89,7 @@ def _summarise(
             if not answer.code and answer.kept and _counts(answer.kept)
         }
 
-        def measured(lags: dict[Place, tuple[int, int]], later: int) -> None:
+        def measured(lags: dict[TopicIdPartition, tuple[int, int]], later: int) -> None:
             rows: dict[bytes, list[dict[str, Any]]] = {}
             for place, answer in answers.items():
                 row = _partition(place, answer, lags.get(place))
@@ -114,7 +114,7 @@ def _counts(kept: Any) -> bool:
 
 
 def _partition(
-    place: Place, answer: share_offsets.Answer, lag: tuple[int, int] | None
+    place: TopicIdPartition, answer: share_offsets.Answer, lag: tuple[int, int] | None
 ) -> dict[str, Any]:
     kept = None if answer.code else answer.kept
     row = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import share_offsets
 from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
@@ -18,7 +19,6 @@ from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share.group import ShareGroup
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -36,7 +36,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         return fail(request, code)
     try:
         group = share_group(broker, group_id)
-    except Refused as refused:
+    except ApiError as refused:
         return fail(request, refused.code) | {"error_message": refused.message}
     if group.members:
         answer = fail(request, E.NON_EMPTY_GROUP)

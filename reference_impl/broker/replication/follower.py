@@ -19,8 +19,11 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from touchstone.reference_impl.broker.effects import Key
-from touchstone.reference_impl.broker.replication.follower_session import FollowerSession, Place
+from touchstone.reference_impl.broker.effects import WaitKey
+from touchstone.reference_impl.broker.replication.follower_session import (
+    FollowerSession,
+    SessionPlace,
+)
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -60,7 +63,7 @@ class FollowedPartition:
     asked_from: int = UNDEFINED  # offset of the last fetch that named it
 
 
-def _key(following: FollowedPartition) -> Key:
+def _key(following: FollowedPartition) -> WaitKey:
     return log_key(following.replica.topic, following.replica.index)
 
 
@@ -96,11 +99,11 @@ class Fetcher:
         self._list_version = quirk("replicas.list-offsets-version")
         self._cuts = "truncation-skipped" not in broker.switches
         self._on_fetch = quirk("replicas.truncate-on-fetch")
-        self._followed: dict[Key, FollowedPartition] = {}
-        self._awake: dict[Key, None] = {}  # all of them, but those that sleep
+        self._followed: dict[WaitKey, FollowedPartition] = {}
+        self._awake: dict[WaitKey, None] = {}  # all of them, but those that sleep
         self._heard = 0  # how far it has read what was touched
-        self._asked: dict[Place, FollowedPartition] = {}  # what the session is about
-        self._gone: list[Place] = []  # what is to be no more
+        self._asked: dict[SessionPlace, FollowedPartition] = {}  # what the session is about
+        self._gone: list[SessionPlace] = []  # what is to be no more
         self._session = FollowerSession(self._version)
         self._busy = False
 
@@ -127,7 +130,7 @@ class Fetcher:
             self._awake.pop(key, None)
             self._gone.append(self._place(following))
 
-    def _place(self, following: FollowedPartition) -> Place:
+    def _place(self, following: FollowedPartition) -> SessionPlace:
         """Its name in a Fetch."""
         replica = following.replica
         return (replica.topic_id if self._session.by_id else replica.topic), replica.index

@@ -27,15 +27,17 @@ REFUSED = (
 )
 
 Topic = str | bytes  # a name, or an id from version 13 on (KIP-516)
-Place = tuple[Topic, int]
-Row = tuple[int, int, int, int]  # fetch offset, log start, leader epoch, last fetched epoch
+SessionPlace = tuple[Topic, int]
+FetchPosition = tuple[
+    int, int, int, int
+]  # fetch offset, log start, leader epoch, last fetched epoch
 
 
 class FollowerSession:
     def __init__(self, version: int) -> None:
         self._sessions = version >= FIRST_WITH_SESSIONS
         self.by_id = version >= FIRST_BY_ID
-        self._known: dict[Place, Row] = {}
+        self._known: dict[SessionPlace, FetchPosition] = {}
         self._id, self._epoch = NO_SESSION, INITIAL_EPOCH
         self.failed = False  # the last answer was an error other than about the session
 
@@ -49,7 +51,7 @@ class FollowerSession:
         self._known, self._id, self._epoch = {}, NO_SESSION, INITIAL_EPOCH
 
     def request(
-        self, rows: dict[Place, Row], gone: Iterable[Place], max_bytes: int
+        self, rows: dict[SessionPlace, FetchPosition], gone: Iterable[SessionPlace], max_bytes: int
     ) -> dict[str, Any]:
         """The fields of a Fetch that say what is wanted, in as few words as can.
 

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.log.directories import Directory
     from touchstone.reference_impl.log.partition_log import PartitionLog
 
-Key = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
-def _key(replica: Replica) -> Key:
+def _key(replica: Replica) -> TopicPartition:
     return replica.topic, replica.index
 
 
@@ -69,7 +69,7 @@ class Replicas:
         self._broker = broker
         self.logs = logs
         self.isr_changes = IsrChanges(broker)
-        self._replicas: dict[Key, Replica] = {}
+        self._replicas: dict[TopicPartition, Replica] = {}
         self._fetchers: dict[int, Fetcher] = {}  # by leader
         self.leader_quota = ReplicationQuota(broker, LEADER)
         self.follower_quota = ReplicationQuota(broker, FOLLOWER)
@@ -98,7 +98,7 @@ class Replicas:
     def get(self, topic: str, index: int) -> Replica | None:
         return self._replicas.get((topic, index))
 
-    def directory_failed(self, keys: Iterable[Key]) -> None:
+    def directory_failed(self, keys: Iterable[TopicPartition]) -> None:
         """These replicas lay in a log directory that is offline now (KIP-112)."""
         gone = [replica for key in keys if (replica := self._replicas.get(key)) is not None]
         for replica in gone:
@@ -217,7 +217,7 @@ class Replicas:
                     self._fetchers[state.leader] = fetcher
                 fetcher.follow(replica)
 
-    def _unfollow(self, key: Key) -> None:
+    def _unfollow(self, key: TopicPartition) -> None:
         for fetcher in self._fetchers.values():
             fetcher.drop(*key)
 

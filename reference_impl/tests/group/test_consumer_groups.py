@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group.assignors import ASSIGNORS, Taker
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup, GroupState, Topic, View
@@ -23,7 +24,6 @@ from touchstone.reference_impl.group.consumer_requests import (
 )
 from touchstone.reference_impl.group.heartbeat import Beat, Settings, check
 from touchstone.reference_impl.group.java_maps import java_order
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 A, B = b"a" * 16, b"b" * 16
@@ -83,7 +83,7 @@ class World:
 
 
 def refused(call, *args, **options) -> int:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApiError) as caught:
         call(*args, **options)
     return caught.value.code
 
@@ -299,7 +299,7 @@ def test_no_heartbeat_meets_a_cell_that_cannot_happen():
                 say = partial(world.join, member, instance_id=instance, names=names)
             elif epoch < 0:
                 say = partial(world.leave, member, epoch, instance)
-            with watching(REQUESTS, walked), suppress(Refused):
+            with watching(REQUESTS, walked), suppress(ApiError):
                 say()
             with watching(REQUESTS, walked):
                 commit_fault(world.group, member, epoch, places(A, draw.randrange(4)))

@@ -108,7 +108,7 @@ def test_static_members_and_expressions_are_loaded():
     village.moves()
     assert village.beat("s1", 2, instance_id="i", broker=1) == E.FENCED_MEMBER_EPOCH
     assert village.beat("s2", 0, instance_id="i", broker=1)[0] == 3
-    group = coordinator_of(village.brokers[1]).groups[GROUP].modern
+    group = coordinator_of(village.brokers[1]).groups[GROUP].consumer_group
     assert group.resolved["[tu]"].topics == {"t", "u"}
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group import regexes
-from touchstone.reference_impl.refused import Refused
 
 NAMES = [
     "a", "ab", "aab", "aaa", "foo", "FOO1", "b-foo", "xy", "Xz", "Z", "z", "xY", "abc", "a.b",
@@ -149,7 +149,7 @@ def test_whole_names_fit(text):
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_re2_does_not_take_is_refused_in_its_words(text):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApiError) as caught:
         regexes.check(text)
     words = f"SubscribedTopicRegex `{text}` is not a valid regular expression: {REFUSED[text]}."
     assert caught.value.message == words

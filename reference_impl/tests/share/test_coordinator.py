@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from touchstone.reference_impl.share import log_records
-from touchstone.reference_impl.share.coordinator import Key, ShareCoordinator
+from touchstone.reference_impl.share.coordinator import ShareCoordinator, SharePartitionKey
 from touchstone.reference_impl.share.state_batches import StateBatch, combined
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 TOPIC = b"t" * 16
-KEY: Key = ("g", TOPIC, 0)
+KEY: SharePartitionKey = ("g", TOPIC, 0)
 
 
 class World:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group.consumer_group import Topic
-from touchstone.reference_impl.refused import Refused
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.assignor import simple
 from touchstone.reference_impl.share.group import ShareGroup
@@ -51,7 +51,7 @@ class World:
 
 
 def refused(call, *args) -> int:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApiError) as caught:
         call(*args)
     return caught.value.code
 

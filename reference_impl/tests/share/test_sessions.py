@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.refused import Refused
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.share.sessions import Sessions
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -18,7 +18,7 @@ def fetch(sessions, epoch, *wanted, key=KEY, forgotten=(), acknowledges=False, c
 
 
 def refused(call, *args, **how) -> int:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ApiError) as caught:
         call(*args, **how)
     return caught.value.code
 
