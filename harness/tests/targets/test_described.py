@@ -17,7 +17,6 @@ import pytest
 
 from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import parse, probe, tools
-from touchstone.harness.targets.described import CLUSTERS
 from touchstone.harness.targets.process import free_ports
 
 BROKER = Path(__file__).with_name("small_broker.py")
@@ -292,23 +291,6 @@ def test_only_so_many_processes_live_at_a_time(described, monkeypatch):
     shapes = [Shape(config={"num.partitions": count}) for count in (1, 2, 3)]
     alive = [children(target.start(shape))[0] for shape in shapes]
     assert [child.alive for child in alive] == [False, True, True]
-
-
-def test_a_cluster_with_cases_on_it_is_not_closed(described, monkeypatch):
-    monkeypatch.setattr("touchstone.harness.targets.described.MOST_PROCESSES", 2)
-    target = described(ARGUMENTS + "[start.settings]\nas = 'arguments'\neach = '{key}={value}'")
-    shapes = [Shape(config={"num.partitions": count}) for count in (1, 2, 3)]
-    alive = [children(target.start(shape))[0] for shape in shapes[:2]]
-    target.keep([target.cluster_of(shapes[0])])
-    target.start(shapes[2])
-    assert [child.alive for child in alive] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("start", "room"), [("", 1), ("per = 'cluster'", CLUSTERS), ("per = 'cluster'\nport = 9", 1)]
-)
-def test_small_clusters_have_room_beside_one_another(described, start, room):
-    assert described(f"[start]\ncommand = [RUN]\n{start}\n").room == room
 
 
 def test_a_command_that_ends_is_told_with_its_log_and_not_tried_again(described, tmp_path):
