@@ -71,6 +71,7 @@ class Standing:
         self._lives: Counter[Place] = Counter()
         self._ends: dict[tuple[Place, int], Death] = {}
         self._last: tuple[str, ...] = ()
+        self._answered: dict[Place, float] = {}  # when a question was sent that was answered
 
     @property
     def ours(self) -> bool:
@@ -98,15 +99,25 @@ class Standing:
     def death(self, watch: Watch, *, look: bool, late: bool = False) -> Death | None:
         """The end of the target under this case, if there was one; `look`: ask whether it lives,
         `late`: after a moment. One that dies of what it read may answer others meanwhile.
+
+        Where it leaves many cases without an answer they come here together, and one question that
+        was asked after all of them came is enough.
         """
         if look and late:
             time.sleep(LATE_S)
+        came = time.perf_counter()
         with self._lock:
             known = self._ends.get((watch.place, watch.life))
             if known is not None or not look or self.gone:
                 return known
+            asked = time.perf_counter()
+            if self._answered.get(watch.place, 0.0) > came:
+                return None
             how, back = self._dead(watch.endpoint)
-            return None if how is None else self._end(watch, how, back)
+            if how is not None:
+                return self._end(watch, how, back)
+            self._answered[watch.place] = asked
+            return None
 
     def returns(self) -> bool:
         """Whether a target that could not be reached is there again within a while."""

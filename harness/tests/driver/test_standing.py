@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
 import pytest
 
 from touchstone.harness.driver import standing
@@ -68,6 +73,33 @@ def test_who_answers_is_alive(target):
         target.up = False
         assert one.death(watch, look=False) is None, "nobody looked"
     assert one.gone is None
+
+
+def test_cases_that_lose_their_answers_together_ask_once(target, monkeypatch):
+    """All eight come while the target is asked for the first; the next question is for all."""
+    one, asked, everybody = Standing(target), [], threading.Barrier(8)
+    came = threading.local()
+
+    def perf_counter():
+        now = time.perf_counter()
+        if not getattr(came, "already", False):
+            came.already = True
+            everybody.wait(60)
+        return now
+
+    def versions(address, seconds):
+        asked.append(address)
+        return {}
+
+    monkeypatch.setattr(probe, "api_versions", versions)
+    clock = SimpleNamespace(perf_counter=perf_counter, sleep=time.sleep)
+    monkeypatch.setattr(standing, "time", clock)
+    with one.asked("a", target.endpoint, SHAPE) as watch, ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: one.death(watch, look=True), range(8)))
+    assert found == [None] * 8 and len(asked) == 1
+    with one.asked("b", target.endpoint, SHAPE) as watch:
+        came.already = True
+        assert one.death(watch, look=True) is None and len(asked) == 2, "who comes later asks"
 
 
 def test_who_dies_a_moment_later_is_seen(target, monkeypatch):
