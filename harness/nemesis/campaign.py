@@ -1,4 +1,4 @@
-"""One fault after another while a crowd works, and what is to be said of the whole.
+"""One fault after another while a workload works, and what is to be said of the whole.
 
 A run is: calm, then faults of the wanted kinds at brokers of the seed's choosing, each held for a
 while and undone, until the time is up; then everything is read to the end and judged. Its verdict
@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from touchstone.harness.driver.workload import Plan, Workload
+
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
 from touchstone.harness.driver import brokers
-from touchstone.harness.driver.crowd import Crowd, Plan
 from touchstone.harness.nemesis import faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 
@@ -72,32 +73,32 @@ def run(
     cluster: FaultTarget, plan: Plan, names: Sequence[str], seconds: float, path: Path,
     say: Callable[[str], None] = lambda word: None,
 ) -> Outcome:  # fmt: skip
-    """One run; its history is at `path` afterwards. Raises crowd.Broken for a mistake of ours."""
+    """One run; its history is at `path` afterwards. Raises workload.Broken for a mistake of ours."""
     for address in cluster.endpoint.brokers.values():  # the fault before may still be felt
         brokers.whole(address, cluster.endpoint.brokers, RECOVERY_S)
     random = Random(f"{plan.seed}/nemesis")  # small seeds alone begin much alike
     bites: list[Bite] = []
-    with Crowd(plan, path) as crowd:
+    with Workload(plan, path) as workload:
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
-            crowd.over.wait(CALM_S)
+            workload.over.wait(CALM_S)
             name = random.choice(list(names))
             if name != NONE:
-                bites.append(_bite(cluster, crowd, name, random))
-                say(f"{bites[-1]}; {crowd.recorder.counts['send ok']} sends acknowledged")
-        whole = crowd.finish(DRAIN_S)
+                bites.append(_bite(cluster, workload, name, random))
+                say(f"{bites[-1]}; {workload.recorder.counts['send ok']} sends acknowledged")
+        whole = workload.finish(DRAIN_S)
     with path.open(encoding="utf-8") as lines:
         report = judge(histories.read(lines, str(path)))
     return Outcome(path, report, bites, whole)
 
 
-def _bite(cluster: FaultTarget, crowd: Crowd, name: str, random: Random) -> Bite:
+def _bite(cluster: FaultTarget, workload: Workload, name: str, random: Random) -> Bite:
     """One fault, looked at, held, and undone."""
     broker = random.choice(cluster.brokers)
     hold = random.uniform(*HOLD_S)
-    crowd.note(f"{name} of broker {broker}")
+    workload.note(f"{name} of broker {broker}")
     with faults()[name].inflicted(cluster, broker, random) as evidence:
         proof = evidence()
-        crowd.over.wait(hold)
-    crowd.note(f"{name} of broker {broker} is over")
+        workload.over.wait(hold)
+    workload.note(f"{name} of broker {broker} is over")
     return Bite(name, broker, proof)

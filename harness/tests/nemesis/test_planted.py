@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from touchstone.harness.driver.workload import Plan, Workload, consumers
+from touchstone.harness.driver.workload.consumers import ISOLATIONS, poll, seek
 
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
-from touchstone.harness.driver.crowd import Crowd, Plan, consumers
-from touchstone.harness.driver.crowd.consumers import ISOLATIONS, poll, seek
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.client.metadata import refresh
 from touchstone.reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for
@@ -41,7 +41,7 @@ CONFIG = {
 }
 PATIENCE_S = 120.0
 _NEVER = threading.Event()
-Story = Callable[[RunningCluster, Crowd], None]
+Story = Callable[[RunningCluster, Workload], None]
 
 
 @contextmanager
@@ -55,9 +55,9 @@ def told(path: Path, story: Story, *switches: str, brokers: int = 3) -> Iterator
             producers=2, acks=(-1, 1), idempotent=(True, False), delivery_ms=60_000,
             request_ms=1_000, burst=1,  # a batch has one record, so each log fits on each other
         )  # fmt: skip
-        with Crowd(plan, path) as crowd:
-            story(running, crowd)
-            assert crowd.finish(PATIENCE_S)
+        with Workload(plan, path) as workload:
+            story(running, workload)
+            assert workload.finish(PATIENCE_S)
     with path.open(encoding="utf-8") as lines:
         yield judge(histories.read(lines, str(path)))
 
@@ -69,21 +69,21 @@ def until(done: Callable[[], bool]) -> None:
         _NEVER.wait(0.01)  # who works here needs this thread's turn
 
 
-def acknowledged(crowd: Crowd, more: int, whose: str = CAREFUL) -> None:
+def acknowledged(workload: Workload, more: int, whose: str = CAREFUL) -> None:
     """Wait until so many more sends of this producer were acknowledged."""
-    counts, what = crowd.recorder.counts, f"{whose} send ok"
+    counts, what = workload.recorder.counts, f"{whose} send ok"
     wanted = counts[what] + more
     until(lambda: counts[what] >= wanted)
 
 
-def read(running: RunningCluster, crowd: Crowd) -> None:
+def read(running: RunningCluster, workload: Workload) -> None:
     """Somebody reads all that can be read now."""
     with Client(running.bootstrap) as client:
         end = client.run(offsets_for(client.view, {PLACE: LATEST}))[PLACE]
         consumer = client.consumer([PLACE], isolation=READ_UNCOMMITTED, reset="none")
-        seek(crowd.recorder, "reader", consumer, PLACE, 0)
+        seek(workload.recorder, "reader", consumer, PLACE, 0)
         while consumer.positions[PLACE] < end:
-            poll(crowd.recorder, "reader", ISOLATIONS[READ_UNCOMMITTED], consumer)
+            poll(workload.recorder, "reader", ISOLATIONS[READ_UNCOMMITTED], consumer)
 
 
 def settled(running: RunningCluster, *, leader: int, isr: set[int]) -> None:
@@ -107,46 +107,46 @@ def replicas(running: RunningCluster, *numbers: int) -> list[int]:
 # --- stories -----------------------------------------------------------------------------------
 
 
-def calm(running: RunningCluster, crowd: Crowd) -> None:
+def calm(running: RunningCluster, workload: Workload) -> None:
     """Nothing happens at all."""
-    acknowledged(crowd, 20)
+    acknowledged(workload, 20)
 
 
-def lost_answers(running: RunningCluster, crowd: Crowd) -> None:
+def lost_answers(running: RunningCluster, workload: Workload) -> None:
     """What the careful one sends is carried out and the answer lost, some times."""
-    acknowledged(crowd, 20)
+    acknowledged(workload, 20)
     lost = Rule(action="close", api="Produce", client_id=CAREFUL, times=2)
     number = running.faults.add(lost)
     until(lambda: all(s.hits == 2 for s in running.faults.standing() if s.number == number))
-    acknowledged(crowd, 20)
+    acknowledged(workload, 20)
 
 
-def alone_then_dead(running: RunningCluster, crowd: Crowd) -> None:
+def alone_then_dead(running: RunningCluster, workload: Workload) -> None:
     """The leader's followers get nothing more; it takes records all the same; then it dies."""
-    acknowledged(crowd, 20)
-    _alone(running, crowd)
+    acknowledged(workload, 20)
+    _alone(running, workload)
     running.kill(LEADER)
     settled(running, leader=FIRST, isr={FIRST, SECOND})
     for other in (FIRST, SECOND):
         running.links.heal(other, LEADER)
-    acknowledged(crowd, 20)
-    read(running, crowd)
+    acknowledged(workload, 20)
+    read(running, workload)
     running.start_broker(LEADER)
 
 
-def dead_then_leader_again(running: RunningCluster, crowd: Crowd) -> None:
+def dead_then_leader_again(running: RunningCluster, workload: Workload) -> None:
     """As before, and then the one that has more than it should is the only one left."""
-    alone_then_dead(running, crowd)
+    alone_then_dead(running, workload)
     settled(running, leader=FIRST, isr={LEADER, FIRST, SECOND})
     running.kill(FIRST)
     running.kill(SECOND)
     settled(running, leader=LEADER, isr={LEADER})
-    acknowledged(crowd, 5)
+    acknowledged(workload, 5)
     for other in (FIRST, SECOND):
         running.start_broker(other)
 
 
-def _alone(running: RunningCluster, crowd: Crowd) -> None:
+def _alone(running: RunningCluster, workload: Workload) -> None:
     """Cut followers off from their leader, until it has what nobody else will have.
 
     What waits for its answer is sent again to the next leader and may come to the same offsets;
@@ -156,8 +156,8 @@ def _alone(running: RunningCluster, crowd: Crowd) -> None:
         running.links.cut(other, LEADER)
     before = max(replicas(running, FIRST, SECOND))
     until(lambda: replicas(running, LEADER)[0] > before)
-    acknowledged(crowd, 20, HASTY)
-    read(running, crowd)
+    acknowledged(workload, 20, HASTY)
+    read(running, workload)
 
 
 # --- verdicts ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Planted defects of groups under a crowd of members, judged; a sound coordinator conforms.
+"""Planted defects of groups under a workload of members, judged; a sound coordinator conforms.
 
 Nothing is harmed: members that come, leave and fall behind are enough. A sound coordinator is left
 when enough has happened to it (joins, commits, goodbyes, commits that were refused); a defective
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from touchstone.harness.driver.workload import Plan, Workload
 
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
-from touchstone.harness.driver.crowd import Crowd, Plan
 from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow
@@ -30,26 +30,26 @@ def judged(path: Path) -> Report:
         return judge(histories.read(lines, str(path)))
 
 
-def told(path: Path, enough: Callable[[Crowd], bool], *switches: str) -> Report:
+def told(path: Path, enough: Callable[[Workload], bool], *switches: str) -> Report:
     """The judgement of three members' history on a broker with these defects."""
     with serve(brokers=1, config=CONFIG, switches=switches) as running:
         plan = Plan(
             tuple(running.bootstrap), ("t",), transactional=0, producers=1, followers=0,
             request_ms=2_000,
         )  # fmt: skip
-        with Crowd(plan, path) as crowd:
+        with Workload(plan, path) as workload:
             until = time.perf_counter() + PATIENCE_S
-            while not enough(crowd):
-                counts = crowd.recorder.counts
+            while not enough(workload):
+                counts = workload.recorder.counts
                 assert time.perf_counter() < until, f"it never came to pass: {counts}"
-                crowd.over.wait(0.05)
-            assert crowd.finish(PATIENCE_S)
+                workload.over.wait(0.05)
+            assert workload.finish(PATIENCE_S)
     return judged(path)
 
 
 def test_a_sound_coordinator_keeps_its_promises(tmp_path):
-    def enough(crowd: Crowd) -> bool:
-        counts = crowd.recorder.counts
+    def enough(workload: Workload) -> bool:
+        counts = workload.recorder.counts
         return all(counts[what] >= least for what, least in WANTED.items())
 
     report = told(tmp_path / "h.jsonl", enough)
@@ -67,4 +67,4 @@ def test_a_sound_coordinator_keeps_its_promises(tmp_path):
 )
 def test_a_defect_is_seen(tmp_path, switch, name):
     path = tmp_path / "h.jsonl"
-    assert name in told(path, lambda crowd: name in judged(path).names(), switch).names()
+    assert name in told(path, lambda workload: name in judged(path).names(), switch).names()

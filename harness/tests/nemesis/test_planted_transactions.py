@@ -1,6 +1,6 @@
-"""Planted defects of transactions under a crowd, judged; a sound broker conforms.
+"""Planted defects of transactions under a workload, judged; a sound broker conforms.
 
-Nothing is harmed. When the crowd has gone, one transaction more is aborted in each partition, of
+Nothing is harmed. When the workload has gone, one transaction more is aborted in each partition, of
 the same transactional id: what a broker forgot to end there ends with it, the wrong way. Somebody
 reads while it is open, since members seldom happen to. Waits are for what members were told, never
 for time.
@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
+from touchstone.harness.driver.workload import Plan, Workload
+from touchstone.harness.driver.workload.consumers import ISOLATIONS, poll, seek
+from touchstone.harness.driver.workload.transactions import producer_of
 
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
-from touchstone.harness.driver.crowd import Crowd, Plan
-from touchstone.harness.driver.crowd.consumers import ISOLATIONS, poll, seek
-from touchstone.harness.driver.crowd.transactions import producer_of
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 
@@ -34,24 +34,24 @@ def told(path: Path, *switches: str) -> Report:
             tuple(running.bootstrap), ("t",), transactional=1, producers=1, members=0,
             request_ms=PATIENCE_MS,
         )  # fmt: skip
-        with Crowd(plan, path) as crowd:
+        with Workload(plan, path) as workload:
             until = time.perf_counter() + PATIENCE_S
-            counts = crowd.recorder.counts
+            counts = workload.recorder.counts
             while counts["commit ok"] < COMMITS or counts["abort ok"] < ABORTS:
                 assert time.perf_counter() < until, f"it never came to pass: {counts}"
-                crowd.over.wait(0.05)
-            crowd.halt()
+                workload.over.wait(0.05)
+            workload.halt()
             with Client(running.bootstrap) as client:
                 for topic, partition in plan.places:
-                    aborted(client, crowd, topic, partition)
-            assert crowd.finish(PATIENCE_S)
+                    aborted(client, workload, topic, partition)
+            assert workload.finish(PATIENCE_S)
     with path.open(encoding="utf-8") as lines:
         return judge(histories.read(lines, str(path)))
 
 
-def aborted(client: Client, crowd: Crowd, topic: str, partition: int) -> None:
+def aborted(client: Client, workload: Workload, topic: str, partition: int) -> None:
     """One record in a transaction of its own, asked for while it is open, then aborted."""
-    note, name = crowd.recorder, f"last:{partition}"
+    note, name = workload.recorder, f"last:{partition}"
     core = producer_of(client.view, "t.transactor-0", PATIENCE_MS)
     client.run(core.init())
     core.begin()
@@ -63,20 +63,20 @@ def aborted(client: Client, crowd: Crowd, topic: str, partition: int) -> None:
     client.run(core.flush())
     offset = delivery.result().offset
     note.end(number, "ok", offset=offset)
-    look(client, crowd, topic, partition, offset)
+    look(client, workload, topic, partition, offset)
     number = note.begin("last", "abort", transaction=name)
     client.run(core.abort())
     note.end(number)
 
 
-def look(client: Client, crowd: Crowd, topic: str, partition: int, offset: int) -> None:
+def look(client: Client, workload: Workload, topic: str, partition: int, offset: int) -> None:
     """One read_committed poll from this offset on."""
     reader, isolation = f"reader:{partition}", "read_committed"
     consumer = client.consumer(
         [(topic, partition)], isolation=ISOLATIONS.index(isolation), reset="none", max_wait_ms=50
     )
-    seek(crowd.recorder, reader, consumer, (topic, partition), offset)
-    poll(crowd.recorder, reader, isolation, consumer)
+    seek(workload.recorder, reader, consumer, (topic, partition), offset)
+    poll(workload.recorder, reader, isolation, consumer)
 
 
 def test_a_sound_broker_keeps_its_promises(tmp_path):

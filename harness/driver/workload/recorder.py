@@ -1,4 +1,4 @@
-"""The one pen of a crowd: every beginning and every end is a line, in the order they happened.
+"""The one pen of a workload: every beginning and every end is a line, in the order they happened.
 
 The order of lines is what a checker knows of time, so a line is written under one lock: the
 beginning before anything is sent, the end after it is known. A file that ends in the middle of a

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.harness.driver.crowd.consumers import recall
-from touchstone.harness.driver.crowd.member import Member
+from touchstone.harness.driver.workload.consumers import recall
+from touchstone.harness.driver.workload.member import Member
+
 from touchstone.harness.history import place
 from touchstone.reference_impl.client.assignors import Taker, assigned, assignment, by_range
 from touchstone.reference_impl.client.coordinator import Coordinator

@@ -1,10 +1,10 @@
-"""The whole crowd: topics made, members started, ended, and everything read to the end.
+"""The whole workload: topics made, members started, ended, and everything read to the end.
 
-    with Crowd(plan, path) as crowd:      the topics exist and everybody works
+    with Workload(plan, path) as workload:      the topics exist and everybody works
         ...                               whatever befalls the cluster meanwhile
-        crowd.finish(60)                  everybody stops; each partition is read to its end
+        workload.finish(60)                  everybody stops; each partition is read to its end
 
-Who harms the brokers notes it with `crowd.note`, so that a reader of the history sees why a send
+Who harms the brokers notes it with `workload.note`, so that a reader of the history sees why a send
 took five seconds. Equal plans make equal choices, not equal histories: threads race, as clients do.
 """
 
@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.driver.crowd.consumers import ISOLATIONS, Follower, drain, recall
-from touchstone.harness.driver.crowd.group_members import GroupMember
-from touchstone.harness.driver.crowd.member import CONNECT_S, Member
-from touchstone.harness.driver.crowd.producers import Producer
-from touchstone.harness.driver.crowd.recorder import Recorder
-from touchstone.harness.driver.crowd.transactions import TransactionalProducer, producer_of
+from touchstone.harness.driver.workload.consumers import ISOLATIONS, Follower, drain, recall
+from touchstone.harness.driver.workload.group_members import GroupMember
+from touchstone.harness.driver.workload.member import CONNECT_S, Member
+from touchstone.harness.driver.workload.producers import Producer
+from touchstone.harness.driver.workload.recorder import Recorder
+from touchstone.harness.driver.workload.transactions import TransactionalProducer, producer_of
+
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.metadata import know, refresh
 from touchstone.reference_impl.io.client import Client
@@ -36,7 +37,7 @@ class NotReady(Exception):
 
 
 class Broken(Exception):
-    """A member of the crowd failed by a mistake of ours; the run says nothing of the target."""
+    """A member of the workload failed by a mistake of ours; the run says nothing of the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Plan:
                 "replication": self.replication, **dict(self.configs)}  # fmt: skip
 
 
-class Crowd:
+class Workload:
     """The members of one plan at work. `recorder.counts` may be read for progress."""
 
     def __init__(self, plan: Plan, path: Path) -> None:
@@ -81,7 +82,7 @@ class Crowd:
         self.over = threading.Event()
         self.members = self._members()
 
-    def __enter__(self) -> Crowd:
+    def __enter__(self) -> Workload:
         try:
             with self._client() as client:
                 for topic in self.plan.topics:
@@ -172,7 +173,7 @@ class Crowd:
             client.run(recall(client.view, "first", self.plan.places, COORDINATORS_MS))
 
     def _client(self) -> Client:
-        return Client(self.plan.bootstrap, client_id="crowd", connect_timeout_s=CONNECT_S)
+        return Client(self.plan.bootstrap, client_id="workload", connect_timeout_s=CONNECT_S)
 
     def _in_sync(self, client: Client, until: float) -> bool:
         """Whether every replica comes to be in sync again."""

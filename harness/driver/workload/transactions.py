@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from touchstone.harness.driver.crowd.member import Member
+from touchstone.harness.driver.workload.member import Member
+
 from touchstone.reference_impl.client.accumulator import Delivery
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.metadata import View

@@ -1,7 +1,7 @@
-"""One client of a crowd: a thread with its own connections, and a name in the history.
+"""One client of a workload: a thread with its own connections, and a name in the history.
 
 A member that meets an error of the cluster notes it and goes on; one that raises anything else is
-a mistake of ours, kept in `fault` for whoever runs the crowd, never turned into an outcome.
+a mistake of ours, kept in `fault` for whoever runs the workload, never turned into an outcome.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import threading
 from random import Random
 from typing import TYPE_CHECKING
 
-from touchstone.harness.driver.crowd.recorder import Recorder
+from touchstone.harness.driver.workload.recorder import Recorder
+
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.io.client import Client
 
 if TYPE_CHECKING:
-    from touchstone.harness.driver.crowd.throng import Plan
+    from touchstone.harness.driver.workload.workload import Plan
 
 CONNECT_S = 2.0
 
