@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from touchstone.harness.driver.workload import Plan, Workload
-
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
 from touchstone.harness.driver import brokers
+from touchstone.harness.driver.workload import Plan, Workload
 from touchstone.harness.nemesis import faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 
@@ -73,7 +72,7 @@ def run(
     cluster: FaultTarget, plan: Plan, names: Sequence[str], seconds: float, path: Path,
     say: Callable[[str], None] = lambda word: None,
 ) -> Outcome:  # fmt: skip
-    """One run; its history is at `path` afterwards. Raises workload.Broken for a mistake of ours."""
+    """One run; its history is at `path` afterwards. Raises Broken for a mistake of ours."""
     for address in cluster.endpoint.brokers.values():  # the fault before may still be felt
         brokers.whole(address, cluster.endpoint.brokers, RECOVERY_S)
     random = Random(f"{plan.seed}/nemesis")  # small seeds alone begin much alike

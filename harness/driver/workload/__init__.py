@@ -1,9 +1,9 @@
-"""A workload of clients that uses a cluster for a while and leaves a history of it.
+"""A workload: many clients use a cluster for a while and leave a history of it.
 
-A scenario is one conversation, step by step; a workload is many clients in threads of their own, each
-with its own connections, who produce, consume and commit as their seed tells them, while somebody
-else harms the brokers. Nobody here judges: what clients asked and were told goes to a history
-(harness/history.py), of which `checkers.histories` thinks later what it will.
+A scenario is one conversation, step by step; the clients of a workload have threads and connections
+of their own and produce, consume and commit as their seed tells them, while somebody else harms the
+brokers. Nobody here judges: what clients asked and were told goes to a history
+(harness/history.py), which `checkers.histories` judges later.
 
 `recorder` writes the lines, `producers`, `transactions`, `consumers` and `group_members` are the
 clients, `workload` starts and ends them.

@@ -12,7 +12,6 @@ from typing import Any
 
 from touchstone.harness.driver.workload.consumers import recall
 from touchstone.harness.driver.workload.member import Member
-
 from touchstone.harness.history import place
 from touchstone.reference_impl.client.assignors import Taker, assigned, assignment, by_range
 from touchstone.reference_impl.client.coordinator import Coordinator

@@ -11,7 +11,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from touchstone.harness.driver.workload.recorder import Recorder
-
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.io.client import Client
 

@@ -9,7 +9,6 @@ which errors are found before the append (ReplicaManager.appendToLocalLog and Lo
 from __future__ import annotations
 
 from touchstone.harness.driver.workload.member import Member
-
 from touchstone.reference_impl.client.flow import KafkaError
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.wire.errors import ErrorCode

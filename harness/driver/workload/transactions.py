@@ -11,7 +11,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from touchstone.harness.driver.workload.member import Member
-
 from touchstone.reference_impl.client.accumulator import Delivery
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.metadata import View

@@ -1,8 +1,8 @@
 """The whole workload: topics made, members started, ended, and everything read to the end.
 
-    with Workload(plan, path) as workload:      the topics exist and everybody works
-        ...                               whatever befalls the cluster meanwhile
-        workload.finish(60)                  everybody stops; each partition is read to its end
+    with Workload(plan, path) as workload:    the topics exist and everybody works
+        ...                                   whatever happens to the cluster meanwhile
+        workload.finish(60)                   everybody stops; each partition is read to its end
 
 Who harms the brokers notes it with `workload.note`, so that a reader of the history sees why a send
 took five seconds. Equal plans make equal choices, not equal histories: threads race, as clients do.
@@ -22,7 +22,6 @@ from touchstone.harness.driver.workload.member import CONNECT_S, Member
 from touchstone.harness.driver.workload.producers import Producer
 from touchstone.harness.driver.workload.recorder import Recorder
 from touchstone.harness.driver.workload.transactions import TransactionalProducer, producer_of
-
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.metadata import know, refresh
 from touchstone.reference_impl.io.client import Client

@@ -7,10 +7,10 @@ grants them, and what it does not grant is skipped in words.
 from __future__ import annotations
 
 import pytest
-from touchstone.harness.driver.workload import Plan
 
 from touchstone.harness.checkers.histories import CONFORMS
 from touchstone.harness.cli.nemesis import bootstrap_of, shape_of
+from touchstone.harness.driver.workload import Plan
 from touchstone.harness.nemesis import campaign, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 from touchstone.harness.targets.isolation import ISOLATIONS, Isolations

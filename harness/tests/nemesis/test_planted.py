@@ -18,11 +18,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from touchstone.harness.driver.workload import Plan, Workload, consumers
-from touchstone.harness.driver.workload.consumers import ISOLATIONS, poll, seek
 
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
+from touchstone.harness.driver.workload import Plan, Workload, consumers
+from touchstone.harness.driver.workload.consumers import ISOLATIONS, poll, seek
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.client.metadata import refresh
 from touchstone.reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for

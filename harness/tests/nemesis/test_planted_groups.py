@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from touchstone.harness.driver.workload import Plan, Workload
 
 from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
+from touchstone.harness.driver.workload import Plan, Workload
 from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow

@@ -1,14 +1,13 @@
-"""What a workload promises whoever waits for it: everybody has a turn, and whose counts are kept."""
+"""What a workload promises: every client has a turn, and each one's counts are kept."""
 
 from __future__ import annotations
 
 import threading
 
+from touchstone.harness import history as histories
 from touchstone.harness.driver.workload import Plan
 from touchstone.harness.driver.workload.member import Member
 from touchstone.harness.driver.workload.recorder import Recorder
-
-from touchstone.harness import history as histories
 from touchstone.reference_impl.client.flow import ClientError
 
 NOWHERE = Plan(("127.0.0.1:1",), ("t",), pause_s=0.0)
