@@ -179,7 +179,7 @@ def test_diff_marks_the_first_difference_with_its_offset(file):
 
 def test_diff_begins_with_the_card(file):
     text = run("diff", file).output
-    order = ["DIVERGES demo.case[v7]", "  A sentence.", "  TOPIC-11: A number of", "CreateTopics v7",
+    order = ["DIVERGES demo.case[v7]", "  A sentence.", "  TOPIC-11: A number", "CreateTopics v7",
              "topics[0].name = ", "Kafka 2.8   answers NONE (0)",
              "this target answers TOPIC_ALREADY_EXISTS (36)", "replay: touchstone replay",
              "oracle "]  # fmt: skip
