@@ -8,6 +8,7 @@ from touchstone.reference_impl.sim.trial import trial
 from touchstone.reference_impl.sim.world import World
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+SEEN_AT = {"isr-never-shrunk": 15}  # the seed to try first: 15 others cost 17 s and find nothing
 # One history of each release by day, more at night (`make test-all`).
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 
@@ -92,7 +93,8 @@ def test_promises_hold_whatever_happens(release, seed):
     ],
 )
 def test_planted_defects_are_found(switch, sentence):
-    violations = (trial(seed, switches=[switch]).violation for seed in range(40))
+    seeds = [SEEN_AT.get(switch, 0), *range(40)]
+    violations = (trial(seed, switches=[switch]).violation for seed in seeds)
     found = next(filter(None, violations), None)
     assert found is not None
     assert any(part in found for part in sentence.split("|")), found

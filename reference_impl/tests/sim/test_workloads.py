@@ -10,6 +10,7 @@ from touchstone.reference_impl.sim.trial import trial
 from touchstone.reference_impl.sim.workload import ReadRecord
 
 ORDERS = ("orders", 0)
+SEEN_AT = {"fencing-skipped": 3}  # the seed to try first
 # One history of each release by day, more at night (`make test-all`).
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1,))]
 
@@ -126,7 +127,8 @@ def test_promises_hold_whatever_happens(release, seed):
     ],
 )
 def test_planted_defects_are_found(switch, workload, sentence):
-    trials = (trial(seed, seconds=12, switches=[switch], workload=workload) for seed in range(40))
+    seeds = [SEEN_AT.get(switch, 0), *range(40)]
+    trials = (trial(seed, seconds=12, switches=[switch], workload=workload) for seed in seeds)
     found = next(filter(None, (each.violation for each in trials)), None)
     assert found is not None
     assert any(part in found for part in sentence.split("|")), found
