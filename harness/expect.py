@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from enum import IntEnum
 from typing import Any
 
 from touchstone.harness import advertised, internal_logs, placeholders, record_view
@@ -77,13 +78,13 @@ class Place:
     at: str = ""  # of records and batches: where the bytes stand in the answer
 
     def is_(self, wanted: Any) -> Holds:
-        return Holds(self, "is", wanted)
+        return Holds(self, "is", plain(wanted))
 
     def is_not(self, wanted: Any) -> Holds:
-        return Holds(self, "is not", wanted)
+        return Holds(self, "is not", plain(wanted))
 
     def is_one_of(self, *wanted: Any) -> Holds:
-        return Holds(self, "is one of", list(wanted))
+        return Holds(self, "is one of", plain(list(wanted)))
 
     def matches(self, pattern: str) -> Holds:
         """The whole text matches this regular expression."""
@@ -91,33 +92,44 @@ class Place:
         return Holds(self, "matches", pattern)
 
     def contains(self, wanted: Any) -> Holds:
-        return Holds(self, "contains", wanted)
+        return Holds(self, "contains", plain(wanted))
 
     def lacks(self, wanted: Any) -> Holds:
         """The list does not hold this; an answer without the list does not do."""
-        return Holds(self, "lacks", wanted)
+        return Holds(self, "lacks", plain(wanted))
 
     def at_least(self, wanted: Any) -> Holds:
-        return Holds(self, "is at least", wanted)
+        return Holds(self, "is at least", plain(wanted))
 
     def at_most(self, wanted: Any) -> Holds:
-        return Holds(self, "is at most", wanted)
+        return Holds(self, "is at most", plain(wanted))
 
     def has_length(self, wanted: int) -> Holds:
-        return Holds(self, "has length", wanted)
+        return Holds(self, "has length", plain(wanted))
 
     def each_is(self, wanted: Any) -> Holds:
         """Every element (`[*]` in the path) is this; there must be at least one."""
-        return Holds(self, "each is", wanted)
+        return Holds(self, "each is", plain(wanted))
 
     def each_is_one_of(self, *wanted: Any) -> Holds:
-        return Holds(self, "each is one of", list(wanted))
+        return Holds(self, "each is one of", plain(list(wanted)))
 
     @property
     def words(self) -> str:
         if self.source == "answer":
             return self.path
         return ".".join(word for word in (self.source, self.at, self.path) if word)
+
+
+def plain(wanted: Any) -> Any:
+    """Names of numbers (ErrorCode) as numbers: so an expectation reads and is stored alike."""
+    if isinstance(wanted, IntEnum):
+        return int(wanted)
+    if type(wanted) in (list, tuple):
+        return type(wanted)(plain(inner) for inner in wanted)
+    if isinstance(wanted, dict):
+        return {key: plain(inner) for key, inner in wanted.items()}
+    return wanted
 
 
 def answer(step: str, path: str) -> Place:

@@ -13,6 +13,7 @@ from touchstone.harness.claim import claim, only
 from touchstone.harness.expect import all_of, answer, by_release, records
 from touchstone.harness.scenario import Await, Quiet
 from touchstone.harness.steps import pause_broker, resume_broker, start_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.sending import produce_many
 from touchstone.suites.trio import (
     DEATH,
@@ -38,7 +39,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-TIMED_OUT, TOO_FEW, TOO_FEW_AFTER = 7, 19, 20
 IN_SYNC = "min.insync.replicas"
 
 
@@ -136,7 +136,7 @@ def test_all_times_out_and_stays(case):
         resume_broker(2),
         marked(name, 2, name="seen"),
         expect=all_of(
-            refused("write", TIMED_OUT),
+            refused("write", ErrorCode.REQUEST_TIMED_OUT),
             answer("end", OFFSET).is_(1),
             records("seen", "[1].value").is_(TWO),
         ),
@@ -164,7 +164,9 @@ def test_all_counts_only_the_isr(case):
         expect=by_release(
             {
                 "1.0-2.2,3.9+": all_of(stored("write", 1), answer("seen", MARK).is_(2)),
-                "2.8": all_of(refused("write", TIMED_OUT), answer("seen", MARK).is_(1)),
+                "2.8": all_of(
+                    refused("write", ErrorCode.REQUEST_TIMED_OUT), answer("seen", MARK).is_(1)
+                ),
             }
         ),
     )
@@ -196,7 +198,7 @@ def test_all_needs_the_minimum_in_sync(case):
         write(name, THREE, name="again"),
         read(name, name="after", **unstamped(case)),
         expect=all_of(
-            refused("all", TOO_FEW),
+            refused("all", ErrorCode.NOT_ENOUGH_REPLICAS),
             stored("one", 1),
             stored("again", 3),
             answer("after", MARK).is_(4),
@@ -226,8 +228,8 @@ def test_all_may_fail_after_the_append(case):
         marked(name, 2, name="seen"),
         expect=by_release(
             {
-                "1.0-2.2": refused("write", TOO_FEW_AFTER),
-                "2.8+": refused("write", TIMED_OUT),
+                "1.0-2.2": refused("write", ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND),
+                "2.8+": refused("write", ErrorCode.REQUEST_TIMED_OUT),
             }
         ),
     )
@@ -251,7 +253,7 @@ def test_a_minimum_above_the_replicas(case):
         write(name, TWO, name="one", acks=1),
         expect=by_release(
             {
-                "1.0-2.8": all_of(refused("all", TOO_FEW), stored("one", 0)),
+                "1.0-2.8": all_of(refused("all", ErrorCode.NOT_ENOUGH_REPLICAS), stored("one", 0)),
                 "3.9+": all_of(stored("all", 0), stored("one", 1)),
             }
         ),
@@ -282,5 +284,5 @@ def test_each_partition_waits_for_its_own(case):
         resume_broker(2),
         marked(name, 1, name="first"),
         marked(name, 1, name="second", partition=1),
-        expect=all_of(codes.contains(TIMED_OUT), codes.contains(0)),
+        expect=all_of(codes.contains(ErrorCode.REQUEST_TIMED_OUT), codes.contains(0)),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from touchstone.harness.steps import (
     start_broker,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,
     ISR,
@@ -29,7 +30,6 @@ from touchstone.suites.trio import (
     until_led,
 )
 
-NONE, INVALID_FACTOR, INVALID_ASSIGNMENT, TIMED_OUT, UNKNOWN_TOPIC = 0, 38, 39, 7, 3
 CODE = "topics[0].error_code"
 CREATE = {"api": "CreateTopics", "versions": only("CreateTopics", 2), **DEATH}
 AWAY = Until(metadata(broker=0, name="away"), "brokers", "len ==", 2)
@@ -48,7 +48,7 @@ def test_assignments_may_name_absent_brokers(case):
         until_led(case, name, 1, [1]),
         start_broker(2),
         until_led(case, name, 1, [1, 2], "back"),
-        expect=all_of(answer("create", CODE).is_(NONE), led("look", 1, [1], 0)),
+        expect=all_of(answer("create", CODE).is_(ErrorCode.NONE), led("look", 1, [1], 0)),
     )
 
 
@@ -70,7 +70,7 @@ def test_a_topic_without_a_living_replica(case):
         expect=by_release(
             {
                 "1.0-2.8": answer("last", LEADER).is_(2),
-                "3.9+": answer("create", CODE).is_(INVALID_ASSIGNMENT),
+                "3.9+": answer("create", CODE).is_(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
             }
         ),
     )
@@ -92,9 +92,13 @@ def test_placement_wants_living_brokers(case):
         expect=by_release(
             {
                 "1.0-2.8": all_of(
-                    answer("three", CODE).is_(INVALID_FACTOR), rows.is_one_of([0, 1], [1, 0])
+                    answer("three", CODE).is_(ErrorCode.INVALID_REPLICATION_FACTOR),
+                    rows.is_one_of([0, 1], [1, 0]),
                 ),
-                "3.9+": all_of(answer("three", CODE).is_(NONE), answer("two", CODE).is_(NONE)),
+                "3.9+": all_of(
+                    answer("three", CODE).is_(ErrorCode.NONE),
+                    answer("two", CODE).is_(ErrorCode.NONE),
+                ),
             }
         ),
     )
@@ -121,8 +125,10 @@ def test_a_topic_grows_without_its_brokers(case):
         led_ if case.release in ("3.9", "4.3") else look(case, name),
         expect=by_release(
             {
-                "1.0-2.8": all_of(grown.is_(INVALID_ASSIGNMENT), leaders.is_([1])),
-                "3.9+": all_of(grown.is_(NONE), leaders.is_([1, 1])),
+                "1.0-2.8": all_of(
+                    grown.is_(ErrorCode.INVALID_REPLICA_ASSIGNMENT), leaders.is_([1])
+                ),
+                "3.9+": all_of(grown.is_(ErrorCode.NONE), leaders.is_([1, 1])),
             }
         ),
     )
@@ -141,16 +147,25 @@ def test_deletion_waits_for_the_absent(case):
         until_led(case, name, 1, [1], "alone"),
         delete_topic(name, timeout_ms=1000, name="delete", broker=0),
         start_broker(2),
-        Until(metadata(name, broker=0, name="gone"), CODE, "==", UNKNOWN_TOPIC),
-        Until(metadata(name, broker=2, name="gone there"), CODE, "==", UNKNOWN_TOPIC),
+        Until(
+            metadata(name, broker=0, name="gone"), CODE, "==", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        ),
+        Until(
+            metadata(name, broker=2, name="gone there"),
+            CODE,
+            "==",
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ),
         expect=all_of(
             by_release(
                 {
-                    "1.0-2.8": answer("delete", answers).is_one_of(TIMED_OUT, NONE),
-                    "3.9+": answer("delete", answers).is_(NONE),
+                    "1.0-2.8": answer("delete", answers).is_one_of(
+                        ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NONE
+                    ),
+                    "3.9+": answer("delete", answers).is_(ErrorCode.NONE),
                 }
             ),
-            answer("gone", CODE).is_(UNKNOWN_TOPIC),
-            answer("gone there", CODE).is_(UNKNOWN_TOPIC),
+            answer("gone", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("gone there", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )

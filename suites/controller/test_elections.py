@@ -9,6 +9,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import kill_broker, start_broker, stop_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.controller.asks import UNCLEAN, describe, elect
 from touchstone.suites.scene import among
 from touchstone.suites.trio import (
@@ -36,8 +37,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-NONE, UNKNOWN_TOPIC = 0, 3
-NOT_AVAILABLE, ELIGIBLE_NOT_AVAILABLE, NOT_NEEDED = 80, 83, 84
 RESULT = "replica_election_results[0].partition_result[0].error_code"
 RESULTS = "replica_election_results[0].partition_result[*].error_code"
 ELECTIONS = range_("ElectLeaders", 0)
@@ -117,7 +116,9 @@ def test_the_preferred_leader_is_elected_on_request(case):
         after_a_return(case, name),
         elect(name, version=case.version),
         until_led(case, name, 1, [1, 2, 0]),
-        expect=all_of(answer("elect", RESULT).is_(NONE), led("look", 1, [2, 0, 1], 2, joined=True)),
+        expect=all_of(
+            answer("elect", RESULT).is_(ErrorCode.NONE), led("look", 1, [2, 0, 1], 2, joined=True)
+        ),
     )
 
 
@@ -134,7 +135,10 @@ def test_a_preferred_leader_must_be_there(case):
         until_led(case, name, 2, [2, 0], "gone"),
         elect(name, version=case.version),
         look(case, name),
-        expect=all_of(answer("elect", RESULT).is_(NOT_AVAILABLE), led("look", 2, [2, 0], 1)),
+        expect=all_of(
+            answer("elect", RESULT).is_(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
+            led("look", 2, [2, 0], 1),
+        ),
     )
 
 
@@ -150,7 +154,8 @@ def test_no_election_without_need(case):
         elect(name, version=case.version),
         look(case, name),
         expect=all_of(
-            answer("elect", RESULT).is_one_of(NONE, NOT_NEEDED), led("look", 1, [1, 2, 0], 0)
+            answer("elect", RESULT).is_one_of(ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED),
+            led("look", 1, [1, 2, 0], 0),
         ),
     )
 
@@ -167,8 +172,8 @@ def test_elections_know_their_partitions(case):
         elect(name, 7, version=case.version, name="no partition"),
         elect(case.topic("other"), version=case.version, name="no topic"),
         expect=all_of(
-            answer("no partition", RESULT).is_(UNKNOWN_TOPIC),
-            answer("no topic", RESULT).is_(UNKNOWN_TOPIC),
+            answer("no partition", RESULT).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("no topic", RESULT).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -194,7 +199,7 @@ def test_an_unclean_election_on_request(case):
         write(name, THREE, to=2, name="instead"),
         marked(name, 2, at=2),
         expect=all_of(
-            answer("elect", RESULT).is_(NONE),
+            answer("elect", RESULT).is_(ErrorCode.NONE),
             stored("instead", 1),
             records("read", "[1].value").is_(THREE),
         ),
@@ -210,7 +215,9 @@ def test_no_unclean_election_without_need(case):
         a_log(name, (1, 2), ONE),
         elect(name, version=case.version, kind=UNCLEAN),
         look(case, name),
-        expect=all_of(answer("elect", RESULT).is_(NOT_NEEDED), led("look", 1, [1, 2], 0)),
+        expect=all_of(
+            answer("elect", RESULT).is_(ErrorCode.ELECTION_NOT_NEEDED), led("look", 1, [1, 2], 0)
+        ),
     )
 
 
@@ -224,7 +231,7 @@ def test_an_unclean_election_needs_a_replica(case):
         stop_broker(1),
         until_leaderless(case, name),
         elect(name, version=case.version, kind=UNCLEAN),
-        expect=answer("elect", RESULT).is_(ELIGIBLE_NOT_AVAILABLE),
+        expect=answer("elect", RESULT).is_(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE),
     )
 
 
@@ -307,5 +314,7 @@ def test_elections_for_every_partition(case):
         ),
         elect(name, 0, 1, version=case.version),
         Until(look(case, name), each, "contains", 1),
-        expect=all_of(answer("elect", RESULTS).contains(NONE), answer("look", each).contains(2)),
+        expect=all_of(
+            answer("elect", RESULTS).contains(ErrorCode.NONE), answer("look", each).contains(2)
+        ),
     )

@@ -10,9 +10,9 @@ KIP-584, KIP-778, KIP-1022.
 from touchstone.harness.claim import claim, only, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.scenario import Ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 API = "UpdateFeatures"
-NONE, INVALID_REQUEST, INVALID_UPDATE = 0, 42, 95
 UPGRADE, SAFE, UNSAFE = 1, 2, 3
 KRAFT = {"api": API, "releases": "3.9+"}
 
@@ -44,7 +44,7 @@ def test_no_features_to_update(case):
     body = {"timeout_ms": 5000, "feature_updates": [], "validate_only": True}
     return case.scenario(
         Ask(API, case.version, body, "update"),
-        expect=answer("update", "error_code").is_(NONE),
+        expect=answer("update", "error_code").is_(ErrorCode.NONE),
     )
 
 
@@ -57,8 +57,8 @@ def test_unknown_features_are_refused(case):
         update(case.version, "no.such.feature", 1),
         expect=by_release(
             {
-                "2.8": refused("update", INVALID_REQUEST),
-                "3.9+": refused("update", INVALID_UPDATE),
+                "2.8": refused("update", ErrorCode.INVALID_REQUEST),
+                "3.9+": refused("update", ErrorCode.INVALID_UPDATE_VERSION),
             }
         ),
     )
@@ -68,7 +68,8 @@ def test_unknown_features_are_refused(case):
 def test_features_have_a_highest_level(case):
     """UpdateFeatures to a level above the supported range answers INVALID_UPDATE_VERSION."""
     return case.scenario(
-        update(case.version, "metadata.version", 999), expect=refused("update", INVALID_UPDATE)
+        update(case.version, "metadata.version", 999),
+        expect=refused("update", ErrorCode.INVALID_UPDATE_VERSION),
     )
 
 
@@ -77,7 +78,8 @@ def test_features_are_not_lowered_by_accident(case):
     """UpdateFeatures to a lower level without a downgrade type answers INVALID_UPDATE_VERSION."""
     level = {"3.9": 20, "4.3": 27}[case.release]
     return case.scenario(
-        update(case.version, "metadata.version", level), expect=refused("update", INVALID_UPDATE)
+        update(case.version, "metadata.version", level),
+        expect=refused("update", ErrorCode.INVALID_UPDATE_VERSION),
     )
 
 
@@ -89,7 +91,8 @@ def test_version_0_asks_for_no_downgrade(case):
     """
     level = {"3.9": 20, "4.3": 27}[case.release]
     return case.scenario(
-        update(0, "metadata.version", level, SAFE), expect=refused("update", INVALID_UPDATE)
+        update(0, "metadata.version", level, SAFE),
+        expect=refused("update", ErrorCode.INVALID_UPDATE_VERSION),
     )
 
 
@@ -99,7 +102,7 @@ def test_a_downgrade_goes_down(case):
     """UpdateFeatures with a downgrade type and a higher level answers INVALID_UPDATE_VERSION."""
     return case.scenario(
         update(case.version, "kraft.version", 1, case.kind),
-        expect=refused("update", INVALID_UPDATE),
+        expect=refused("update", ErrorCode.INVALID_UPDATE_VERSION),
     )
 
 
@@ -113,5 +116,5 @@ def test_an_update_may_be_rehearsed(case):
     names = ("first", "again")
     return case.scenario(
         [update(case.version, *lower, SAFE, name=name) for name in names],
-        expect=all_of(*(answer(name, "error_code").is_(NONE) for name in names)),
+        expect=all_of(*(answer(name, "error_code").is_(ErrorCode.NONE) for name in names)),
     )

@@ -12,9 +12,9 @@ from dataclasses import replace
 from touchstone.harness.claim import claim, every, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import CALM, on
 
-NONE, UNKNOWN, TOO_OLD, INVALID, OTHER_CLUSTER = 0, 3, 35, 42, 104
 METADATA = "__cluster_metadata"
 PART = "topics[0].partitions[0]"
 CODES = "topics[*].partitions[*].error_code"
@@ -55,7 +55,7 @@ def test_a_quorum_of_one(case):
     return case.scenario(
         describe_quorum(case.version, 0),
         expect=all_of(
-            answer("quorum", f"{PART}.error_code").is_(NONE),
+            answer("quorum", f"{PART}.error_code").is_(ErrorCode.NONE),
             answer("quorum", f"{PART}.current_voters").has_length(1),
             answer("quorum", f"{PART}.observers").is_([]),
         ),
@@ -96,7 +96,8 @@ def test_only_the_metadata_has_a_quorum(case):
     return case.scenario(
         question,
         expect=all_of(
-            answer("quorum", "error_code").is_(NONE), answer("quorum", CODES).each_is(UNKNOWN)
+            answer("quorum", "error_code").is_(ErrorCode.NONE),
+            answer("quorum", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -105,7 +106,10 @@ def test_only_the_metadata_has_a_quorum(case):
        **KRAFT)  # fmt: skip
 def test_a_fixed_quorum_takes_no_voters(case):
     """AddRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
-    return case.scenario(add_voter(case.version), expect=answer("add", "error_code").is_(TOO_OLD))
+    return case.scenario(
+        add_voter(case.version),
+        expect=answer("add", "error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
+    )
 
 
 @claim("controller.a-fixed-quorum-loses-no-voters", evidence=("KIP-853",), api="RemoveRaftVoter",
@@ -113,7 +117,8 @@ def test_a_fixed_quorum_takes_no_voters(case):
 def test_a_fixed_quorum_loses_no_voters(case):
     """RemoveRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
     return case.scenario(
-        remove_voter(case.version), expect=answer("remove", "error_code").is_(TOO_OLD)
+        remove_voter(case.version),
+        expect=answer("remove", "error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
     )
 
 
@@ -127,8 +132,8 @@ def test_voters_of_another_cluster(case):
         add_voter(case.version, cluster="another", voter=-1),
         remove_voter(0, cluster="another", voter=-1),
         expect=all_of(
-            answer("add", "error_code").is_(OTHER_CLUSTER),
-            answer("remove", "error_code").is_(OTHER_CLUSTER),
+            answer("add", "error_code").is_(ErrorCode.INCONSISTENT_CLUSTER_ID),
+            answer("remove", "error_code").is_(ErrorCode.INCONSISTENT_CLUSTER_ID),
         ),
     )
 
@@ -144,7 +149,9 @@ def test_a_voter_has_an_id_and_a_directory(case):
         add_voter(case.version, name=names[1], **nowhere),
         remove_voter(0, name=names[2], **nobody),
         remove_voter(0, name=names[3], **nowhere),
-        expect=all_of(*(answer(name, "error_code").is_(INVALID) for name in names)),
+        expect=all_of(
+            *(answer(name, "error_code").is_(ErrorCode.INVALID_REQUEST) for name in names)
+        ),
     )
 
 
@@ -154,5 +161,5 @@ def test_a_voter_has_listeners(case):
     """AddRaftVoter without the controllers' listener answers INVALID_REQUEST."""
     return case.scenario(
         add_voter(case.version, listeners=[]),
-        expect=answer("add", "error_code").is_(INVALID),
+        expect=answer("add", "error_code").is_(ErrorCode.INVALID_REQUEST),
     )

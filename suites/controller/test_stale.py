@@ -12,6 +12,7 @@ from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer, by_release, outcome, records
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import at_another_broker, at_controller, kill_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.controller.asks import (
     alter_partition,
     controlled_shutdown,
@@ -36,7 +37,6 @@ from touchstone.suites.trio import (
 )
 
 ZOOKEEPER = on("1.0-2.8", CALM)
-STALE, NOT_AVAILABLE, NOT_CONTROLLER, STALE_BROKER = 11, 8, 41, 77
 PAST = 0  # controllers count their epochs from 1
 
 
@@ -56,7 +56,7 @@ def test_a_past_controller_makes_no_leaders(case):
         write(name, TWO),
         look(case, name),
         expect=all_of(
-            answer("leader and isr", "error_code").is_(STALE),
+            answer("leader and isr", "error_code").is_(ErrorCode.STALE_CONTROLLER_EPOCH),
             stored("write", 1),
             led("look", 1, [1, 2], 0),
         ),
@@ -76,7 +76,7 @@ def test_a_past_controller_stops_no_replicas(case):
         write(name, TWO),
         read(name),
         expect=all_of(
-            answer("stop replica", "error_code").is_(STALE),
+            answer("stop replica", "error_code").is_(ErrorCode.STALE_CONTROLLER_EPOCH),
             stored("write", 1),
             records("read", "[*].value").is_([ONE, TWO]),
         ),
@@ -94,7 +94,10 @@ def test_a_past_controller_tells_no_metadata(case):
         a_log(name, (1, 2), ONE),
         update_metadata(name, case.version, controller_epoch=PAST, broker=1),
         look(case, name, at=1),
-        expect=all_of(answer("update", "error_code").is_(STALE), led("look", 1, [1, 2], 0)),
+        expect=all_of(
+            answer("update", "error_code").is_(ErrorCode.STALE_CONTROLLER_EPOCH),
+            led("look", 1, [1, 2], 0),
+        ),
     )
 
 
@@ -104,7 +107,7 @@ def test_an_unknown_broker_cannot_shut_down(case):
     """ControlledShutdown of a broker id that does not exist answers BROKER_NOT_AVAILABLE."""
     return case.scenario(
         controlled_shutdown(77, version=case.version, **at_controller()),
-        expect=answer("shutdown", "error_code").is_(NOT_AVAILABLE),
+        expect=answer("shutdown", "error_code").is_(ErrorCode.BROKER_NOT_AVAILABLE),
     )
 
 
@@ -116,7 +119,9 @@ def test_only_the_controller_shuts_brokers_down(case):
     """
     return case.scenario(
         controlled_shutdown(1, version=case.version, **at_another_broker()),
-        expect=answer("shutdown", "error_code").is_one_of(STALE, NOT_CONTROLLER),
+        expect=answer("shutdown", "error_code").is_one_of(
+            ErrorCode.STALE_CONTROLLER_EPOCH, ErrorCode.NOT_CONTROLLER
+        ),
     )
 
 
@@ -131,7 +136,10 @@ def test_a_stale_broker_changes_no_isr(case):
         a_log(name, (1, 2), ONE),
         alter_partition(name, broker_epoch=1, isr=[1]),
         look(case, name),
-        expect=all_of(answer("alter", "error_code").is_(STALE_BROKER), led("look", 1, [1, 2], 0)),
+        expect=all_of(
+            answer("alter", "error_code").is_(ErrorCode.STALE_BROKER_EPOCH),
+            led("look", 1, [1, 2], 0),
+        ),
     )
 
 
@@ -171,7 +179,7 @@ def test_another_takes_over(case):
         ),
         write(later, TWO, to=2),
         expect=all_of(
-            answer("leader and isr", "error_code").is_(STALE),
+            answer("leader and isr", "error_code").is_(ErrorCode.STALE_CONTROLLER_EPOCH),
             stored("write", 1),
             by_release(
                 {"1.0-2.2": answer("look", LEADER).is_(1), "2.8": answer("look", EPOCH).is_(2)}

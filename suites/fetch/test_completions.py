@@ -9,9 +9,9 @@ from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.scenario import Await, Quiet, Send
 from touchstone.harness.steps import a_topic, delete_topic, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, SIZE, TWO, among, batch, part, question
 
-UNKNOWN_TOPIC_OR_PARTITION = 3
 AGES_MS = 600_000
 FIRST = "responses[0].partitions[0]"
 
@@ -102,5 +102,5 @@ def deleted_while_waiting(case, max_wait_ms):
         Quiet("b"),
         delete_topic(topic, name="delete"),
         Await("fetch"),
-        expect=answer("fetch", f"{FIRST}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+        expect=answer("fetch", f"{FIRST}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )

@@ -6,9 +6,9 @@ Sources: KIP-107, ReplicaManager.deleteRecordsOnLocalLog at 1.0.2, 2.2.1 and 3.9
 from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.steps import EARLIEST, a_topic, delete_records, list_offsets
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
 
-NONE, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION = 0, 1, 3, 44
 ROW = "topics[0].partitions[0]"
 
 
@@ -78,9 +78,9 @@ def test_delete_records_ends_at_the_high_watermark(case):
         delete_records(topic, 0, -2, version=case.version, name="negative"),
         list_offsets(topic, timestamp=EARLIEST, name="earliest"),
         expect=all_of(
-            answer("above", code).is_(OFFSET_OUT_OF_RANGE),
+            answer("above", code).is_(ErrorCode.OFFSET_OUT_OF_RANGE),
             answer("above", f"{ROW}.low_watermark").is_(-1),
-            answer("negative", code).is_(OFFSET_OUT_OF_RANGE),
+            answer("negative", code).is_(ErrorCode.OFFSET_OUT_OF_RANGE),
             answer("earliest", f"{ROW}.offset").is_(0),
         ),
     )
@@ -100,8 +100,8 @@ def test_delete_records_of_unknown_partitions_is_refused(case):
         delete_records(topic, 6, 0, version=case.version, name="partition", timeout_ms=500),
         delete_records(nowhere, 0, 0, version=case.version, name="topic", timeout_ms=500),
         expect=all_of(
-            answer("partition", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
-            answer("topic", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+            answer("partition", f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("topic", f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -126,5 +126,7 @@ def test_delete_records_needs_a_policy_that_deletes(case):
             configs={"cleanup.policy": case.policy},
         ),
         delete_records(topic, 0, 1, version=case.version, name="delete"),
-        expect=answer("delete", f"{ROW}.error_code").is_(POLICY_VIOLATION if refused else NONE),
+        expect=answer("delete", f"{ROW}.error_code").is_(
+            ErrorCode.POLICY_VIOLATION if refused else ErrorCode.NONE
+        ),
     )

@@ -9,11 +9,9 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import all_of, answer, by_release, refused
 from touchstone.harness.scenario import Ask, Frame, Raw
 from touchstone.harness.steps import a_topic, fetch, metadata
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO, a_log, among, batch, part, question
 
-NONE, OFFSET_OUT_OF_RANGE = 0, 1
-UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER = 3, 6
-FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, UNKNOWN_TOPIC_ID = 74, 75, 100
 PARTS = "responses[0].partitions"
 
 
@@ -36,7 +34,7 @@ def test_unknown_topics_and_partitions_are_refused(case):
             for word, (of, index) in asked.items()
         ],
         expect=all_of(
-            *(answer(word, code).is_(UNKNOWN_TOPIC_OR_PARTITION) for word in asked),
+            *(answer(word, code).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for word in asked),
             *(answer(word, high).is_(-1) for word in asked),
         ),
     )
@@ -76,7 +74,7 @@ def test_unknown_partitions_of_a_topic_id_are_refused(case):
         a_topic(topic),
         fetch(topic, 5, version=case.version, max_wait_ms=0, name="fetch"),
         expect=all_of(
-            answer("fetch", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+            answer("fetch", f"{PARTS}[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             answer("fetch", f"{PARTS}[0].high_watermark").is_(-1),
         ),
     )
@@ -97,8 +95,8 @@ def test_unknown_topic_ids_are_refused(case):
         Ask("Fetch", case.version, unknown, name="unknown"),
         Ask("Fetch", case.version, zero, name="zero"),
         expect=all_of(
-            answer("unknown", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_ID),
-            answer("zero", f"{PARTS}[0].error_code").is_(UNKNOWN_TOPIC_ID),
+            answer("unknown", f"{PARTS}[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_ID),
+            answer("zero", f"{PARTS}[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_ID),
         ),
     )
 
@@ -128,9 +126,9 @@ def test_wrong_leader_epochs_are_fenced(case):
         asked("right", 0),
         asked("none", -1),
         expect=all_of(
-            answer("newer", f"{PARTS}[0].error_code").is_(UNKNOWN_LEADER_EPOCH),
-            answer("right", f"{PARTS}[0].error_code").is_(NONE),
-            answer("none", f"{PARTS}[0].error_code").is_(NONE),
+            answer("newer", f"{PARTS}[0].error_code").is_(ErrorCode.UNKNOWN_LEADER_EPOCH),
+            answer("right", f"{PARTS}[0].error_code").is_(ErrorCode.NONE),
+            answer("none", f"{PARTS}[0].error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -154,8 +152,8 @@ def test_negative_leader_epochs_were_fenced(case):
         fetch(topic, version=case.version, max_wait_ms=0, current_leader_epoch=-2, name="fetch"),
         expect=by_release(
             {
-                "2.2": answer("fetch", code).is_(FENCED_LEADER_EPOCH),
-                "2.8+": answer("fetch", code).is_(NONE),
+                "2.2": answer("fetch", code).is_(ErrorCode.FENCED_LEADER_EPOCH),
+                "2.8+": answer("fetch", code).is_(ErrorCode.NONE),
             }
         ),
     )
@@ -184,7 +182,7 @@ def test_a_log_that_left_the_leader_is_told_where(case):
             answer("ahead", f"{PARTS}[0].diverging_epoch.epoch").is_(0),
             answer("ahead", f"{PARTS}[0].records").has_length(0),
             answer("alike", f"{PARTS}[0].diverging_epoch.end_offset").is_(-1),
-            answer("newer", f"{PARTS}[0].error_code").is_(OFFSET_OUT_OF_RANGE),
+            answer("newer", f"{PARTS}[0].error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
         ),
     )
 

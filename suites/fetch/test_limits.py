@@ -8,6 +8,7 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.scenario import Ask
 from touchstone.harness.steps import a_topic, fetch
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import (
     ONE,
     SIZE,
@@ -21,7 +22,6 @@ from touchstone.suites.scene import (
     question,
 )
 
-NONE = 0
 PARTS = "responses[0].partitions"
 
 
@@ -72,7 +72,7 @@ def test_before_version_3_a_large_batch_is_cut(case):
         a_log(topic, batch(ONE), batch(TWO)),
         fetch(topic, version=case.version, max_wait_ms=0, partition_max_bytes=30, name="fetch"),
         expect=all_of(
-            answer("fetch", f"{PARTS}[0].error_code").is_(NONE),
+            answer("fetch", f"{PARTS}[0].error_code").is_(ErrorCode.NONE),
             answer("fetch", f"{PARTS}[0].high_watermark").is_(2),
             records("fetch").has_length(0),
         ),
@@ -128,7 +128,7 @@ def test_later_partitions_get_what_is_left(case):
         Ask("Fetch", case.version, both, name="one and a half"),
         expect=all_of(
             answer("0 then 1", f"{PARTS}[*].partition_index").is_([0, 1]),
-            answer("0 then 1", f"{PARTS}[*].error_code").is_([NONE, NONE]),
+            answer("0 then 1", f"{PARTS}[*].error_code").is_([ErrorCode.NONE, ErrorCode.NONE]),
             answer("0 then 1", bytes_of(0)).has_length(limit),
             answer("0 then 1", bytes_of(1)).has_length(0),
             answer("1 then 0", f"{PARTS}[*].partition_index").is_([1, 0]),

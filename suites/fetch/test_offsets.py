@@ -7,9 +7,9 @@ clauses FETCH-01, FETCH-13, FETCH-15, FETCH-23; observed on all five releases.
 from touchstone.harness.claim import claim, every, range_
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.steps import a_topic, delete_records, fetch
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch
 
-NONE, OFFSET_OUT_OF_RANGE = 0, 1
 PARTITION = "responses[0].partitions[0]"
 OUTSIDE = {"above": 4, "far above": 2**62, "below": -1, "far below": -(2**63)}
 
@@ -27,7 +27,7 @@ def test_records_begin_at_the_offset_asked_for(case):
         a_log(topic, batch(ONE), batch(TWO), batch(THREE)),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="fetch"),
         expect=all_of(
-            answer("fetch", f"{PARTITION}.error_code").is_(NONE),
+            answer("fetch", f"{PARTITION}.error_code").is_(ErrorCode.NONE),
             answer("fetch", f"{PARTITION}.high_watermark").is_(3),
             records("fetch", "[*].offset").is_([1, 2]),
             records("fetch", "[*].value").is_([TWO, THREE]),
@@ -92,9 +92,9 @@ def test_nothing_stands_at_the_end_of_the_log(case):
         appended(topic, batch(ONE)),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="at the end"),
         expect=all_of(
-            answer("empty", f"{PARTITION}.error_code").is_(NONE),
+            answer("empty", f"{PARTITION}.error_code").is_(ErrorCode.NONE),
             answer("empty", f"{PARTITION}.records").has_length(0),
-            answer("at the end", f"{PARTITION}.error_code").is_(NONE),
+            answer("at the end", f"{PARTITION}.error_code").is_(ErrorCode.NONE),
             answer("at the end", f"{PARTITION}.high_watermark").is_(1),
             answer("at the end", f"{PARTITION}.records").has_length(0),
         ),
@@ -118,7 +118,10 @@ def test_offsets_outside_the_log_are_out_of_range(case):
             for word, offset in OUTSIDE.items()
         ],
         expect=all_of(
-            *(answer(word, f"{PARTITION}.error_code").is_(OFFSET_OUT_OF_RANGE) for word in OUTSIDE),
+            *(
+                answer(word, f"{PARTITION}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE)
+                for word in OUTSIDE
+            ),
             *(answer(word, f"{PARTITION}.high_watermark").is_(-1) for word in OUTSIDE),
         ),
     )
@@ -143,7 +146,7 @@ def test_deleted_records_are_out_of_range(case):
         fetch(topic, 0, 2, version=case.version, max_wait_ms=0, name="from"),
         expect=all_of(
             answer("delete", "topics[0].partitions[0].low_watermark").is_(2),
-            answer("below", f"{PARTITION}.error_code").is_(OFFSET_OUT_OF_RANGE),
+            answer("below", f"{PARTITION}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
             records("from", "[*].offset").is_([2]),
         ),
     )

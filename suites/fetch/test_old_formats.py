@@ -8,9 +8,9 @@ Sources: KIP-283, KafkaApis.convertRecords and RecordsUtil.downConvert at 2.2.1;
 from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, batches, by_release, records
 from touchstone.harness.steps import a_topic, fetch
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
 
-NONE, UNSUPPORTED_VERSION, UNSUPPORTED_COMPRESSION_TYPE = 0, 35, 76
 MAGIC = {0: 0, 1: 0, 2: 1, 3: 1}
 
 
@@ -95,7 +95,7 @@ def test_conversion_can_be_forbidden(case):
         a_log(topic, batch(ONE), configs={"message.downconversion.enable": "false"}),
         fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
         expect=answer("fetch", "responses[0].partitions[0].error_code").is_(
-            UNSUPPORTED_VERSION if old else NONE
+            ErrorCode.UNSUPPORTED_VERSION if old else ErrorCode.NONE
         ),
     )
 
@@ -114,9 +114,9 @@ def test_zstd_needs_version_10(case):
     """
     topic = case.topic()
     code = answer("fetch", "responses[0].partitions[0].error_code")
-    refused = UNSUPPORTED_COMPRESSION_TYPE if case.version < 10 else NONE
+    refused = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if case.version < 10 else ErrorCode.NONE
     return case.scenario(
         a_topic(topic, configs={"compression.type": "zstd"}),
         fetch(topic, version=case.version, max_wait_ms=0, name="fetch"),
-        expect=by_release({"2.2-3.9": code.is_(refused), "4.3+": code.is_(NONE)}),
+        expect=by_release({"2.2-3.9": code.is_(refused), "4.3+": code.is_(ErrorCode.NONE)}),
     )

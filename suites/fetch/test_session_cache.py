@@ -12,9 +12,9 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.scenario import Ask, Ref
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, a_log, among, batch, part, question
 
-NONE, FETCH_SESSION_ID_NOT_FOUND = 0, 70
 SLOTS = "max.incremental.fetch.session.cache.slots"
 FOLLOWER = 1
 CACHED = {"releases": "2.2-2.8", "versions": range_("Fetch", 7), "where": among(7, 12)}
@@ -62,7 +62,7 @@ def test_without_slots_there_are_no_sessions(case):
         opens(case, topic, "full"),
         expect=all_of(
             answer("full", "session_id").is_(0),
-            answer("full", "error_code").is_(NONE),
+            answer("full", "error_code").is_(ErrorCode.NONE),
             records("full", "[*].value").is_([ONE]),
         ),
     )
@@ -112,7 +112,7 @@ def test_a_full_cache_opens_no_session(case):
             answer("second", "session_id").at_least(1),
             answer("third", "session_id").is_(0),
             answer("fourth", "session_id").at_least(1),
-            answer("second goes on", "error_code").is_(NONE),
+            answer("second goes on", "error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -137,8 +137,8 @@ def test_followers_take_the_places_of_consumers(case):
         closes(case, "large", "follower"),
         expect=all_of(
             answer("follower", "session_id").at_least(1),
-            answer("large goes on", "error_code").is_(NONE),
-            answer("small goes on", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
+            answer("large goes on", "error_code").is_(ErrorCode.NONE),
+            answer("small goes on", "error_code").is_(ErrorCode.FETCH_SESSION_ID_NOT_FOUND),
         ),
     )
 

@@ -15,10 +15,9 @@ from touchstone.harness.steps import (
     produce,
     topic_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, SIZE, TWO, among, appended, batch, part, question
 
-NONE, UNKNOWN_TOPIC_OR_PARTITION, FETCH_SESSION_ID_NOT_FOUND = 0, 3, 70
-INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR = 71, 106
 SESSION = Ref("full", "session_id")
 VERSIONS = among(7, 12, 13)
 INDEXES = "responses[0].partitions[*].partition_index"
@@ -61,8 +60,8 @@ def test_a_full_fetch_replaces_the_session_it_names(case):
         more(case, 1, "new", session=Ref("again", "session_id")),
         expect=all_of(
             answer("again", "session_id").at_least(1),
-            answer("old", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
-            answer("new", "error_code").is_(NONE),
+            answer("old", "error_code").is_(ErrorCode.FETCH_SESSION_ID_NOT_FOUND),
+            answer("new", "error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -77,7 +76,7 @@ def test_a_session_that_nobody_knows_may_be_replaced(case):
         more(case, -1, "close", [(topic, [part()])], session=0x7ABCDEE),
         expect=all_of(
             answer("full", "session_id").at_least(1),
-            answer("close", "error_code").is_(NONE),
+            answer("close", "error_code").is_(ErrorCode.NONE),
             answer("close", "session_id").is_(0),
         ),
     )
@@ -98,7 +97,7 @@ def test_a_session_without_partitions_ends(case):
         expect=all_of(
             answer("forget", "session_id").is_(0),
             answer("forget", "responses").has_length(0),
-            answer("after", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
+            answer("after", "error_code").is_(ErrorCode.FETCH_SESSION_ID_NOT_FOUND),
         ),
     )
 
@@ -173,9 +172,9 @@ def test_a_session_repeats_errors_until_they_end(case):
         more(case, 2, "there"),
         more(case, 3, "silent"),
         expect=all_of(
-            answer("full", f"{FIRST}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
-            answer("still", f"{FIRST}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
-            answer("there", f"{FIRST}.error_code").is_(NONE),
+            answer("full", f"{FIRST}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("still", f"{FIRST}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("there", f"{FIRST}.error_code").is_(ErrorCode.NONE),
             answer("silent", "responses").has_length(0),
         ),
     )
@@ -230,8 +229,8 @@ def test_negative_session_epochs_are_out_of_turn(case):
         more(case, -2, "negative"),
         more(case, 1, "in turn"),
         expect=all_of(
-            answer("negative", "error_code").is_(INVALID_FETCH_SESSION_EPOCH),
-            answer("in turn", "error_code").is_(NONE),
+            answer("negative", "error_code").is_(ErrorCode.INVALID_FETCH_SESSION_EPOCH),
+            answer("in turn", "error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -259,7 +258,7 @@ def test_a_session_keeps_to_names_or_ids(case):
         Ask("Fetch", 13, crossing(13, "names"), name="names to ids"),
         Ask("Fetch", 12, crossing(12, "ids"), name="ids to names"),
         expect=all_of(
-            answer("names to ids", "error_code").is_(FETCH_SESSION_TOPIC_ID_ERROR),
-            answer("ids to names", "error_code").is_(FETCH_SESSION_TOPIC_ID_ERROR),
+            answer("names to ids", "error_code").is_(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR),
+            answer("ids to names", "error_code").is_(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR),
         ),
     )

@@ -8,9 +8,9 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.scenario import Ask, Ref
 from touchstone.harness.steps import a_topic, fetch
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO, among, appended, batch, part, question
 
-NONE, FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH = 0, 70, 71
 SESSION = Ref("full", "session_id")
 VERSIONS = among(7, 12, 13, 18)
 
@@ -68,7 +68,7 @@ def test_a_session_tells_only_what_is_new(case):
         appended(topic, batch(ONE), partition=1),
         more(case, 2, "news"),
         expect=all_of(
-            answer("nothing new", "error_code").is_(NONE),
+            answer("nothing new", "error_code").is_(ErrorCode.NONE),
             answer("nothing new", "responses").has_length(0),
             answer("news", "responses[0].partitions[*].partition_index").is_([1]),
             records("news", "[*].value").is_([ONE]),
@@ -117,7 +117,7 @@ def test_unknown_sessions_are_not_found(case):
     return case.scenario(
         Ask("Fetch", case.version, body, name="fetch"),
         expect=all_of(
-            answer("fetch", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
+            answer("fetch", "error_code").is_(ErrorCode.FETCH_SESSION_ID_NOT_FOUND),
             answer("fetch", "session_id").is_(0),
             answer("fetch", "responses").has_length(0),
         ),
@@ -141,9 +141,9 @@ def test_session_epochs_count_up(case):
         more(case, 1, "in turn"),
         more(case, 1, "again"),
         expect=all_of(
-            answer("too early", "error_code").is_(INVALID_FETCH_SESSION_EPOCH),
-            answer("in turn", "error_code").is_(NONE),
-            answer("again", "error_code").is_(INVALID_FETCH_SESSION_EPOCH),
+            answer("too early", "error_code").is_(ErrorCode.INVALID_FETCH_SESSION_EPOCH),
+            answer("in turn", "error_code").is_(ErrorCode.NONE),
+            answer("again", "error_code").is_(ErrorCode.INVALID_FETCH_SESSION_EPOCH),
         ),
     )
 
@@ -168,6 +168,6 @@ def test_the_final_epoch_closes_a_session(case):
         expect=all_of(
             answer("close", "session_id").is_(0),
             answer("close", "responses").has_length(1),
-            answer("after", "error_code").is_(FETCH_SESSION_ID_NOT_FOUND),
+            answer("after", "error_code").is_(ErrorCode.FETCH_SESSION_ID_NOT_FOUND),
         ),
     )

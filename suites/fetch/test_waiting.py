@@ -12,9 +12,9 @@ from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer, answered, records
 from touchstone.harness.scenario import Await, Frame, Quiet, Raw, Send
 from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, SIZE, TWO, a_log, among, batch, part, question
 
-NONE, OFFSET_OUT_OF_RANGE = 0, 1
 PARTITION = "responses[0].partitions[0]"
 MINUTE_MS, AGES_MS = 60_000, 600_000
 VERSIONS = among(0, 4, 12, 17)
@@ -74,7 +74,7 @@ def test_a_minimum_of_nothing_is_answered_at_once(case):
     return case.scenario(
         a_topic(topic),
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
-        expect=answer("fetch", f"{PARTITION}.error_code").is_(NONE),
+        expect=answer("fetch", f"{PARTITION}.error_code").is_(ErrorCode.NONE),
     )
 
 
@@ -102,7 +102,7 @@ def test_a_failed_partition_is_answered_at_once(case):
         Raw(Frame("Fetch", case.version, body), name="fetch", expect="answer"),
         expect=all_of(
             answer("fetch", "responses[0].partitions[*].error_code").is_(
-                [NONE, OFFSET_OUT_OF_RANGE]
+                [ErrorCode.NONE, ErrorCode.OFFSET_OUT_OF_RANGE]
             ),
             records("fetch", "[*].value").is_([ONE]),
         ),
@@ -144,7 +144,7 @@ def test_waits_for_an_append(case):
         Await("fetch"),
         expect=all_of(
             answer("append", PARTITION.replace("partitions", "partition_responses")
-                   + ".error_code").is_(NONE),
+                   + ".error_code").is_(ErrorCode.NONE),
             records("fetch", "[*].value").is_([ONE]),
         ),
     )  # fmt: skip
@@ -186,7 +186,7 @@ def test_answers_with_what_there_is_when_time_is_up(case):
         a_log(topic, batch(ONE)),
         fetch(topic, version=case.version, max_wait_ms=50, min_bytes=1 << 20, name="fetch"),
         expect=all_of(
-            answer("fetch", f"{PARTITION}.error_code").is_(NONE),
+            answer("fetch", f"{PARTITION}.error_code").is_(ErrorCode.NONE),
             records("fetch", "[*].value").is_([ONE]),
         ),
     )

@@ -10,6 +10,7 @@ and PartitionChangeBuilder (3.9.2, 4.3.1), KIP-966; clauses CTL-16 to CTL-18, CT
 from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer, by_release, records
 from touchstone.harness.steps import kill_broker, start_broker, stop_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,
     DEATH_OF_TWO,
@@ -34,7 +35,6 @@ from touchstone.suites.trio import (
 )
 
 OFFLINE = f"{PART}.offline_replicas"
-LEADERLESS, NO_LISTENER, OUT_OF_RANGE = 5, 72, 1
 UNCLEAN = {"unclean.leader.election.enable": "true"}
 
 
@@ -152,7 +152,9 @@ def test_its_last_member_stays_in_it(case):
         until_led(case, name, 1, [1], "back"),
         marked(name, 2, **unstamped(case)),
         expect=all_of(
-            answer("nobody", f"{PART}.error_code").is_one_of(LEADERLESS, NO_LISTENER),
+            answer("nobody", f"{PART}.error_code").is_one_of(
+                ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.LISTENER_NOT_FOUND
+            ),
             answer("nobody", OFFLINE).is_([1, 2]),
             led("back", 1, [1], 3, 2),
             records("read", "[1].value").is_(TWO),
@@ -213,7 +215,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
         marked(name, 2, **unstamped(case)),
         expect=all_of(
             answer("unclean", LEADER).is_(2),
-            answer("beyond", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            answer("beyond", f"{READ}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
             stored("instead", 1),
             records("read", "[1].value").is_(THREE),
         ),

@@ -20,6 +20,7 @@ from touchstone.harness.steps import (
     start_broker,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     CALM,
     DEATH,
@@ -46,7 +47,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-NOT_LEADER = 6
 NODES = "brokers[*].node_id"
 
 
@@ -185,7 +185,7 @@ def test_a_stop_ends_waiting_fetches(case):
         stop_broker(1),
         Await(asked),
         until_led(case, name, 2, [2]),
-        expect=answer(asked, f"{READ}.error_code").is_(NOT_LEADER),
+        expect=answer(asked, f"{READ}.error_code").is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
     )
 
 
@@ -209,7 +209,7 @@ def test_a_stop_ends_waiting_appends(case):
         until_led(case, name, 0, [0, 2]),
         marked(name, 2, at=0),
         expect=all_of(
-            answer(asked, f"{WRITTEN}.error_code").is_(NOT_LEADER),
+            answer(asked, f"{WRITTEN}.error_code").is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
             records("read", "[1].value").is_(TWO),
         ),
     )

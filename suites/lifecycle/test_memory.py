@@ -19,6 +19,7 @@ from touchstone.harness.steps import (
     start_broker,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.replication.test_epochs import epoch_end
 from touchstone.suites.trio import (
     DEATH,
@@ -38,7 +39,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-OUT_OF_ORDER = 45
 ENDS = {**DEATH, "dies": (False, True)}
 
 
@@ -69,7 +69,11 @@ def test_producers_are_remembered(case):
         write(name, second, name="repeated"),
         write(name, batch(THREE, base_sequence=9, **own), name="gap"),
         write(name, batch(THREE, base_sequence=2, **own), name="next"),
-        expect=all_of(stored("repeated", 1), refused("gap", OUT_OF_ORDER), stored("next", 2)),
+        expect=all_of(
+            stored("repeated", 1),
+            refused("gap", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+            stored("next", 2),
+        ),
     )
 
 

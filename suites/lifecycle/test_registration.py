@@ -16,6 +16,7 @@ from touchstone.harness.steps import (
     start_broker,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,
     ONE,
@@ -30,7 +31,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-NONE, NOT_REGISTERED = 0, 102
 IDS = "brokers[*].node_id"
 PORTS = "brokers[*].port"
 
@@ -113,8 +113,8 @@ def test_a_broker_that_is_gone_can_be_forgotten(case):
         start_broker(2),
         until_led(case, name, 1, [1, 2], "back"),
         expect=all_of(
-            answer("unregister", "error_code").is_(NONE),
-            answer("twice", "error_code").is_(NOT_REGISTERED),
+            answer("unregister", "error_code").is_(ErrorCode.NONE),
+            answer("twice", "error_code").is_(ErrorCode.BROKER_ID_NOT_REGISTERED),
             answer("forgotten", f"{PART}.replica_nodes").is_([1, 2]),
             answer("back", f"{PART}.isr_nodes").is_([1, 2]),
         ),
@@ -128,7 +128,9 @@ def test_who_never_came_cannot_be_forgotten(case):
     BROKER_ID_NOT_REGISTERED.
     """
     asked = Ask("UnregisterBroker", case.version, {"broker_id": case.broker}, "unregister")
-    return case.scenario(asked, expect=answer("unregister", "error_code").is_(NOT_REGISTERED))
+    return case.scenario(
+        asked, expect=answer("unregister", "error_code").is_(ErrorCode.BROKER_ID_NOT_REGISTERED)
+    )
 
 
 @claim("lifecycle.a-port-that-is-open-is-advertised", evidence=("BRK-11",),

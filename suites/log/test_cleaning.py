@@ -14,6 +14,7 @@ from touchstone.harness.steps import (
     fetch,
     produce,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.log.lively import (
     COMPACT,
     END,
@@ -39,8 +40,6 @@ from touchstone.suites.log.lively import (
 )
 from touchstone.suites.scene import ONE, THREE, TWO, appended
 from touchstone.suites.sending import CODE
-
-NONE = 0
 
 
 @claim(
@@ -84,7 +83,7 @@ def test_a_log_that_is_not_dirty_enough_waits(case):
         alter_configs(topic, half | COMPACT | small, name="compact"),
         cleaned(topic, RECORD),
         alter_configs(topic, half | {"min.cleanable.dirty.ratio": 1}, name="raise"),
-        Until(produce(topic, 0, large, name="same key"), CODE, "==", NONE),
+        Until(produce(topic, 0, large, name="same key"), CODE, "==", ErrorCode.NONE),
         produce(topic, 0, closing(LAST), name="close"),
         compacted_witness(witness),
         fetch(topic, 0, 2, max_wait_ms=0, name="dirty"),
@@ -169,7 +168,7 @@ def test_a_log_that_is_compact_no_more_keeps_what_comes(case):
     return case.scenario(
         compacted(topic, *many, leaves=RECORD),
         alter_configs(topic, {"segment.ms": SEGMENT_MS}, name="delete"),
-        Until(produce(topic, 0, keyless, name="keyless"), CODE, "==", NONE),
+        Until(produce(topic, 0, keyless, name="keyless"), CODE, "==", ErrorCode.NONE),
         produce(topic, 0, closing(LAST), name="close"),
         compacted_witness(case.topic("witness")),
         fetch(topic, 0, 2, max_wait_ms=0, name="rest"),

@@ -52,7 +52,6 @@ from touchstone.suites.scene import ONE, THREE, TWO, appended
 from touchstone.suites.sending import ends_at, from_producer, log_end, stored_at
 
 ROW = "topics[0].partitions[0]"
-NONE = 0
 
 
 @claim(

@@ -16,10 +16,10 @@ from touchstone.harness.steps import (
     topic_gone,
     topic_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.log.sizes import SIZES, describe_log_dirs, size_is
 from touchstone.suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
 
-NONE, UNKNOWN_TOPIC_OR_PARTITION, REPLICA_NOT_AVAILABLE, LOG_DIR_NOT_FOUND = 0, 3, 9, 57
 PARTS = "results[*].topics[*].partitions[*]"
 
 
@@ -95,7 +95,7 @@ def test_unknown_logs_are_left_out(case):
         a_topic(topic),
         Ask("DescribeLogDirs", case.version, {"topics": rows}, "dirs"),
         expect=all_of(
-            answer("dirs", "results[0].error_code").is_(NONE),
+            answer("dirs", "results[0].error_code").is_(ErrorCode.NONE),
             answer("dirs", f"{PARTS}.partition_index").each_is(0),
         ),
     )
@@ -142,13 +142,15 @@ def test_a_deleted_topic_is_in_no_directory(case):
         delete_topic(topic, name="delete"),
         topic_gone(topic),
         Until(describe_log_dirs(topic, version=case.version), "results[0].topics", "len ==", 0),
-        Until(create_topic(topic, name="create again"), "topics[0].error_code", "==", NONE),
+        Until(
+            create_topic(topic, name="create again"), "topics[0].error_code", "==", ErrorCode.NONE
+        ),
         topic_ready(topic, again=" again"),
         size_is(topic, 0, version=case.version),
         expect=all_of(
-            answer("delete", "responses[0].error_code").is_(NONE),
+            answer("delete", "responses[0].error_code").is_(ErrorCode.NONE),
             answer("dirs", "results[0].topics").has_length(0),
-            answer("create again", "topics[0].error_code").is_(NONE),
+            answer("create again", "topics[0].error_code").is_(ErrorCode.NONE),
             answer("size", f"{PARTS}.partition_size").is_([[[0]]]),
         ),
     )
@@ -170,7 +172,9 @@ def test_moving_to_no_directory_is_refused(case):
     return case.scenario(
         a_topic(topic),
         move(case.version, "/no/such/directory", topic),
-        expect=answer("move", "results[0].partitions[0].error_code").is_(LOG_DIR_NOT_FOUND),
+        expect=answer("move", "results[0].partitions[0].error_code").is_(
+            ErrorCode.LOG_DIR_NOT_FOUND
+        ),
     )
 
 
@@ -193,7 +197,7 @@ def test_moving_to_where_it_is_does_nothing(case):
         move(case.version, Ref("before", "results[0].log_dir"), topic),
         describe_log_dirs(topic, version=version, name="after"),
         expect=all_of(
-            answer("move", "results[0].partitions[0].error_code").is_(NONE),
+            answer("move", "results[0].partitions[0].error_code").is_(ErrorCode.NONE),
             answer("after", f"{PARTS}.is_future_key").each_is(False),
         ),
     )
@@ -220,8 +224,8 @@ def test_moving_what_is_not_there_is_refused(case):
         move(case.version, Ref("before", "results[0].log_dir"), missing),
         expect=by_release(
             {
-                "1.0": moved.is_(REPLICA_NOT_AVAILABLE),
-                "2.2+": moved.is_(UNKNOWN_TOPIC_OR_PARTITION),
+                "1.0": moved.is_(ErrorCode.REPLICA_NOT_AVAILABLE),
+                "2.2+": moved.is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             }
         ),
     )

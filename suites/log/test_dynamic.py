@@ -24,12 +24,12 @@ from touchstone.harness.steps import (
     produce,
     producer_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.log.lively import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
 from touchstone.suites.scene import ONE, TWO, batch
 from touchstone.suites.sending import from_producer, stored_at
 
 INTERVAL = "log.index.interval.bytes"
-NONE, MESSAGE_TOO_LARGE, INVALID_CONFIG, INVALID_REQUEST = 0, 10, 40, 42
 SHAPE = LIVELY | {
     INTERVAL: 5000,
     "log.cleaner.dedupe.buffer.size": 20_000_000,  # a change makes another cleaner, in a small heap
@@ -137,9 +137,9 @@ def test_a_smaller_message_limit_holds_at_once(case):
         init_producer_id(name="init"),
         send("before"),
         change("message.max.bytes", "200"),
-        Until(send("after"), STORED, "==", MESSAGE_TOO_LARGE),
+        Until(send("after"), STORED, "==", ErrorCode.MESSAGE_TOO_LARGE),
         change("message.max.bytes", None, step="back"),
-        Until(send("again"), STORED, "==", NONE),
+        Until(send("again"), STORED, "==", ErrorCode.NONE),
         expect=all_of(stored_at("before", 0), stored_at("again", 0)),
     )
 
@@ -185,7 +185,7 @@ def test_some_settings_cannot_change(case):
     answers INVALID_REQUEST."""
     return case.scenario(
         change(case.setting, "7", of=THIS),
-        expect=answer("set", CODE).is_(INVALID_REQUEST),
+        expect=answer("set", CODE).is_(ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -195,7 +195,7 @@ def test_some_settings_are_of_one_broker(case):
     ssl.keystore.location, with INVALID_CONFIG or INVALID_REQUEST."""
     return case.scenario(
         change("ssl.keystore.location", "/tmp/keys", of=ALL),
-        expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+        expect=answer("set", CODE).is_one_of(ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -218,7 +218,7 @@ def test_impossible_values_are_refused(case):
     return case.scenario(
         change(name, value),
         describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
-        expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+        expect=answer("set", CODE).is_one_of(ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -230,7 +230,9 @@ def test_a_broker_can_be_tried(case):
     return case.scenario(
         change(name, "9000", of=THIS, validate_only=True),
         describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
-        expect=all_of(answer("set", CODE).is_(NONE), answer("after", f"{ENTRY}.value").is_("5000")),
+        expect=all_of(
+            answer("set", CODE).is_(ErrorCode.NONE), answer("after", f"{ENTRY}.value").is_("5000")
+        ),
     )
 
 
@@ -258,8 +260,8 @@ def test_altering_replaces_a_brokers_settings(case):
         alter_configs(THIS, {}, kind=BROKER, name="none"),
         shown(second, None, "other gone"),
         expect=all_of(
-            answer("one", CODE).is_(NONE),
-            answer("none", CODE).is_(NONE),
+            answer("one", CODE).is_(ErrorCode.NONE),
+            answer("none", CODE).is_(ErrorCode.NONE),
             answer("other shown", "results[0].configs[0].value").is_(TEN_MINUTES),
             answer("one gone", "results[0].configs[0].value").is_("5000"),
             answer("other gone", "results[0].configs[0].value").is_(None),
@@ -289,7 +291,7 @@ def test_all_brokers_have_an_empty_name(case):
         alter_configs(ALL, {}, kind=BROKER, name="back"),
         shown(name, "5000", "as before"),
         expect=all_of(
-            answer("set", CODE).is_(NONE),
+            answer("set", CODE).is_(ErrorCode.NONE),
             answer("all", "results[0].configs[*].value").contains("7000"),
         ),
     )
@@ -315,7 +317,7 @@ def test_throttles_are_dynamic_only(case):
         describe_configs(topic, *replicas, version=1, synonyms=True, name="topic"),
         change(rate, None, of=THIS, step="back"),
         expect=all_of(
-            answer("set", CODE).is_(NONE),
+            answer("set", CODE).is_(ErrorCode.NONE),
             answer("topic", f"{ENTRY}.value").is_("0:0"),
         ),
     )
@@ -340,8 +342,10 @@ def test_bad_throttles_are_refused(case):
         incremental_alter_configs(topic, [row], version=0, name="set"),
         expect=by_release(
             {
-                "2.8": answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
-                "3.9+": answer("set", CODE).is_(INVALID_CONFIG),
+                "2.8": answer("set", CODE).is_one_of(
+                    ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST
+                ),
+                "3.9+": answer("set", CODE).is_(ErrorCode.INVALID_CONFIG),
             }
         ),
     )
@@ -361,7 +365,7 @@ def test_all_brokers_keep_a_min_isr(case):
     the cluster-wide default nor set for one broker: INVALID_CONFIG or INVALID_REQUEST."""
     return case.scenario(
         change("min.insync.replicas", "1" if case.of == THIS else None, of=case.of),
-        expect=answer("set", CODE).is_one_of(INVALID_CONFIG, INVALID_REQUEST),
+        expect=answer("set", CODE).is_one_of(ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -392,8 +396,8 @@ def test_a_brokers_retention_reaches_its_topics(case):
         change("log.retention.ms", None, step="back"),
         shown("log.retention.ms", None, "as before"),
         expect=all_of(
-            answer("set", CODE).is_(NONE),
+            answer("set", CODE).is_(ErrorCode.NONE),
             answer("own", f"{ROW}.offset").is_(0),
-            answer("back", CODE).is_(NONE),
+            answer("back", CODE).is_(ErrorCode.NONE),
         ),
     )

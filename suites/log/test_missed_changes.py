@@ -10,6 +10,7 @@ from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import BROKER, alter_configs, at_controller, start_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     CALM,
     DEATH,
@@ -26,7 +27,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-NONE, MESSAGE_TOO_LARGE, TOO_FEW = 0, 10, 19
 CODE, OFFSET = f"{WRITTEN}.error_code", f"{WRITTEN}.base_offset"
 
 
@@ -42,11 +42,11 @@ def test_a_broker_misses_no_change(case):
         alter_configs(topic, {"max.message.bytes": 100}, name="alter", **at_controller()),
         start_broker(1),
         until_led(case, topic, 1, (1,)),
-        Until(write(topic, b"x" * 200, name="after"), CODE, "==", MESSAGE_TOO_LARGE),
+        Until(write(topic, b"x" * 200, name="after"), CODE, "==", ErrorCode.MESSAGE_TOO_LARGE),
         write(topic, ONE, name="small"),
         expect=all_of(
             answer("before", OFFSET).is_(0),
-            answer("alter", "responses[0].error_code").is_(NONE),
+            answer("alter", "responses[0].error_code").is_(ErrorCode.NONE),
             answer("small", OFFSET).is_(1),
         ),
     )
@@ -64,10 +64,10 @@ def test_a_brokers_default_is_its_own(case):
         placed(own, {0: (1,)}),
         placed(other, {0: (2,)}),
         alter_configs("1", limit, name="set", **how),
-        Until(write(own, b"x" * 200, name="here"), CODE, "==", MESSAGE_TOO_LARGE),
+        Until(write(own, b"x" * 200, name="here"), CODE, "==", ErrorCode.MESSAGE_TOO_LARGE),
         write(other, b"x" * 200, to=2, name="elsewhere"),
         alter_configs("1", {}, name="back", **how),
-        expect=all_of(stored("elsewhere", 0), refused("here", MESSAGE_TOO_LARGE)),
+        expect=all_of(stored("elsewhere", 0), refused("here", ErrorCode.MESSAGE_TOO_LARGE)),
     )
 
 
@@ -84,21 +84,23 @@ def test_a_default_goes_when_it_is_taken_back(case):
         placed(second, {0: (1,)}),
         placed(other, {0: (2,)}),
         alter_configs("1", {"min.insync.replicas": 2}, name="set", **how),
-        Until(write(own, ONE, name="here"), CODE, "==", TOO_FEW),
+        Until(write(own, ONE, name="here"), CODE, "==", ErrorCode.NOT_ENOUGH_REPLICAS),
         write(second, ONE, name="there"),
         write(other, ONE, to=2, name="elsewhere"),
         alter_configs("1", {}, name="taken back", **how),
         read(other, 1, at=2, name="meanwhile", max_wait_ms=1500),
-        Until(after, CODE, "==", NONE) if case.release == "2.8" else after,
+        Until(after, CODE, "==", ErrorCode.NONE) if case.release == "2.8" else after,
         alter_configs("1", {"min.insync.replicas": 1}, name="said", **how),
-        Until(write(second, TWO, name="again"), CODE, "==", NONE),
+        Until(write(second, TWO, name="again"), CODE, "==", ErrorCode.NONE),
         alter_configs("1", {}, name="back", **how),
         expect=all_of(
-            refused("there", TOO_FEW),
+            refused("there", ErrorCode.NOT_ENOUGH_REPLICAS),
             stored("elsewhere", 0),
             by_release(
                 {
-                    "2.2": all_of(refused("after", TOO_FEW), stored("again", 0)),
+                    "2.2": all_of(
+                        refused("after", ErrorCode.NOT_ENOUGH_REPLICAS), stored("again", 0)
+                    ),
                     "2.8": all_of(stored("after", 0), stored("again", 1)),
                 }
             ),

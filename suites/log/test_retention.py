@@ -17,6 +17,7 @@ from touchstone.harness.steps import (
     offset_for_leader_epoch,
     produce,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.log.lively import (
     FOREVER,
     LIVELY,
@@ -36,7 +37,6 @@ from touchstone.suites.log.sizes import SIZES, describe_log_dirs, size_is
 from touchstone.suites.scene import ONE, SIZE, THREE, TWO, batch, stamped
 from touchstone.suites.sending import ends_at, log_end, stored_at
 
-NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"
 FETCHED = "responses[0].partitions[0]"
 
@@ -97,7 +97,7 @@ def test_what_retention_took_is_out_of_range(case):
         fetch(topic, 0, 0, version=case.version, max_wait_ms=0, name="below"),
         fetch(topic, 0, 1, version=case.version, max_wait_ms=0, name="at"),
         expect=all_of(
-            answer("below", f"{FETCHED}.error_code").is_(OFFSET_OUT_OF_RANGE),
+            answer("below", f"{FETCHED}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
             answer("at", f"{FETCHED}.log_start_offset").is_(1),
         ),
     )
@@ -187,7 +187,7 @@ def test_when_all_is_old_the_log_is_empty(case):
         fetch(topic, 0, 2, max_wait_ms=0, name="read"),
         expect=all_of(
             ends_at(2),
-            answer("empty", f"{FETCHED}.error_code").is_(NONE),
+            answer("empty", f"{FETCHED}.error_code").is_(ErrorCode.NONE),
             stored_at("next", 2),
             records("read", "[*].value").is_([THREE]),
         ),

@@ -15,6 +15,7 @@ from touchstone.harness.steps import (
     produce,
     producer_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.log.lively import (
     FOREVER,
     HOUR,
@@ -32,7 +33,6 @@ from touchstone.suites.log.lively import (
 from touchstone.suites.scene import ONE, THREE, TWO, batch
 from touchstone.suites.sending import ends_at, from_producer, log_end, stored_at
 
-NONE, OFFSET_OUT_OF_RANGE = 0, 1
 ROW = "topics[0].partitions[0]"
 FETCHED = "responses[0].partitions[0]"
 
@@ -139,7 +139,7 @@ def test_producers_outlive_their_records(case):
         log_end(topic),
         expect=by_release(
             {
-                "1.0-2.2": answer("a gap", code).is_not(NONE),
+                "1.0-2.2": answer("a gap", code).is_not(ErrorCode.NONE),
                 "2.8+": all_of(stored_at("one again", 0), stored_at("two", 1)),
             }
         ),
@@ -170,7 +170,7 @@ def test_silent_producers_are_forgotten(case):
         producer_ready(),
         init_producer_id(name="init"),
         send(0, "one"),
-        Until(send(5, "a gap"), code, "==", NONE),
+        Until(send(5, "a gap"), code, "==", ErrorCode.NONE),
         log_end(topic),
         expect=all_of(stored_at("one", 0), stored_at("a gap", 1), ends_at(2)),
     )

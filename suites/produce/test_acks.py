@@ -16,11 +16,10 @@ from touchstone.harness.expect import (
 )
 from touchstone.harness.placeholders import Records
 from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.connections.requests import the_end
 from touchstone.suites.scene import among
 from touchstone.suites.sending import batch, ends_at, log_end, refused_with, sent, stored_at
-
-UNKNOWN_TOPIC_OR_PARTITION, NOT_ENOUGH_REPLICAS, INVALID_REQUIRED_ACKS = 3, 19, 21
 
 
 @claim(
@@ -107,7 +106,7 @@ def test_other_acks_are_refused(case):
         a_topic(topic),
         produce(topic, 0, batch(b"a"), version=case.version, acks=case.acks, name="send"),
         log_end(topic),
-        expect=all_of(refused_with("send", INVALID_REQUIRED_ACKS), ends_at(0)),
+        expect=all_of(refused_with("send", ErrorCode.INVALID_REQUIRED_ACKS), ends_at(0)),
     )
 
 
@@ -124,7 +123,7 @@ def test_unknown_topics_count_before_acks(case):
     topic = case.topic()
     return case.scenario(
         produce(topic, 0, batch(b"a"), version=case.version, acks=5, name="send"),
-        expect=refused_with("send", UNKNOWN_TOPIC_OR_PARTITION),
+        expect=refused_with("send", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )
 
 
@@ -170,7 +169,7 @@ def test_too_few_in_sync_replicas_refuse_acks_all(case):
         log_end(topic),
         expect=by_release(
             {
-                "1.0-2.8": all_of(refused_with("send", NOT_ENOUGH_REPLICAS), ends_at(0)),
+                "1.0-2.8": all_of(refused_with("send", ErrorCode.NOT_ENOUGH_REPLICAS), ends_at(0)),
                 "3.9+": all_of(stored_at("send", 0), ends_at(1)),
             }
         ),

@@ -8,6 +8,7 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Records, Ref
 from touchstone.harness.steps import a_topic, fetch, produce, producer_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (
     CODE,
@@ -20,9 +21,6 @@ from touchstone.suites.sending import (
     stored_at,
 )
 
-CORRUPT_MESSAGE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH = 2, 45, 47
-DUPLICATE_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID, INVALID_RECORD = 46, 59, 87
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
 LAST_SEQUENCE = 2147483647
 PRODUCER = Ref("producer ids", "producer_id")
 IN_ORDER = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9, 13)}
@@ -66,7 +64,7 @@ def test_five_batches_are_remembered(case):
         for n in range(6)
     ]
     fifth, sixth = (from_producer(PRODUCER, 0, n, b"%d" % n) for n in (1, 0))
-    forgotten = refused_with("sixth", OUT_OF_ORDER_SEQUENCE_NUMBER)
+    forgotten = refused_with("sixth", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
     return case.scenario(
         a_topic(topic),
         producer_ready(),
@@ -95,7 +93,7 @@ def test_duplicates_must_be_whole(case):
         produce(topic, 0, from_producer(PRODUCER, 0, 0, b"a", b"b"), name="whole"),
         produce(topic, 0, part, version=case.version, name="part"),
         log_end(topic),
-        expect=all_of(refused_with("part", OUT_OF_ORDER_SEQUENCE_NUMBER), ends_at(2)),
+        expect=all_of(refused_with("part", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), ends_at(2)),
     )
 
 
@@ -114,17 +112,15 @@ def test_sequence_gaps_are_refused(case):
         a_topic(topic),
         producer_ready(),
         produce(topic, 0, from_producer(PRODUCER, 0, 0, b"a"), name="first"),
-        produce(
-            topic, 0, from_producer(PRODUCER, 0, 2, b"c"), version=case.version, name="gap"
-        ),
-        produce(
-            topic, 0, from_producer(PRODUCER, 0, 1, b"b"), version=case.version, name="right"
-        ),
+        produce(topic, 0, from_producer(PRODUCER, 0, 2, b"c"), version=case.version, name="gap"),
+        produce(topic, 0, from_producer(PRODUCER, 0, 1, b"b"), version=case.version, name="right"),
         log_end(topic),
         expect=all_of(
-            refused_with("gap", OUT_OF_ORDER_SEQUENCE_NUMBER), stored_at("right", 1), ends_at(2)
+            refused_with("gap", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+            stored_at("right", 1),
+            ends_at(2),
         ),
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -143,7 +139,7 @@ def test_older_producer_epochs_are_refused(case):
         produce(topic, 0, from_producer(PRODUCER, 4, 0, b"a"), name="first"),
         produce(topic, 0, old, version=case.version, name="old"),
         log_end(topic),
-        expect=all_of(refused_with("old", INVALID_PRODUCER_EPOCH), ends_at(1)),
+        expect=all_of(refused_with("old", ErrorCode.INVALID_PRODUCER_EPOCH), ends_at(1)),
     )
 
 
@@ -166,9 +162,11 @@ def test_newer_producer_epochs_begin_at_zero(case):
         produce(topic, 0, right, version=case.version, name="right"),
         log_end(topic),
         expect=all_of(
-            refused_with("wrong", OUT_OF_ORDER_SEQUENCE_NUMBER), stored_at("right", 1), ends_at(2)
+            refused_with("wrong", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+            stored_at("right", 1),
+            ends_at(2),
         ),
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -182,7 +180,7 @@ def test_sequences_of_unknown_producers(case):
     """
     topic = case.topic()
     records = from_producer(PRODUCER, 0, 9, b"a")
-    refusal = all_of(refused_with("send", UNKNOWN_PRODUCER_ID), ends_at(0))
+    refusal = all_of(refused_with("send", ErrorCode.UNKNOWN_PRODUCER_ID), ends_at(0))
     return case.scenario(
         a_topic(topic),
         producer_ready(),
@@ -221,7 +219,7 @@ def test_sequences_wrap_to_zero(case):
         expect=all_of(
             stored_at("last", 0),
             stored_at("after", end - 1),
-            refused_with("wrong", OUT_OF_ORDER_SEQUENCE_NUMBER),
+            refused_with("wrong", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
             stored_at("again", 0),
             ends_at(end),
         ),
@@ -248,8 +246,8 @@ def test_producers_need_a_sequence(case):
         expect=all_of(
             by_release(
                 {
-                    "1.0-2.2": refused_with("send", CORRUPT_MESSAGE),
-                    "2.8+": refused_with("send", INVALID_RECORD),
+                    "1.0-2.2": refused_with("send", ErrorCode.CORRUPT_MESSAGE),
+                    "2.8+": refused_with("send", ErrorCode.INVALID_RECORD),
                 }
             ),
             ends_at(0),
@@ -302,7 +300,9 @@ def test_refused_batches_leave_no_producer_state(case):
         produce(topic, 0, good, version=case.version, name="good"),
         fetch(topic, name="read"),
         log_end(topic),
-        expect=all_of(refused_with("wrong", CORRUPT_MESSAGE), stored_at("good", 0), ends_at(1)),
+        expect=all_of(
+            refused_with("wrong", ErrorCode.CORRUPT_MESSAGE), stored_at("good", 0), ends_at(1)
+        ),
     )
 
 
@@ -318,7 +318,7 @@ def test_transactional_batches_need_an_id(case):
     """
     topic = case.topic()
     records = from_producer(PRODUCER, 0, 0, b"a", transactional=True)
-    refusal = refused_with("send", TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    refusal = refused_with("send", ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     return case.scenario(
         a_topic(topic),
         producer_ready(),

@@ -8,6 +8,7 @@ from touchstone.harness.claim import OBSERVED, claim, every, range_
 from touchstone.harness.expect import all_of, answer, by_release, records, refused
 from touchstone.harness.placeholders import Joined, Now, Records
 from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (
     CODE,
@@ -21,7 +22,6 @@ from touchstone.suites.sending import (
     stored_at,
 )
 
-UNKNOWN_TOPIC_OR_PARTITION, CORRUPT_MESSAGE, INVALID_RECORD, UNKNOWN_TOPIC_ID = 3, 2, 87, 100
 ERROR = "responses[0].partition_responses[{}].error_code"
 BASE = "responses[0].partition_responses[{}].base_offset"
 NO_SUCH_ID = bytes(range(16))
@@ -130,8 +130,8 @@ def test_unknown_topics_are_refused(case):
         produce(topic, 0, sent(case.version, b"a"), version=case.version, name="send"),
         metadata(topic, name="after"),
         expect=all_of(
-            refused_with("send", UNKNOWN_TOPIC_OR_PARTITION),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+            refused_with("send", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -148,7 +148,7 @@ def test_unknown_topic_ids_are_refused(case):
     to_nobody = ((case.topic_id, ((0, batch(b"a")),)),)
     return case.scenario(
         produce_many(to_nobody, version=case.version, name="send"),
-        expect=refused_with("send", UNKNOWN_TOPIC_ID),
+        expect=refused_with("send", ErrorCode.UNKNOWN_TOPIC_ID),
     )
 
 
@@ -167,7 +167,7 @@ def test_unknown_partitions_are_refused(case):
         a_topic(topic),
         produce(topic, case.partition, batch(b"a"), version=case.version, name="send"),
         log_end(topic),
-        expect=all_of(refused_with("send", UNKNOWN_TOPIC_OR_PARTITION), ends_at(0)),
+        expect=all_of(refused_with("send", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), ends_at(0)),
     )
 
 
@@ -212,7 +212,7 @@ def test_empty_records_are_refused(case):
     connection closes.
     """
     topic = case.topic()
-    refusal = refused_with("send", INVALID_RECORD)
+    refusal = refused_with("send", ErrorCode.INVALID_RECORD)
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, b"", version=case.version, name="send", connection="b"),
@@ -268,8 +268,8 @@ def test_two_batches_are_refused(case):
             by_release(
                 {
                     "1.0": refused("send"),
-                    "2.2": refused_with("send", CORRUPT_MESSAGE),
-                    "2.8+": refused_with("send", INVALID_RECORD),
+                    "2.2": refused_with("send", ErrorCode.CORRUPT_MESSAGE),
+                    "2.8+": refused_with("send", ErrorCode.INVALID_RECORD),
                 }
             ),
             ends_at(0),

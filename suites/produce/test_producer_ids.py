@@ -8,9 +8,8 @@ from touchstone.harness.claim import OBSERVED, claim, every, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import init_producer_id, producer_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
-
-INVALID_REQUEST = 42
 
 
 @claim(
@@ -71,7 +70,7 @@ def test_half_a_producer_is_refused(case):
         producer_ready(),
         init_producer_id(version=case.version, name="ask", **given),
         expect=all_of(
-            answer("ask", "error_code").is_(INVALID_REQUEST),
+            answer("ask", "error_code").is_(ErrorCode.INVALID_REQUEST),
             answer("ask", "producer_id").is_(-1),
         ),
     )
@@ -88,7 +87,7 @@ def test_an_empty_transactional_id_is_refused(case):
     """InitProducerId with an empty transactional id answers INVALID_REQUEST."""
     return case.scenario(
         init_producer_id("", version=case.version, name="ask"),
-        expect=answer("ask", "error_code").is_(INVALID_REQUEST),
+        expect=answer("ask", "error_code").is_(ErrorCode.INVALID_REQUEST),
     )
 
 

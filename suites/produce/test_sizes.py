@@ -10,10 +10,10 @@ APPEND-13, 14.
 from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of
 from touchstone.harness.steps import a_topic, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import batch, ends_at, log_end, refused_with, stored_at
 
-MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE = 10, 18
 AROUND = 61 + 7
 
 
@@ -34,7 +34,9 @@ def test_batches_above_max_message_bytes_are_refused(case):
         produce(topic, 0, fits, version=case.version, name="fits"),
         produce(topic, 0, exceeds, version=case.version, name="exceeds"),
         log_end(topic),
-        expect=all_of(stored_at("fits", 0), refused_with("exceeds", MESSAGE_TOO_LARGE), ends_at(1)),
+        expect=all_of(
+            stored_at("fits", 0), refused_with("exceeds", ErrorCode.MESSAGE_TOO_LARGE), ends_at(1)
+        ),
     )
 
 
@@ -76,7 +78,9 @@ def test_a_batch_that_grows_too_large_is_refused(case):
         produce(topic, 0, packed, version=case.version, name="send"),
         produce(topic, 0, batch(b"a"), version=case.version, name="next"),
         log_end(topic),
-        expect=all_of(refused_with("send", MESSAGE_TOO_LARGE), stored_at("next", 0), ends_at(1)),
+        expect=all_of(
+            refused_with("send", ErrorCode.MESSAGE_TOO_LARGE), stored_at("next", 0), ends_at(1)
+        ),
     )
 
 
@@ -98,6 +102,8 @@ def test_records_above_segment_bytes_are_refused(case):
         produce(topic, 0, exceeds, version=case.version, name="exceeds"),
         log_end(topic),
         expect=all_of(
-            stored_at("fits", 0), refused_with("exceeds", RECORD_LIST_TOO_LARGE), ends_at(1)
+            stored_at("fits", 0),
+            refused_with("exceeds", ErrorCode.RECORD_LIST_TOO_LARGE),
+            ends_at(1),
         ),
     )

@@ -7,9 +7,9 @@ KIP-546, KIP-612; clause DYN-16.
 from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Until
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.quotas.asks import CONSUMER, PRODUCER, alter, describe, of_client
 
-NONE, INVALID = 0, 42
 CODE = "entries[0].error_code"
 ENTRIES, VALUES = "entries", "entries[0].values"
 ALTER = {"api": "AlterClientQuotas", "releases": "2.8+"}
@@ -29,7 +29,7 @@ def test_what_is_set_is_told(case):
         alter(who, {PRODUCER: None}, version=case.version, name="remove"),
         Until(describe(who, name="none"), ENTRIES, "len ==", 0),
         expect=all_of(
-            *(answer(name, CODE).is_(NONE) for name in ("set", "change", "remove")),
+            *(answer(name, CODE).is_(ErrorCode.NONE) for name in ("set", "change", "remove")),
             answer("one", VALUES).is_([{"key": PRODUCER, "value": 3000.0}]),
         ),
     )
@@ -65,7 +65,7 @@ def test_a_default_is_an_entity(case):
         alter(who, {PRODUCER: 1000}, version=case.version),
         Until(describe(who), ENTRIES, "len ==", 1),
         expect=all_of(
-            answer("alter", CODE).is_(NONE),
+            answer("alter", CODE).is_(ErrorCode.NONE),
             answer("described", "entries[0].entity[*].entity_name").contains(None),
         ),
     )
@@ -78,7 +78,9 @@ def test_a_rehearsal_sets_nothing(case):
     return case.scenario(
         alter(who, {PRODUCER: 1000}, version=case.version, validate_only=True),
         describe(who),
-        expect=all_of(answer("alter", CODE).is_(NONE), answer("described", ENTRIES).is_([])),
+        expect=all_of(
+            answer("alter", CODE).is_(ErrorCode.NONE), answer("described", ENTRIES).is_([])
+        ),
     )
 
 
@@ -101,7 +103,8 @@ def test_impossible_ones_are_refused(case):
     and a value that is no rate."""
     who, changes = IMPOSSIBLE[case.what]
     return case.scenario(
-        alter(who, changes, version=case.version), expect=answer("alter", CODE).is_(INVALID)
+        alter(who, changes, version=case.version),
+        expect=answer("alter", CODE).is_(ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -113,5 +116,7 @@ def test_any_word_may_be_taken_away(case):
     return case.scenario(
         alter(who, {PRODUCER: None, "no.such.rate": None}, version=case.version),
         describe(who),
-        expect=all_of(answer("alter", CODE).is_(NONE), answer("described", ENTRIES).is_([])),
+        expect=all_of(
+            answer("alter", CODE).is_(ErrorCode.NONE), answer("described", ENTRIES).is_([])
+        ),
     )

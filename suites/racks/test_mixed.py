@@ -18,9 +18,9 @@ from touchstone.harness.steps import (
     metadata,
     topic_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.racks.tables import placed
 
-NONE, UNKNOWN_TOPIC, UNKNOWN_SERVER_ERROR = 0, 3, -1
 MIXED = {
     "brokers": 3,
     "racks": ("a", "b", ""),
@@ -56,7 +56,9 @@ def test_mixed_racks_refuse_to_place(case):
     return case.scenario(
         metadata(name="racks"),
         create_topic(name, name="create", **at_controller()),
-        expect=by_release({"1.0-2.8": code.is_(UNKNOWN_SERVER_ERROR), "3.9+": code.is_(NONE)}),
+        expect=by_release(
+            {"1.0-2.8": code.is_(ErrorCode.UNKNOWN_SERVER_ERROR), "3.9+": code.is_(ErrorCode.NONE)}
+        ),
     )
 
 
@@ -94,7 +96,9 @@ def test_mixed_racks_do_not_grow(case):
         metadata(name="racks"),
         a_topic(name, assignments={0: [2, 0]}, brokers=3),
         create_partitions(name, 2, assignments=[[0, 1]], name="grow", **at_controller()),
-        expect=by_release({"1.0-2.8": code.is_(UNKNOWN_SERVER_ERROR), "3.9+": code.is_(NONE)}),
+        expect=by_release(
+            {"1.0-2.8": code.is_(ErrorCode.UNKNOWN_SERVER_ERROR), "3.9+": code.is_(ErrorCode.NONE)}
+        ),
     )
 
 
@@ -150,7 +154,7 @@ def test_auto_creation_by_the_controller_wants_racks(case):
         metadata(name, create=True, name="again"),
         metadata(name, name="after"),
         expect=all_of(
-            answer("ask", "topics[0].error_code").is_(UNKNOWN_SERVER_ERROR),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("ask", "topics[0].error_code").is_(ErrorCode.UNKNOWN_SERVER_ERROR),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )

@@ -24,10 +24,9 @@ from touchstone.harness.steps import (
     together,
     topic_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.racks.tables import placed
 
-NONE, UNKNOWN_TOPIC = 0, 3
-INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, NOT_CONTROLLER = 37, 38, 41
 CODES = "topics[*].error_code"
 THREE = {"brokers": 3, "racks": ("a", "b", "b")}
 ACROSS = ([0, 1], [1, 0], [0, 2], [2, 0])
@@ -112,8 +111,8 @@ def test_more_replicas_than_brokers_are_refused(case):
         create_topic(name, 1, 4, name="create", **at_controller()),
         metadata(name, name="after"),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_REPLICATION_FACTOR),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_REPLICATION_FACTOR),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             by_release(
                 {
                     "1.0-2.8": message.is_(
@@ -163,7 +162,9 @@ def test_growth_goes_on_where_placement_ended(case):
         create_partitions(name, 4, name="grow", **at_controller()),
         topic_ready(name, 4, brokers=3, again=" grown"),
         metadata(name, name="after"),
-        expect=all_of(answer("grow", "results[0].error_code").is_(NONE), placed("after", added)),
+        expect=all_of(
+            answer("grow", "results[0].error_code").is_(ErrorCode.NONE), placed("after", added)
+        ),
     )
 
 
@@ -183,7 +184,8 @@ def test_growth_spreads_over_racks(case):
         topic_ready(name, 6, brokers=3, again=" grown"),
         metadata(name, name="after"),
         expect=all_of(
-            answer("grow", "results[0].error_code").is_(NONE), each_row("after", 6, ACROSS)
+            answer("grow", "results[0].error_code").is_(ErrorCode.NONE),
+            each_row("after", 6, ACROSS),
         ),
     )
 
@@ -250,11 +252,11 @@ def test_only_the_controller_changes_topics(case):
         delete_topic(there, name="delete", **other),
         expect=by_release(
             {
-                "1.0-2.8": all_of(*(code.each_is(NOT_CONTROLLER) for code in codes)),
+                "1.0-2.8": all_of(*(code.each_is(ErrorCode.NOT_CONTROLLER) for code in codes)),
                 "3.9+": all_of(
-                    codes[0].contains(NONE),
-                    codes[1].each_is(INVALID_PARTITIONS),  # one partition is no growth
-                    codes[2].each_is(NONE),
+                    codes[0].contains(ErrorCode.NONE),
+                    codes[1].each_is(ErrorCode.INVALID_PARTITIONS),  # one partition is no growth
+                    codes[2].each_is(ErrorCode.NONE),
                 ),
             }
         ),

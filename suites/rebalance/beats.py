@@ -33,7 +33,6 @@ BY_EXPRESSION = BEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
 DESCRIBES = SEEN | {
     "api": "ConsumerGroupDescribe", "versions": every("ConsumerGroupDescribe"),
 }  # fmt: skip
-NONE, GROUP_ID_NOT_FOUND = 0, 69
 SESSION, INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 PARTITIONS = 4
 LOG = "__consumer_offsets"

@@ -13,12 +13,13 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     encode_assignment,
     encode_subscription,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import comes, coordinated, id_of, sync
 from touchstone.suites.rebalance.beats import heard
 from touchstone.suites.rebalance.beats import join as joins
 
-SHARED, EXISTS = "shared-by-classic-members", 36
+SHARED = "shared-by-classic-members"
 
 
 def wants(*owned, version=1):
@@ -35,7 +36,7 @@ def part(*indexes, user_data=None):
 
 def begun(group):
     made = create_topic(SHARED, 4, name="shared")
-    there = Until(made, "topics[0].error_code", "==", EXISTS)
+    there = Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS)
     return [there, *topic_ready(SHARED, 4), *coordinated(group), heard(SHARED)]
 
 

@@ -7,6 +7,7 @@ convertToClassicGroup@4.3.1; observed on 4.3.1.
 from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, own_batches
 from touchstone.harness.scenario import Await
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
 from touchstone.suites.rebalance.beats import (
@@ -48,8 +49,8 @@ def test_classic_groups_are_upgraded(case):
             answer("m1", EPOCH).is_(2),
             answer("mixed", STATE).is_("Reconciling"),
             answer("mixed", TYPES).is_one_of([CLASSIC, CONSUMER], [CONSUMER, CLASSIC]),
-            answer("no classic one", "groups[0].error_code").is_(acts.code("GROUP_ID_NOT_FOUND")),
-            answer("c hears", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("no classic one", "groups[0].error_code").is_(ErrorCode.GROUP_ID_NOT_FOUND),
+            answer("c hears", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
         ),
     )
 
@@ -74,7 +75,7 @@ def test_classic_members_give_up_and_take(case):
         expect=all_of(
             answer("hears", "generation_id").is_(1),
             answer("gave up", "generation_id").is_(2),
-            answer("not yet", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("not yet", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
             answer("settled", CODE).is_(0),
             answer("m1 takes", GIVEN).is_([2, 3]),
             answer("then", STATE).is_("Stable"),
@@ -140,11 +141,11 @@ def test_classic_members_are_checked(case):
         acts.join("x", group, protocols=(("other", wants()[0][1]),), name="nothing in common"),
         acts.leave_all("x", group, ("stranger", None), ("", "i9"), name="nobody leaves"),
         expect=all_of(
-            answer("other generation", CODE).is_(acts.code("ILLEGAL_GENERATION")),
-            answer("stranger", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
-            answer("no classic member", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
-            answer("other kind", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
-            answer("nothing in common", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
+            answer("other generation", CODE).is_(ErrorCode.ILLEGAL_GENERATION),
+            answer("stranger", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
+            answer("no classic member", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
+            answer("other kind", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
+            answer("nothing in common", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
         ),
     )
 
@@ -169,7 +170,7 @@ def test_some_classic_groups_stay(case):
         joins(group, "m1", SHARED, name="ask"),
         acts.describe(group, version=6, name="then"),
         expect=all_of(
-            answer("ask", CODE).is_(acts.code("GROUP_ID_NOT_FOUND")),
+            answer("ask", CODE).is_(ErrorCode.GROUP_ID_NOT_FOUND),
             answer("then", STATE).is_("Stable"),
         ),
     )
@@ -194,7 +195,7 @@ def test_who_waits_is_told_of_the_upgrade(case):
         Await("d waits"),
         describe(group, version=1, name="then"),
         expect=all_of(
-            answer("d waits", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("d waits", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
             answer("m1", EPOCH).is_(3),
         ),
     )
@@ -217,7 +218,7 @@ def test_consumer_groups_are_downgraded(case):
         acts.describe(group, version=5, name="then"),
         expect=all_of(
             answer("classic again", STATE).is_("PreparingRebalance"),
-            answer("c hears", CODE).is_(acts.code("REBALANCE_IN_PROGRESS")),
+            answer("c hears", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
             answer("c again", "generation_id").is_(3),
             answer("then", STATE).is_("Stable"),
         ),
@@ -295,7 +296,7 @@ def test_late_classic_members_are_fenced(case):
         heartbeat("c", group, 1, name="c hears"),
         until(group, "Assigning", "c is out", members=1),
         heartbeat("c", group, 1, name="late"),
-        expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+        expect=answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
     )
 
 
@@ -311,7 +312,7 @@ def test_classic_members_have_to_sync(case):
         comes("c", group, protocols=wants(), rebalance_ms=500),
         until(group, "Assigning", "c is out", members=1),
         sync("c", group, 3, name="late"),
-        expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+        expect=answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
     )
 
 
@@ -329,7 +330,7 @@ def test_classic_members_commit_in_their_generation(case):
         acts.commit("c", group, SHARED, 7, name="later", **own),
         expect=all_of(
             answer("now", acts.OFFSET_CODE).is_(0),
-            answer("later", acts.OFFSET_CODE).is_(acts.code("ILLEGAL_GENERATION")),
+            answer("later", acts.OFFSET_CODE).is_(ErrorCode.ILLEGAL_GENERATION),
         ),
     )
 
@@ -369,7 +370,7 @@ def test_all_may_leave_at_once(case):
         describe(group, name="then"),
         expect=all_of(
             answer("ask", CODE).is_(0),
-            answer("ask", "members[*].error_code").is_([0, 0, acts.code("UNKNOWN_MEMBER_ID")]),
+            answer("ask", "members[*].error_code").is_([0, 0, ErrorCode.UNKNOWN_MEMBER_ID]),
             answer("then", STATE).is_("Empty"),
         ),
     )
@@ -389,7 +390,7 @@ def test_without_migration_protocols_stay_apart(case):
         acts.join("d", other, protocols=wants(), name="classic"),
         beat(other, "m1", AWAY, name="not static"),
         expect=all_of(
-            answer("consumer", CODE).is_(acts.code("GROUP_ID_NOT_FOUND")),
-            answer("classic", CODE).is_(acts.code("INCONSISTENT_GROUP_PROTOCOL")),
+            answer("consumer", CODE).is_(ErrorCode.GROUP_ID_NOT_FOUND),
+            answer("classic", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
         ),
     )

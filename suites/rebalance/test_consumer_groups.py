@@ -14,6 +14,7 @@ from touchstone.harness.steps import (
     delete_topic,
     topic_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.beats import (
     AWAY,
@@ -25,7 +26,6 @@ from touchstone.suites.rebalance.beats import (
     INTERVAL,
     LEAVE,
     MEMBERS,
-    NONE,
     SEEN,
     SESSION,
     STATE,
@@ -257,8 +257,8 @@ def test_full_consumer_groups_refuse(case):
         join(group, "m7", topic, version=case.version, name="m7"),
         join(group, "m1", topic, version=case.version, name="m1 again"),
         expect=all_of(
-            answer("m7", CODE).is_(acts.code("GROUP_MAX_SIZE_REACHED")),
-            answer("m1 again", CODE).is_(NONE),
+            answer("m7", CODE).is_(ErrorCode.GROUP_MAX_SIZE_REACHED),
+            answer("m1 again", CODE).is_(ErrorCode.NONE),
         ),
     )
 
@@ -275,7 +275,7 @@ def test_silent_consumers_are_fenced(case):
         Until(join(group, "m1", topic, name="join"), "heartbeat_interval_ms", "==", 100),
         until(group, "Empty", "silence"),
         beat(group, "m1", 2, name="late"),
-        expect=answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+        expect=answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
     )
 
 
@@ -294,7 +294,7 @@ def test_who_does_not_give_up_is_fenced(case):
         beat(group, "m1", 2, name="late"),
         beat(group, "m2", 3, name="m2 has all"),
         expect=all_of(
-            answer("late", CODE).is_(acts.code("UNKNOWN_MEMBER_ID")),
+            answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("m2 has all", GIVEN).is_([0, 1, 2, 3]),
         ),
     )
@@ -318,7 +318,7 @@ def test_heartbeats_that_were_lost_are_sent_again(case):
         expect=all_of(
             answer("lost", EPOCH).is_(3),
             answer("again", EPOCH).is_(3),
-            answer("too much", CODE).is_(acts.code("FENCED_MEMBER_EPOCH")),
+            answer("too much", CODE).is_(ErrorCode.FENCED_MEMBER_EPOCH),
         ),
     )
 
@@ -340,9 +340,9 @@ def test_static_consumers_come_back_to_what_they_had(case):
         beat(group, "m1", 2, name="m1 again", **how),
         describe(group, name="then"),
         expect=all_of(
-            answer("too early", CODE).is_(acts.code("UNRELEASED_INSTANCE_ID")),
+            answer("too early", CODE).is_(ErrorCode.UNRELEASED_INSTANCE_ID),
             answer("m2", EPOCH).is_(2),
-            answer("m1 again", CODE).is_(acts.code("FENCED_INSTANCE_ID")),
+            answer("m1 again", CODE).is_(ErrorCode.FENCED_INSTANCE_ID),
         ),
     )
 
@@ -417,7 +417,7 @@ def test_good_byes_are_tombstones(case):
             acts.delete(group, name="delete"),
         ),
         expect=all_of(
-            answer("delete", "results[0].error_code").is_(NONE),
+            answer("delete", "results[0].error_code").is_(ErrorCode.NONE),
             own_batches("log", "[0].records[*].value.member_epoch").is_([AWAY]),
             own_batches("log", "[2].records[*].kind").is_([CURRENT, TARGET, MEMBER, GROUP]),
             own_batches("log", "[2].records[*].version").is_([None, None, None, 0]),

@@ -6,10 +6,10 @@ Sources: KIP-848; observed on 3.9.2 and 4.3.1.
 from touchstone.harness.claim import claim, every, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.steps import Ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import CLUSTER
 from touchstone.suites.rebalance.beats import describe
 
-INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, UNSUPPORTED_VERSION = 42, 112, 35
 FROM_CLIENTS = range_("ConsumerGroupHeartbeat", 1)
 
 
@@ -58,7 +58,7 @@ def test_consumer_heartbeats_are_checked_first(case):
     }
     return case.scenario(
         *[beat(case, name, **changes) for name, changes in wrong.items()],
-        expect=all_of(*[is_refused(name, INVALID_REQUEST) for name in wrong]),
+        expect=all_of(*[is_refused(name, ErrorCode.INVALID_REQUEST) for name in wrong]),
     )
 
 
@@ -73,7 +73,7 @@ def test_unknown_assignors_are_refused(case):
     """ConsumerGroupHeartbeat with an unknown assignor answers UNSUPPORTED_ASSIGNOR."""
     return case.scenario(
         beat(case, "beat", server_assignor="nope"),
-        expect=is_refused("beat", UNSUPPORTED_ASSIGNOR),
+        expect=is_refused("beat", ErrorCode.UNSUPPORTED_ASSIGNOR),
     )
 
 
@@ -91,7 +91,9 @@ def test_the_consumer_protocol_is_off_at_first(case):
     return case.scenario(
         beat(case, "join"),
         beat(case, "leave", member_epoch=-1, topic_partitions=None),
-        expect=all_of(*[is_refused(name, UNSUPPORTED_VERSION) for name in ("join", "leave")]),
+        expect=all_of(
+            *[is_refused(name, ErrorCode.UNSUPPORTED_VERSION) for name in ("join", "leave")]
+        ),
     )
 
 
@@ -105,5 +107,5 @@ def test_consumer_groups_are_not_described_at_first(case):
     """In 3.9 ConsumerGroupDescribe answers UNSUPPORTED_VERSION for each group by default."""
     return case.scenario(
         describe("no such group", "another", version=case.version, name="ask"),
-        expect=answer("ask", "groups[1].error_code").is_(UNSUPPORTED_VERSION),
+        expect=answer("ask", "groups[1].error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
     )

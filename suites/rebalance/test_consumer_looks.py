@@ -10,6 +10,7 @@ from touchstone.harness.steps import (
     a_topic,
     describe_configs,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import coordinated, list_groups
 from touchstone.suites.rebalance.beats import (
@@ -20,11 +21,9 @@ from touchstone.suites.rebalance.beats import (
     GIVEN,
     GROUP,
     GROUP_EPOCH,
-    GROUP_ID_NOT_FOUND,
     INTERVAL,
     LEAVE,
     MEMBERS,
-    NONE,
     SEEN,
     SESSION,
     STATE,
@@ -55,8 +54,8 @@ def test_bad_expressions_are_refused(case):
              subscribed_topic_names=None, subscribed_topic_regex=BAD[case.expression]),
         describe(group, name="then"),
         expect=all_of(
-            answer("join", CODE).is_(acts.code("INVALID_REGULAR_EXPRESSION")),
-            answer("then", "groups[0].error_code").is_(GROUP_ID_NOT_FOUND),
+            answer("join", CODE).is_(ErrorCode.INVALID_REGULAR_EXPRESSION),
+            answer("then", "groups[0].error_code").is_(ErrorCode.GROUP_ID_NOT_FOUND),
         ),
     )  # fmt: skip
 
@@ -118,7 +117,7 @@ def test_names_and_expressions_together(case):
              subscribed_topic_regex=""),
         describe(group, name="then"),
         expect=all_of(
-            answer("no more", CODE).is_(NONE),
+            answer("no more", CODE).is_(ErrorCode.NONE),
             answer("no more", EPOCH).is_(4),
             answer("then", GROUP_EPOCH).is_(4),
         ),
@@ -139,7 +138,7 @@ def test_consumer_groups_are_described(case):
                  name="ask"),
         expect=all_of(
             answer("ask", "groups[*].error_code").is_(
-                [NONE, GROUP_ID_NOT_FOUND, GROUP_ID_NOT_FOUND]
+                [ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.GROUP_ID_NOT_FOUND]
             ),
             answer("ask", "groups[0].group_state").is_("Stable"),
             answer("ask", f"{MEMBERS}[*].member_id").is_(["m1"]),
@@ -155,7 +154,7 @@ def test_empty_ids_are_no_consumer_groups(case):
     return case.scenario(
         coordinated(group),
         describe("", version=case.version, name="ask"),
-        expect=answer("ask", "groups[0].error_code").is_(acts.code("INVALID_GROUP_ID")),
+        expect=answer("ask", "groups[0].error_code").is_(ErrorCode.INVALID_GROUP_ID),
     )
 
 
@@ -188,7 +187,7 @@ def test_groups_are_listed_by_type(case):
         acts.comes("c", classic),
         list_groups((), (case.kinds,), version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             listed.contains(group) if case.kinds.lower() == "consumer" else listed.lacks(group),
             listed.contains(classic) if case.kinds == "classic" else listed.lacks(classic),
         ),
@@ -212,7 +211,7 @@ def test_consumer_groups_are_listed_by_state(case):
         join(moving, "m2", topic, name="two"),
         list_groups((case.states,), (), version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             *(
                 listed.contains(one) if case.states.lower() in states else listed.lacks(one)
                 for one, states in (
@@ -239,7 +238,7 @@ def test_groups_tell_their_own_settings(case):
         configure(group, {INTERVAL: None}, "take back"),
         Until(beat(group, "m1", 2, name="beat"), "heartbeat_interval_ms", "==", 5000),
         expect=all_of(
-            answer("join", CODE).is_(NONE),
+            answer("join", CODE).is_(ErrorCode.NONE),
             answer("join", "heartbeat_interval_ms").is_(777),
             answer("configs", "results[0].configs[*].value").contains("777"),
             answer("beat", "heartbeat_interval_ms").is_(5000),
@@ -268,5 +267,5 @@ def test_group_settings_have_bounds(case):
     return case.scenario(
         coordinated(group),
         configure(group, WRONG[case.setting], "ask"),
-        expect=answer("ask", "responses[0].error_code").is_(acts.code("INVALID_CONFIG")),
+        expect=answer("ask", "responses[0].error_code").is_(ErrorCode.INVALID_CONFIG),
     )

@@ -8,6 +8,7 @@ from touchstone.harness.claim import claim, every, only, range_
 from touchstone.harness.expect import all_of, answer, fits
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Await, Quiet
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
@@ -16,7 +17,6 @@ from touchstone.suites.rebalance.acts import (
     PREPARING,
     STATE,
     again,
-    code,
     comes,
     coordinated,
     describe,
@@ -54,7 +54,7 @@ def test_sessions_have_bounds(case):
         join("a", group, version=case.version, session_ms=case.session_ms, name="ask"),
         describe(group, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(code("INVALID_SESSION_TIMEOUT")),
+            answer("ask", CODE).is_(ErrorCode.INVALID_SESSION_TIMEOUT),
             answer("after", STATE).is_("Dead"),
         ),
     )
@@ -72,7 +72,7 @@ def test_a_group_has_a_name(case):
     return case.scenario(
         coordinated(case.group()),
         join("a", "", version=case.version, name="ask"),
-        expect=answer("ask", CODE).is_(code("INVALID_GROUP_ID")),
+        expect=answer("ask", CODE).is_(ErrorCode.INVALID_GROUP_ID),
     )
 
 
@@ -156,7 +156,7 @@ def test_pending_ids_lapse(case):
         join("n", group, member=Ref("named", "member_id"), version=case.version, name="late"),
         expect=all_of(
             answer("a returns", "members").has_length(2),
-            answer("late", CODE).is_(code("UNKNOWN_MEMBER_ID")),
+            answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
         ),
     )
 
@@ -302,7 +302,7 @@ def test_a_full_group_takes_nobody(case):
         join("n", group, version=case.version, name="ask"),
         describe(group, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(code("GROUP_MAX_SIZE_REACHED")),
+            answer("ask", CODE).is_(ErrorCode.GROUP_MAX_SIZE_REACHED),
             answer("after", "groups[0].members").has_length(FULL),
         ),
     )
@@ -334,7 +334,7 @@ def test_a_full_join_phase_takes_nobody(case):
         join("n", group, version=case.version, name="ask"),
         describe(group, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(code("GROUP_MAX_SIZE_REACHED")),
+            answer("ask", CODE).is_(ErrorCode.GROUP_MAX_SIZE_REACHED),
             answer("after", STATE).is_(PREPARING),
         ),
     )
@@ -357,7 +357,7 @@ def test_pending_syncs_hear_of_a_newcomer(case):
         sent(comes("n", group)),
         until(group, PREPARING, "after", 3),
         Await("ask"),
-        expect=answer("ask", CODE).is_(code("REBALANCE_IN_PROGRESS")),
+        expect=answer("ask", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
     )
 
 

@@ -7,6 +7,7 @@ from touchstone.harness.claim import claim, every, only, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Joined, Name
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
@@ -233,7 +234,7 @@ def test_offsets_of_subscribed_topics_stay(case):
         sync("a", group, 1, {"a": b"all"}, name="synced"),
         delete_offsets(group, topic, name="ask"),
         expect=answer("ask", "topics[0].partitions[0].error_code").is_(
-            code("GROUP_SUBSCRIBED_TO_TOPIC")
+            ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
         ),
     )
 
@@ -255,7 +256,7 @@ def test_offsets_of_other_protocols_stay(case):
         coordinated(group),
         comes("a", group, kind="connect"),
         delete_offsets(group, topic, name="ask"),
-        expect=answer("ask", CODE).is_(code("NON_EMPTY_GROUP")),
+        expect=answer("ask", CODE).is_(ErrorCode.NON_EMPTY_GROUP),
     )
 
 

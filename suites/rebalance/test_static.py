@@ -8,6 +8,7 @@ from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Await
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
@@ -16,7 +17,6 @@ from touchstone.suites.rebalance.acts import (
     STABLE,
     STATE,
     STATIC,
-    code,
     commit,
     coordinated,
     describe,
@@ -102,7 +102,7 @@ def _fenced(case, ask, path):
         static("b", group, "b back"),
         ask(group),
         describe(group, name="after"),
-        expect=answer("ask", path).is_(code("FENCED_INSTANCE_ID")),
+        expect=answer("ask", path).is_(ErrorCode.FENCED_INSTANCE_ID),
     )
 
 
@@ -216,7 +216,7 @@ def test_waiting_joins_are_fenced(case):
         static("a", group, "a again", member=id_of("a")),
         Await("b back"),
         expect=all_of(
-            answer("ask", CODE).is_(code("FENCED_INSTANCE_ID")),
+            answer("ask", CODE).is_(ErrorCode.FENCED_INSTANCE_ID),
             answer("b back", "generation_id").is_(2),
         ),
     )
@@ -243,7 +243,7 @@ def test_waiting_syncs_are_fenced(case):
         sent(join("c", group, instance=B, version=STATIC, name="b back")),
         Await("ask"),
         until(group, PREPARING, "after"),
-        expect=answer("ask", CODE).is_(code("FENCED_INSTANCE_ID")),
+        expect=answer("ask", CODE).is_(ErrorCode.FENCED_INSTANCE_ID),
     )
 
 
@@ -269,7 +269,7 @@ def test_instance_ids_leave(case):
             answer("ask", CODE).is_(0),
             answer("ask", "members[0].error_code").is_(0),
             answer("ask", "members[1].error_code").is_(0),
-            answer("ask", "members[2].error_code").is_(code("UNKNOWN_MEMBER_ID")),
+            answer("ask", "members[2].error_code").is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("after", STATE).is_("Empty"),
         ),
     )  # fmt: skip
@@ -294,7 +294,7 @@ def test_instance_ids_nobody_has(case):
         expect=by_release(
             {
                 "2.8": answer("ask", CODE).is_(0),
-                "3.9+": answer("ask", CODE).is_(code("UNKNOWN_MEMBER_ID")),
+                "3.9+": answer("ask", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             }
         ),
     )

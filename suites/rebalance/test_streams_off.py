@@ -9,8 +9,8 @@ Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1 (facts); obs
 from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.steps import Ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-UNSUPPORTED_VERSION = 35
 OFF = {
     "evidence": ("KIP-1071", "observed on 4.3.1"),
     "releases": "4.3",
@@ -39,7 +39,9 @@ def test_streams_heartbeats_are_refused_where_streams_are_off(case):
             )
             for name, (group, epoch) in beats.items()
         ],
-        expect=all_of(*[answer(name, "error_code").is_(UNSUPPORTED_VERSION) for name in beats]),
+        expect=all_of(
+            *[answer(name, "error_code").is_(ErrorCode.UNSUPPORTED_VERSION) for name in beats]
+        ),
     )
 
 
@@ -60,5 +62,5 @@ def test_streams_groups_are_not_described_where_streams_are_off(case):
     }
     return case.scenario(
         Ask("StreamsGroupDescribe", case.version, body, "ask"),
-        expect=answer("ask", "groups[*].error_code").is_([UNSUPPORTED_VERSION] * 4),
+        expect=answer("ask", "groups[*].error_code").is_([ErrorCode.UNSUPPORTED_VERSION] * 4),
     )

@@ -10,6 +10,7 @@ from touchstone.harness.claim import claim, every, only
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Await
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,
@@ -19,7 +20,6 @@ from touchstone.suites.rebalance.acts import (
     STABLE,
     STATE,
     again,
-    code,
     comes,
     commit,
     completing,
@@ -65,8 +65,8 @@ def test_silent_members_are_removed(case):
         heartbeat("b", group, 2, version=case.version, name="late"),
         again("a", group, "alone"),
         expect=all_of(
-            answer("ask", CODE).is_(code("REBALANCE_IN_PROGRESS")),
-            answer("late", CODE).is_(code("UNKNOWN_MEMBER_ID")),
+            answer("ask", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
+            answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("alone", "generation_id").is_(3),
         ),
     )

@@ -9,6 +9,7 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import Expectation, all_of, by_release, refused
 from touchstone.harness.placeholders import Records
 from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import varint
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (
@@ -22,7 +23,6 @@ from touchstone.suites.sending import (
     stored_at,
 )
 
-CORRUPT_MESSAGE, INVALID_RECORD, UNSUPPORTED_COMPRESSION_TYPE = 2, 87, 76
 CODECS = ("none", "gzip", "snappy", "lz4")
 WITH_BATCHES = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9, 13)}
 ONCE = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9)}
@@ -40,8 +40,8 @@ def refusal(step: str = "send") -> Expectation:
     """How a faulty record is refused: KIP-467 gave it a code of its own."""
     return by_release(
         {
-            "1.0-2.2": refused_with(step, CORRUPT_MESSAGE),
-            "2.8+": refused_with(step, INVALID_RECORD),
+            "1.0-2.2": refused_with(step, ErrorCode.CORRUPT_MESSAGE),
+            "2.8+": refused_with(step, ErrorCode.INVALID_RECORD),
         }
     )
 
@@ -67,7 +67,7 @@ def judged(case, records, expectation: Expectation):
 def test_wrong_crc_is_refused(case):
     """Produce of a batch with a wrong CRC answers CORRUPT_MESSAGE and stores nothing."""
     wrong = Records(batch(b"a", codec=case.codec).build, patch=((17, b"\0\0\0\1"),))
-    return judged(case, wrong, refused_with("send", CORRUPT_MESSAGE))
+    return judged(case, wrong, refused_with("send", ErrorCode.CORRUPT_MESSAGE))
 
 
 @claim(
@@ -82,7 +82,7 @@ def test_wrong_crc_of_a_message_is_refused(case):
     """Produce of a message in format 0 or 1 with a wrong CRC answers CORRUPT_MESSAGE and stores
     nothing."""
     wrong = Records(messages(b"a", magic=case.magic).build, patch=((12, b"\0\0\0\1"),))
-    return judged(case, wrong, refused_with("send", CORRUPT_MESSAGE))
+    return judged(case, wrong, refused_with("send", ErrorCode.CORRUPT_MESSAGE))
 
 
 @claim(
@@ -178,7 +178,9 @@ def test_unknown_formats_are_refused(case):
     return judged(
         case,
         records,
-        by_release({"1.0-2.2": refused("send"), "2.8+": refused_with("send", CORRUPT_MESSAGE)}),
+        by_release(
+            {"1.0-2.2": refused("send"), "2.8+": refused_with("send", ErrorCode.CORRUPT_MESSAGE)}
+        ),
     )
 
 
@@ -197,8 +199,8 @@ def test_old_formats_are_refused_since_version_3(case):
         by_release(
             {
                 "1.0": refused("send"),
-                "2.2": refused_with("send", CORRUPT_MESSAGE),
-                "2.8+": refused_with("send", INVALID_RECORD),
+                "2.2": refused_with("send", ErrorCode.CORRUPT_MESSAGE),
+                "2.8+": refused_with("send", ErrorCode.INVALID_RECORD),
             }
         ),
     )
@@ -216,7 +218,7 @@ def test_impossible_lengths_are_refused(case):
     nothing; 1.0 and 2.2 may close the connection."""
     word = case.length.to_bytes(4, "big", signed=True)
     records = Records(batch(b"a").build, patch=((8, word),))
-    corrupt = refused_with("send", CORRUPT_MESSAGE)
+    corrupt = refused_with("send", ErrorCode.CORRUPT_MESSAGE)
     by_parser = corrupt if case.length == 48 else refused("send")
     return judged(case, records, by_release({"1.0-2.2": by_parser, "2.8+": corrupt}))
 
@@ -256,7 +258,7 @@ def test_zstd_needs_version_7(case):
     """Produce of a zstd batch answers UNSUPPORTED_COMPRESSION_TYPE before version 7 and stores it
     since."""
     topic = case.topic()
-    unsupported = all_of(refused_with("send", UNSUPPORTED_COMPRESSION_TYPE), ends_at(0))
+    unsupported = all_of(refused_with("send", ErrorCode.UNSUPPORTED_COMPRESSION_TYPE), ends_at(0))
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, batch(b"a", codec="zstd"), version=case.version, name="send"),

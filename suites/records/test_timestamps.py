@@ -8,6 +8,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import Expectation, all_of, answer, batches, by_release, records
 from touchstone.harness.placeholders import Now
 from touchstone.harness.steps import a_topic, fetch, list_offsets, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (
     batch,
@@ -19,7 +20,6 @@ from touchstone.suites.sending import (
     stored_at,
 )
 
-CORRUPT_MESSAGE, INVALID_TIMESTAMP, INVALID_RECORD = 2, 32, 87
 APPEND_TIME = "responses[0].partition_responses[0].log_append_time_ms"
 LOG_APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
 WITH_BATCHES = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9, 13)}
@@ -29,7 +29,7 @@ MINUTE = 60_000
 
 
 def out_of_bounds() -> Expectation:
-    return all_of(refused_with("send", INVALID_TIMESTAMP), ends_at(0))
+    return all_of(refused_with("send", ErrorCode.INVALID_TIMESTAMP), ends_at(0))
 
 
 @claim(

@@ -9,6 +9,7 @@ to 4.3.1), KIP-101, KIP-279, KIP-320; clauses APPEND-16, REPL-21, REPL-22.
 from touchstone.harness.claim import claim, only
 from touchstone.harness.expect import all_of, answer, batches, by_release
 from touchstone.harness.steps import offset_for_leader_epoch, start_broker, stop_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     CALM,
     DEATH,
@@ -28,7 +29,7 @@ from touchstone.suites.trio import (
     write,
 )
 
-OUT_OF_RANGE, NOT_LEADER, FENCED, UNKNOWN, UNDEFINED = 1, 6, 74, 75, -1
+UNDEFINED = -1
 FENCING = {"Fetch": 9, "ListOffsets": 4, "OffsetForLeaderEpoch": 2}
 
 
@@ -138,7 +139,7 @@ def test_epochs_fence_after_an_election(case):
         epoch_end(case, name, 0, at=2, name=f"epoch with {e}", current_leader_epoch=e)
         for e in (0, 1, 2)
     ]
-    codes = dict(enumerate((FENCED, 0, UNKNOWN)))
+    codes = dict(enumerate((ErrorCode.FENCED_LEADER_EPOCH, 0, ErrorCode.UNKNOWN_LEADER_EPOCH)))
     return case.scenario(
         taken_over(case, name, fetched, listed, told),
         expect=all_of(
@@ -164,14 +165,16 @@ def test_an_old_leader_fences_too(case):
         read(name, at=1, name="with", version=version, current_leader_epoch=0),
         write(name, ONE, name="old"),
         expect=all_of(
-            answer("without", f"{READ}.error_code").is_(NOT_LEADER),
+            answer("without", f"{READ}.error_code").is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
             by_release(
                 {
-                    "1.0": answer("with", f"{READ}.error_code").is_(NOT_LEADER),
-                    "2.2+": answer("with", f"{READ}.error_code").is_(FENCED),
+                    "1.0": answer("with", f"{READ}.error_code").is_(
+                        ErrorCode.NOT_LEADER_OR_FOLLOWER
+                    ),
+                    "2.2+": answer("with", f"{READ}.error_code").is_(ErrorCode.FENCED_LEADER_EPOCH),
                 }
             ),
-            refused("old", NOT_LEADER),
+            refused("old", ErrorCode.NOT_LEADER_OR_FOLLOWER),
         ),
     )
 
@@ -198,6 +201,6 @@ def test_fetches_diverge_by_epoch(case):
             answer("fetch 0", f"{READ}.diverging_epoch.end_offset").is_(UNDEFINED),
             answer("fetch 1", f"{READ}.diverging_epoch.epoch").is_(0),
             answer("fetch 1", f"{READ}.diverging_epoch.end_offset").is_(2),
-            answer("fetch 2", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            answer("fetch 2", f"{READ}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
         ),
     )

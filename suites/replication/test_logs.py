@@ -20,6 +20,7 @@ from touchstone.harness.steps import (
     start_broker,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,
     OFFSET,
@@ -42,7 +43,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-OUT_OF_ORDER, TIMED_OUT, OUT_OF_RANGE = 45, 7, 1
 MARKED_LOW = f"{PART}.low_watermark"
 
 
@@ -116,7 +116,11 @@ def test_producers_are_known_to_the_next_leader(case):
         write(name, second, to=2, name="repeated"),
         write(name, batch(THREE, base_sequence=2, **own), to=2, name="next"),
         write(name, batch(THREE, base_sequence=9, **own), to=2, name="gap"),
-        expect=all_of(stored("repeated", 1), stored("next", 2), refused("gap", OUT_OF_ORDER)),
+        expect=all_of(
+            stored("repeated", 1),
+            stored("next", 2),
+            refused("gap", ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        ),
     )
 
 
@@ -143,7 +147,11 @@ def test_a_retried_send_is_written_once(case):
         write(name, second, to=2, name="retry"),
         write(name, second, to=2, name="retry again"),
         marked(name, 2, at=2),
-        expect=all_of(refused("unsure", TIMED_OUT), stored("retry", 1), stored("retry again", 1)),
+        expect=all_of(
+            refused("unsure", ErrorCode.REQUEST_TIMED_OUT),
+            stored("retry", 1),
+            stored("retry again", 1),
+        ),
     )
 
 
@@ -165,7 +173,7 @@ def test_deleted_records_stay_deleted(case):
         expect=all_of(
             answer("delete", MARKED_LOW).is_(2),
             answer("start", OFFSET).is_(2),
-            answer("below", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            answer("below", f"{READ}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
             records("read", "[0].value").is_(THREE),
         ),
     )
@@ -190,7 +198,7 @@ def test_deletion_waits_for_followers(case):
             f"{PART}.error_code", "==", 0,
         ),
         expect=all_of(
-            answer("delete", f"{PART}.error_code").is_(TIMED_OUT),
+            answer("delete", f"{PART}.error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
             answer("start", OFFSET).is_(1),
             answer("repeated", MARKED_LOW).is_(1),
         ),
@@ -241,7 +249,7 @@ def test_a_follower_tells_where_it_starts(case):
         delete_records(name, 0, 1, broker=1, name="delete", timeout_ms=200),
         resume_broker(2),
         expect=all_of(
-            answer("waits", f"{PART}.error_code").is_(TIMED_OUT),
+            answer("waits", f"{PART}.error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
             answer("delete", f"{PART}.error_code").is_(0),
             answer("delete", MARKED_LOW).is_(1),
         ),

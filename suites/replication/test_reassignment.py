@@ -20,6 +20,7 @@ from touchstone.harness.steps import (
     stop_broker,
     topic_gone,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.controller.asks import reassign, reassignments
 from touchstone.suites.trio import (
     CALM,
@@ -40,7 +41,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-NONE, UNKNOWN_TOPIC, INVALID_FACTOR, INVALID, NOTHING_TO_CANCEL = 0, 3, 38, 39, 85
 WITHOUT_EPOCHS = 5  # of Metadata
 CODE = "responses[0].partitions[0].error_code"
 ROW = f"{PART}.replica_nodes"
@@ -87,11 +87,13 @@ def test_a_partition_moves(case):
         reassign(name, {0: [2]}),
         done(case, name, [2]),
         serves(name, 2, 2),
-        Until(read(name, name="left"), "responses[0].partitions[0].error_code", "!=", NONE),
+        Until(
+            read(name, name="left"), "responses[0].partitions[0].error_code", "!=", ErrorCode.NONE
+        ),
         expect=all_of(
-            answer("reassign", CODE).is_(NONE),
+            answer("reassign", CODE).is_(ErrorCode.NONE),
             records("moved", "[1].value").is_(TWO),
-            answer("left", f"{READ}.error_code").is_not(NONE),
+            answer("left", f"{READ}.error_code").is_not(ErrorCode.NONE),
         ),
     )
 
@@ -108,7 +110,9 @@ def test_replicas_are_added(case):
         write(name, THREE),
         marked(name, 3),
         expect=all_of(
-            answer("done", ROW).is_([1, 2]), answer("reassign", CODE).is_(NONE), stored("write", 2)
+            answer("done", ROW).is_([1, 2]),
+            answer("reassign", CODE).is_(ErrorCode.NONE),
+            stored("write", 2),
         ),
     )
 
@@ -125,7 +129,7 @@ def test_replicas_are_removed(case):
         expect=all_of(
             answer("done", ROW).is_([1]),
             answer("done", LEADER).is_(1),
-            answer("reassign", CODE).is_(NONE),
+            answer("reassign", CODE).is_(ErrorCode.NONE),
             stored("write", 1),
         ),
     )
@@ -144,7 +148,7 @@ def test_a_leader_that_is_removed_is_replaced(case):
         expect=all_of(
             answer("done", ROW).is_([2, 0]),
             answer("done", LEADER).is_(2),
-            answer("reassign", CODE).is_(NONE),
+            answer("reassign", CODE).is_(ErrorCode.NONE),
             stored("write", 1),
         ),
     )
@@ -162,7 +166,7 @@ def test_rows_are_reordered(case):
         expect=all_of(
             answer("done", ROW).is_([2, 1]),
             answer("done", LEADER).is_(1),
-            answer("reassign", CODE).is_(NONE),
+            answer("reassign", CODE).is_(ErrorCode.NONE),
             stored("write", 1),
         ),
     )
@@ -179,7 +183,7 @@ def test_the_same_row_moves_nothing(case):
         expect=all_of(
             answer("done", ROW).is_([1, 2]),
             answer("done", LEADER).is_(1),
-            answer("reassign", CODE).is_(NONE),
+            answer("reassign", CODE).is_(ErrorCode.NONE),
         ),
     )
 
@@ -214,7 +218,10 @@ def test_impossible_rows_are_refused(case):
         a_log(name, (1, 2)),
         reassign(name, {0: case.row}),
         look(case, name),
-        expect=all_of(answer("reassign", CODE).is_(INVALID), answer("look", ROW).is_([1, 2])),
+        expect=all_of(
+            answer("reassign", CODE).is_(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            answer("look", ROW).is_([1, 2]),
+        ),
     )
 
 
@@ -231,7 +238,9 @@ def test_a_factor_may_be_held(case):
     return case.scenario(
         a_log(name, (1,)),
         asked,
-        expect=answer("reassign", CODE).is_(NONE if len(case.row) == 1 else INVALID_FACTOR),
+        expect=answer("reassign", CODE).is_(
+            ErrorCode.NONE if len(case.row) == 1 else ErrorCode.INVALID_REPLICATION_FACTOR
+        ),
     )
 
 
@@ -247,8 +256,10 @@ def test_unknown_partitions_do_not_move(case):
         reassign(other, {0: [2]}, name="topic"),
         done(case, name, [2]),
         expect=all_of(
-            answer("partition", "responses[0].partitions[*].error_code").contains(UNKNOWN_TOPIC),
-            answer("topic", CODE).is_(UNKNOWN_TOPIC),
+            answer("partition", "responses[0].partitions[*].error_code").contains(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
+            answer("topic", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -261,7 +272,7 @@ def test_nothing_to_cancel(case):
         a_log(name, (1, 2)),
         reassign(name, {0: None}),
         reassignments(name),
-        expect=answer("reassign", CODE).is_(NOTHING_TO_CANCEL),
+        expect=answer("reassign", CODE).is_(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS),
     )
 
 
@@ -323,7 +334,7 @@ def test_a_cancelled_move_goes_back(case):
         resume_broker(2),
         marked(name, 2, **how),
         expect=all_of(
-            answer("cancel", CODE).is_(NONE),
+            answer("cancel", CODE).is_(ErrorCode.NONE),
             stored("write", 1),
             by_release(
                 {"2.8": answer("done", ROW).is_([1, 0]), "3.9+": answer("done", ROW).is_([0, 1])}
@@ -347,7 +358,9 @@ def test_a_move_is_changed_half_way(case):
         done(case, name, [0]),
         resume_broker(2),
         serves(name, 0, 1),
-        expect=all_of(answer("instead", CODE).is_(NONE), records("moved", "[0].value").is_(ONE)),
+        expect=all_of(
+            answer("instead", CODE).is_(ErrorCode.NONE), records("moved", "[0].value").is_(ONE)
+        ),
     )
 
 
@@ -365,9 +378,11 @@ def test_a_topic_is_deleted_half_way(case):
         topic_gone(name),
         Until(reassignments(name), "topics", "len ==", 0),
         expect=all_of(
-            answer("delete", "responses[0].error_code").is_(NONE),
-            answer(f"gone {name.key}", "topics[0].error_code").is_(UNKNOWN_TOPIC),
-            answer("reassignments", "error_code").is_(NONE),
+            answer("delete", "responses[0].error_code").is_(ErrorCode.NONE),
+            answer(f"gone {name.key}", "topics[0].error_code").is_(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
+            answer("reassignments", "error_code").is_(ErrorCode.NONE),
             answer("reassignments", "topics").has_length(0),
         ),
     )
@@ -388,11 +403,11 @@ def test_absent_brokers_get_no_replicas(case):
         expect=by_release(
             {
                 "2.8": all_of(
-                    answer("reassign", CODE).is_(INVALID),
+                    answer("reassign", CODE).is_(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
                     answer("reassignments", "topics").has_length(0),
                 ),
                 "3.9+": all_of(
-                    answer("reassign", CODE).is_(NONE),
+                    answer("reassign", CODE).is_(ErrorCode.NONE),
                     answer("reassignments", f"{LISTED}.adding_replicas").is_([2]),
                 ),
             }

@@ -10,6 +10,7 @@ KIP-392 (consumers may read from followers); clauses APPEND-02, APPEND-21, REPL-
 from touchstone.harness.claim import claim, every, only, range_
 from touchstone.harness.expect import all_of, answer, by_release, outcome, records
 from touchstone.harness.steps import delete_records, pause_broker, resume_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.replication.test_epochs import epoch_end
 from touchstone.suites.scene import among
 from touchstone.suites.trio import (
@@ -30,8 +31,6 @@ from touchstone.suites.trio import (
     write,
 )
 
-NONE, OUT_OF_RANGE, UNKNOWN_TOPIC, NOT_LEADER = 0, 1, 3, 6
-UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE = 75, 78
 FROM_FOLLOWERS = 11
 ASKED = {"broker": (0, 2), **CALM}
 
@@ -49,7 +48,12 @@ def test_only_the_leader_appends(case):
         write(name, TWO, to=2, acks=case.acks, name="follower"),
         write(name, TWO, to=0, acks=case.acks, name="stranger"),
         marked(name, 1),
-        expect=all_of(codes[0].is_(NOT_LEADER), codes[1].is_one_of(NOT_LEADER, UNKNOWN_TOPIC)),
+        expect=all_of(
+            codes[0].is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
+            codes[1].is_one_of(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
+        ),
     )
 
 
@@ -80,8 +84,10 @@ def test_only_the_leader_tells_offsets(case):
         end(name, at=2, name="follower", version=case.version),
         end(name, at=0, name="stranger", version=case.version),
         expect=all_of(
-            answer("follower", OFFSET_CODE).is_(NOT_LEADER),
-            answer("stranger", OFFSET_CODE).is_one_of(UNKNOWN_TOPIC, NOT_LEADER),
+            answer("follower", OFFSET_CODE).is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
+            answer("stranger", OFFSET_CODE).is_one_of(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER
+            ),
         ),
     )
 
@@ -95,7 +101,7 @@ def test_only_the_leader_deletes_records(case):
         a_log(name, (1, 2), ONE),
         delete_records(name, 0, 1, broker=2, name="follower"),
         delete_records(name, 0, 1, broker=0, name="stranger"),
-        expect=answer("follower", OFFSET_CODE).is_(NOT_LEADER),
+        expect=answer("follower", OFFSET_CODE).is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
     )
 
 
@@ -109,7 +115,8 @@ def test_only_the_leader_knows_epochs(case):
         epoch_end(case, name, 0, at=2, name="follower"),
         epoch_end(case, name, 0, at=0, name="stranger"),
         expect=all_of(
-            answer("leader", OFFSET_CODE).is_(NONE), answer("follower", OFFSET_CODE).is_(NOT_LEADER)
+            answer("leader", OFFSET_CODE).is_(ErrorCode.NONE),
+            answer("follower", OFFSET_CODE).is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
         ),
     )
 
@@ -126,9 +133,11 @@ def test_consumers_of_old_versions_need_the_leader(case):
         read(name, at=2, name="follower", version=case.version),
         read(name, at=0, name="stranger", version=case.version),
         expect=all_of(
-            codes[0].is_(NONE),
-            codes[1].is_(NOT_LEADER),
-            codes[2].is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
+            codes[0].is_(ErrorCode.NONE),
+            codes[1].is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
+            codes[2].is_one_of(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
         ),
     )
 
@@ -145,7 +154,9 @@ def test_consumers_may_read_followers(case):
         read(name, at=0, name="stranger", version=case.version),
         expect=all_of(
             records("follower", "[1].value").is_(TWO),
-            answer("stranger", f"{READ}.error_code").is_one_of(NOT_LEADER, UNKNOWN_TOPIC),
+            answer("stranger", f"{READ}.error_code").is_one_of(
+                ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
         ),
     )
 
@@ -188,8 +199,13 @@ def test_strangers_are_no_followers(case):
         marked(name, 1),
         expect=by_release(
             {
-                "1.0-2.8": all_of(code.is_(NONE), records("fetch").has_length(0)),
-                "3.9+": code.is_one_of(UNKNOWN_TOPIC, 9, NOT_LEADER, UNKNOWN_LEADER_EPOCH),
+                "1.0-2.8": all_of(code.is_(ErrorCode.NONE), records("fetch").has_length(0)),
+                "3.9+": code.is_one_of(
+                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                    9,
+                    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                    ErrorCode.UNKNOWN_LEADER_EPOCH,
+                ),
             }
         ),
     )
@@ -202,7 +218,7 @@ def test_followers_follow_leaders(case):
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         follow(name, 0, of=2, by=0, name="fetch"),
-        expect=answer("fetch", f"{READ}.error_code").is_(NOT_LEADER),
+        expect=answer("fetch", f"{READ}.error_code").is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
     )
 
 
@@ -218,8 +234,8 @@ def test_a_follower_beyond_the_end(case):
         read(name, 5, name="consumer"),
         marked(name, 1),
         expect=all_of(
-            answer("follower", f"{READ}.error_code").is_(OUT_OF_RANGE),
-            answer("consumer", f"{READ}.error_code").is_(OUT_OF_RANGE),
+            answer("follower", f"{READ}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
+            answer("consumer", f"{READ}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),
         ),
     )
 
@@ -235,5 +251,7 @@ def test_a_consumer_beyond_a_followers_end(case):
         a_log(name, (1, 2), ONE),
         marked(name, 1, at=2, name="known", version=11),
         read(name, 7, at=2, name="beyond", version=11),
-        expect=answer("beyond", f"{READ}.error_code").is_one_of(OUT_OF_RANGE, OFFSET_NOT_AVAILABLE),
+        expect=answer("beyond", f"{READ}.error_code").is_one_of(
+            ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.OFFSET_NOT_AVAILABLE
+        ),
     )

@@ -14,8 +14,8 @@ from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Ask
 from touchstone.harness.steps import metadata
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-ILLEGAL_SASL_STATE, SECURITY_DISABLED, TOKEN_REQUEST_NOT_ALLOWED = 34, 54, 64
 ANY, TOPIC, LITERAL = 1, 2, 3
 READ, ALLOW = 3, 3
 
@@ -33,7 +33,7 @@ def test_no_handshake_on_a_plain_listener(case):
     return case.scenario(
         Ask("SaslHandshake", case.version, {"mechanism": case.mechanism}, "handshake"),
         metadata(name="after"),
-        expect=answer("handshake", "error_code").is_(ILLEGAL_SASL_STATE),
+        expect=answer("handshake", "error_code").is_(ErrorCode.ILLEGAL_SASL_STATE),
     )
 
 
@@ -49,7 +49,7 @@ def test_no_authentication_on_a_plain_listener(case):
     return case.scenario(
         Ask("SaslAuthenticate", case.version, {"auth_bytes": case.token}, "authenticate"),
         metadata(name="after"),
-        expect=answer("authenticate", "error_code").is_(ILLEGAL_SASL_STATE),
+        expect=answer("authenticate", "error_code").is_(ErrorCode.ILLEGAL_SASL_STATE),
     )
 
 
@@ -80,7 +80,7 @@ def test_acls_are_not_told_without_an_authorizer(case):
     return case.scenario(
         Ask("DescribeAcls", case.version, _filter(case.kind, name), "acls"),
         expect=all_of(
-            answer("acls", "error_code").is_(SECURITY_DISABLED),
+            answer("acls", "error_code").is_(ErrorCode.SECURITY_DISABLED),
             answer("acls", "resources").is_([]),
         ),
     )
@@ -106,7 +106,9 @@ def test_acls_are_not_made_without_an_authorizer(case):
     }
     return case.scenario(
         Ask("CreateAcls", case.version, {"creations": [entry] * case.rows}, "create"),
-        expect=answer("create", "results[*].error_code").is_([SECURITY_DISABLED] * case.rows),
+        expect=answer("create", "results[*].error_code").is_(
+            [ErrorCode.SECURITY_DISABLED] * case.rows
+        ),
     )
 
 
@@ -123,7 +125,7 @@ def test_acls_are_not_deleted_without_an_authorizer(case):
     return case.scenario(
         Ask("DeleteAcls", case.version, {"filters": filters}, "delete"),
         expect=answer("delete", "filter_results[*].error_code").is_(
-            [SECURITY_DISABLED] * case.rows
+            [ErrorCode.SECURITY_DISABLED] * case.rows
         ),
     )
 
@@ -147,7 +149,7 @@ def test_tokens_are_not_made_for_strangers(case):
     }
     return case.scenario(
         Ask("CreateDelegationToken", case.version, body, "create"),
-        expect=answer("create", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+        expect=answer("create", "error_code").is_(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     )
 
 
@@ -163,7 +165,7 @@ def test_tokens_are_not_renewed_for_strangers(case):
     body = {"hmac": b"no such token", "renew_period_ms": 1000}
     return case.scenario(
         Ask("RenewDelegationToken", case.version, body, "renew"),
-        expect=answer("renew", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+        expect=answer("renew", "error_code").is_(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     )
 
 
@@ -179,7 +181,7 @@ def test_tokens_are_not_expired_by_strangers(case):
     body = {"hmac": b"no such token", "expiry_time_period_ms": -1}
     return case.scenario(
         Ask("ExpireDelegationToken", case.version, body, "expire"),
-        expect=answer("expire", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+        expect=answer("expire", "error_code").is_(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     )
 
 
@@ -197,5 +199,5 @@ def test_tokens_are_not_told_to_strangers(case):
     owners = {"all": None, "none": [], "one": [one]}[case.owners]
     return case.scenario(
         Ask("DescribeDelegationToken", case.version, {"owners": owners}, "tokens"),
-        expect=answer("tokens", "error_code").is_(TOKEN_REQUEST_NOT_ALLOWED),
+        expect=answer("tokens", "error_code").is_(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
     )

@@ -13,10 +13,10 @@ from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.scenario import Ask, Until
 from touchstone.harness.steps import metadata
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 SHA_256, SHA_512 = 1, 2
 FEWEST, MOST = 4096, 16_384
-DUPLICATE_RESOURCE, RESOURCE_NOT_FOUND, UNACCEPTABLE, UNSUPPORTED_MECHANISM = 92, 91, 93, 33
 
 
 def _set(user: Any, mechanism: int = SHA_256, iterations: int = FEWEST) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def test_scram_credentials_are_told_without_their_secrets(case):
                 [{"mechanism": case.mechanism, "iterations": case.iterations}]
             ),
             answer("drop", "results[0].error_code").is_(0),
-            answer("gone", "results[0].error_code").is_(RESOURCE_NOT_FOUND),
+            answer("gone", "results[0].error_code").is_(ErrorCode.RESOURCE_NOT_FOUND),
         ),
     )
 
@@ -112,11 +112,11 @@ def test_scram_users_may_have_both_mechanisms(case):
 
 
 REFUSED = {
-    "too few iterations": UNACCEPTABLE,
-    "too many iterations": UNACCEPTABLE,
-    "no name": UNACCEPTABLE,
-    "no mechanism": UNSUPPORTED_MECHANISM,
-    "unknown mechanism": UNSUPPORTED_MECHANISM,
+    "too few iterations": ErrorCode.UNACCEPTABLE_CREDENTIAL,
+    "too many iterations": ErrorCode.UNACCEPTABLE_CREDENTIAL,
+    "no name": ErrorCode.UNACCEPTABLE_CREDENTIAL,
+    "no mechanism": ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+    "unknown mechanism": ErrorCode.UNSUPPORTED_SASL_MECHANISM,
 }
 
 
@@ -143,7 +143,7 @@ def test_scram_credentials_that_are_refused(case):
         _told(user, name="after"),
         expect=all_of(
             answer("alter", "results[0].error_code").is_(REFUSED[case.why]),
-            answer("after", "results[0].error_code").is_(RESOURCE_NOT_FOUND),
+            answer("after", "results[0].error_code").is_(ErrorCode.RESOURCE_NOT_FOUND),
         ),
     )
 
@@ -159,7 +159,7 @@ def test_scram_users_come_once_in_a_request(case):
     """AlterUserScramCredentials answers DUPLICATE_RESOURCE for a credential that is named twice,
     and on KRaft for a user that is named twice."""
     user = case.topic("user")
-    twice = answer("alter", "results[0].error_code").is_(DUPLICATE_RESOURCE)
+    twice = answer("alter", "results[0].error_code").is_(ErrorCode.DUPLICATE_RESOURCE)
     apart = answer("alter", "results[0].error_code").is_(0)
     return case.scenario(
         _alter(_set(user), _set(user, case.second), version=case.version),
@@ -182,7 +182,7 @@ def test_scram_credentials_that_are_not_there_cannot_go(case):
         _alter(_set(other), drop=(_drop(user),), version=case.version),
         _until(other, 1, name="other"),
         expect=all_of(
-            answer("alter", "results[*].error_code").contains(RESOURCE_NOT_FOUND),
+            answer("alter", "results[*].error_code").contains(ErrorCode.RESOURCE_NOT_FOUND),
             answer("alter", "results[*].error_code").contains(0),
         ),
     )
@@ -200,7 +200,7 @@ def test_scram_users_are_asked_for_once(case):
     DUPLICATE_RESOURCE for one that is named twice."""
     user = case.topic("user")
     users = {"unknown": (user,), "twice": (user, user), "no name": ("",)}[case.asked]
-    code = DUPLICATE_RESOURCE if case.asked == "twice" else RESOURCE_NOT_FOUND
+    code = ErrorCode.DUPLICATE_RESOURCE if case.asked == "twice" else ErrorCode.RESOURCE_NOT_FOUND
     return case.scenario(
         _told(*users, version=case.version),
         expect=answer("told", "results[0].error_code").is_(code),

@@ -7,6 +7,7 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (
     ACCEPT,
@@ -14,14 +15,10 @@ from touchstone.suites.share.acts import (
     BERT,
     BRIEF_MS,
     GAP,
-    INVALID_REQUEST,
-    INVALID_STATE,
     LONG_MS,
     REJECT,
     RELEASE_IT,
     RENEW,
-    UNKNOWN_PARTITION,
-    UNKNOWN_TOPIC_ID,
     a_group,
     acknowledge,
     acquired,
@@ -173,8 +170,8 @@ def test_only_acquired_records_are_acknowledged(case):
         acknowledge(group, 4, topic, run(0, 0, ACCEPT), **how, name="the first"),
         expect=all_of(
             wrong("one back", 0),
-            wrong("one", INVALID_STATE),
-            wrong("all", INVALID_STATE),
+            wrong("one", ErrorCode.INVALID_RECORD_STATE),
+            wrong("all", ErrorCode.INVALID_RECORD_STATE),
             wrong("the first", 0),
         ),
     )
@@ -191,7 +188,10 @@ def test_whole_runs_that_went_back(case):
         acknowledge(group, 1, topic, run(0, 2, RELEASE_IT), **how, name="back"),
         acknowledge(group, 2, topic, run(0, 2, ACCEPT), **how, name="all"),
         acknowledge(group, 3, topic, run(1, 1, ACCEPT), **how, name="part"),
-        expect=all_of(wrong("all", INVALID_STATE), wrong("part", INVALID_STATE)),
+        expect=all_of(
+            wrong("all", ErrorCode.INVALID_RECORD_STATE),
+            wrong("part", ErrorCode.INVALID_RECORD_STATE),
+        ),
     )
 
 
@@ -205,7 +205,10 @@ def test_members_acknowledge_their_own(case):
         fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="bert begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="all"),
         acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="one"),
-        expect=all_of(wrong("all", INVALID_STATE), wrong("one", INVALID_STATE)),
+        expect=all_of(
+            wrong("all", ErrorCode.INVALID_RECORD_STATE),
+            wrong("one", ErrorCode.INVALID_RECORD_STATE),
+        ),
     )
 
 
@@ -224,7 +227,7 @@ def test_faults_take_all_back(case):
         acknowledge(group, 3, topic, run(0, 2, RELEASE_IT), **how, name="the others back"),
         fetch(group, 4, topic, name="again"),
         expect=all_of(
-            wrong("ack", INVALID_STATE),
+            wrong("ack", ErrorCode.INVALID_RECORD_STATE),
             wrong("the others back", 0),
             has("again", (0, 3, 2)),
         ),
@@ -254,7 +257,9 @@ def test_runs_are_checked_first(case):
         acquired(group, topic, *THREE),
         *steps,
         left(group, topic),
-        expect=all_of(*[wrong(name, INVALID_REQUEST) for name in odd], has("left", (0, 2, 2))),
+        expect=all_of(
+            *[wrong(name, ErrorCode.INVALID_REQUEST) for name in odd], has("left", (0, 2, 2))
+        ),
     )
 
 
@@ -267,7 +272,7 @@ def test_runs_may_touch(case):
     return case.scenario(
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, *runs, version=case.version, name="ack"),
-        expect=wrong("ack", INVALID_STATE),
+        expect=wrong("ack", ErrorCode.INVALID_RECORD_STATE),
     )
 
 
@@ -280,7 +285,9 @@ def test_runs_lie_within_what_is_acquired(case):
         acquired(group, topic, *THREE),
         acknowledge(group, 1, topic, run(0, 5, ACCEPT), **how, name="too long"),
         acknowledge(group, 2, topic, run(7, 8, ACCEPT), **how, name="behind"),
-        expect=all_of(wrong("too long", INVALID_REQUEST), wrong("behind", INVALID_REQUEST)),
+        expect=all_of(
+            wrong("too long", ErrorCode.INVALID_REQUEST), wrong("behind", ErrorCode.INVALID_REQUEST)
+        ),
     )
 
 
@@ -292,7 +299,7 @@ def test_nothing_was_ever_acquired(case):
         a_group(group, topic),
         fetch(group, 0, topic, name="begins"),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), version=case.version, name="ack"),
-        expect=wrong("ack", INVALID_STATE),
+        expect=wrong("ack", ErrorCode.INVALID_RECORD_STATE),
     )
 
 
@@ -318,7 +325,8 @@ def test_unknown_partitions_are_not_acknowledged(case):
         acknowledge(group, 1, bytes(range(16)), run(0, 0, ACCEPT), **how, name="no topic"),
         acknowledge(group, 2, topic, run(0, 0, ACCEPT), partition=7, **how, name="no partition"),
         expect=all_of(
-            wrong("no topic", UNKNOWN_TOPIC_ID), wrong("no partition", UNKNOWN_PARTITION)
+            wrong("no topic", ErrorCode.UNKNOWN_TOPIC_ID),
+            wrong("no partition", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -332,7 +340,7 @@ def test_partitions_that_nobody_fetched(case):
         a_topic(other),
         acquired(group, topic, *THREE),
         acknowledge(group, 1, other, run(0, 0, ACCEPT), version=case.version, name="ack"),
-        expect=wrong("ack", UNKNOWN_PARTITION),
+        expect=wrong("ack", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )
 
 
@@ -364,8 +372,8 @@ def test_fetches_tell_what_was_wrong(case):
         fetch(group, 1, topic, run(0, 4, ACCEPT), **how, wait_ms=LONG_MS, name="second"),
         fetch(group, 2, topic, run(1, 0, ACCEPT), **how, name="third"),
         expect=all_of(
-            is_("second", INVALID_REQUEST, ACK_CODE),
+            is_("second", ErrorCode.INVALID_REQUEST, ACK_CODE),
             has("second", (1, 1, 1)),
-            is_("third", INVALID_REQUEST, ACK_CODE),
+            is_("third", ErrorCode.INVALID_REQUEST, ACK_CODE),
         ),
     )

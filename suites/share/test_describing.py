@@ -8,13 +8,11 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import ask, coordinator_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import beats
 from touchstone.suites.share.acts import (
     ANNE,
     BERT,
-    GROUP_ID_NOT_FOUND,
-    INVALID_GROUP_ID,
-    NON_EMPTY,
     SEEN,
     SHARES,
     a_group,
@@ -69,8 +67,8 @@ def test_other_groups_are_not_found(case):
         described(group, version=case.version, name="nobody"),
         ask(API, case.version, nameless, name="nameless"),
         expect=all_of(
-            is_("nobody", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
-            is_("nameless", INVALID_GROUP_ID, f"{ROW}.error_code"),
+            is_("nobody", ErrorCode.GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+            is_("nameless", ErrorCode.INVALID_GROUP_ID, f"{ROW}.error_code"),
         ),
     )
 
@@ -122,9 +120,9 @@ def test_share_groups_are_deleted(case):
         described(group, name="described"),
         offsets(group, [(topic, [0])], name="offsets"),
         expect=all_of(
-            is_("with a member", NON_EMPTY, code),
+            is_("with a member", ErrorCode.NON_EMPTY_GROUP, code),
             is_("without", 0, code),
-            is_("described", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+            is_("described", ErrorCode.GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
         ),
     )
 
@@ -154,8 +152,8 @@ def test_share_groups_are_no_consumer_groups(case):
             name="heartbeat"),
         described(group, version=case.version, name="described"),
         expect=all_of(
-            is_("consumer", GROUP_ID_NOT_FOUND),
-            is_("as a consumer group", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+            is_("consumer", ErrorCode.GROUP_ID_NOT_FOUND),
+            is_("as a consumer group", ErrorCode.GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
             answer("described", f"{ROW}.members").has_length(1),
         ),
     )  # fmt: skip
@@ -172,7 +170,7 @@ def test_other_groups_are_no_share_groups(case):
         beat(group, ANNE, Ref("consumer", "member_epoch"), name="beats"),
         described(group, version=case.version, name="described"),
         expect=all_of(
-            is_("joins", GROUP_ID_NOT_FOUND),
-            is_("described", GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
+            is_("joins", ErrorCode.GROUP_ID_NOT_FOUND),
+            is_("described", ErrorCode.GROUP_ID_NOT_FOUND, f"{ROW}.error_code"),
         ),
     )

@@ -7,6 +7,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Await, Send, Until
 from touchstone.harness.steps import a_topic, delete_records, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import appended, batch
 from touchstone.suites.share.acts import (
     ACCEPT,
@@ -17,7 +18,6 @@ from touchstone.suites.share.acts import (
     LONG_MS,
     RECORD_LIMIT,
     ROW_CODE,
-    UNKNOWN_PARTITION,
     a_group,
     acknowledge,
     beat,
@@ -279,7 +279,7 @@ def test_no_such_partition(case):
         fetch(group, 0, topic, partitions=(7,), version=case.version, name="fetch"),
         fetch(group, 1, topic, version=case.version, name="with another"),
         expect=all_of(
-            is_("fetch", UNKNOWN_PARTITION, ROW_CODE),
+            is_("fetch", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ROW_CODE),
             answer("with another", "responses[0].partitions").has_length(2),
         ),
     )

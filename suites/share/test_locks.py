@@ -6,14 +6,13 @@ Sources: KIP-932, KIP-1222; SharePartition@4.3.1; observed on 4.3.1.
 from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of
 from touchstone.harness.steps import produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (
     ACCEPT,
     ACK_CODE,
     BERT,
     BRIEF_MS,
-    INVALID_REQUEST,
-    INVALID_STATE,
     LONG_MS,
     RELEASE_IT,
     RENEW,
@@ -65,7 +64,7 @@ def test_late_acknowledgements_are_refused(case):
         fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="begins"),
         fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, name="second"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), version=case.version, name="late"),
-        expect=all_of(has("second", (0, 2, 2)), wrong("late", INVALID_STATE)),
+        expect=all_of(has("second", (0, 2, 2)), wrong("late", ErrorCode.INVALID_RECORD_STATE)),
     )
 
 
@@ -110,7 +109,10 @@ def test_groups_may_not_renew(case):
         acquired(group, topic, *THREE, renews="false"),
         acknowledge(group, 1, topic, run(0, 2, RENEW), renews=True, **how, name="renew"),
         acknowledge(group, 2, topic, run(1, 1, RENEW), renews=True, **how, name="renew one"),
-        expect=all_of(wrong("renew", INVALID_STATE), wrong("renew one", INVALID_STATE)),
+        expect=all_of(
+            wrong("renew", ErrorCode.INVALID_RECORD_STATE),
+            wrong("renew one", ErrorCode.INVALID_RECORD_STATE),
+        ),
     )
 
 
@@ -126,7 +128,7 @@ def test_renewing_fetches_read_nothing(case):
         produce(topic, 0, batch(b"four"), name="more"),
         fetch(group, 1, topic, run(0, 2, RENEW), **how, name="wants"),
         fetch(group, 1, topic, run(0, 2, RENEW), **zero, **how, name="wants nothing"),
-        expect=all_of(is_("wants", INVALID_REQUEST), is_("wants nothing", 0, ACK_CODE)),
+        expect=all_of(is_("wants", ErrorCode.INVALID_REQUEST), is_("wants nothing", 0, ACK_CODE)),
     )
 
 

@@ -8,16 +8,13 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, coordinator_ready, create_partitions, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.share.acts import (
     ANNE,
     BERT,
     CODE,
-    FENCED,
-    GROUP_ID_NOT_FOUND,
-    INVALID_REQUEST,
     SEEN,
     TIGHT,
-    UNKNOWN_MEMBER,
     a_group,
     beat,
     card,
@@ -28,7 +25,6 @@ from touchstone.suites.share.acts import (
 )
 
 API = "ShareGroupHeartbeat"
-GROUP_MAX_SIZE = 81
 EPOCH = Ref("anne assigned", "member_epoch")
 MEMBERS = "groups[0].members"
 
@@ -54,7 +50,9 @@ def test_heartbeats_are_checked_first(case):
         beat(**({"group": "no-such-group", "version": case.version, "name": name} | how))
         for name, how in wrong.items()
     ]
-    return case.scenario(*steps, expect=all_of(*[is_(name, INVALID_REQUEST) for name in wrong]))
+    return case.scenario(
+        *steps, expect=all_of(*[is_(name, ErrorCode.INVALID_REQUEST) for name in wrong])
+    )
 
 
 @heartbeats("the-first-subscription-is-epoch-2")
@@ -198,10 +196,10 @@ def test_strangers_do_not_beat(case):
         beat(nobody, ANNE, -1, version=case.version, name="leaves no group"),
         beat(group, BERT, -1, version=case.version, name="leaves no member"),
         expect=all_of(
-            is_("no group", GROUP_ID_NOT_FOUND),
-            is_("no member", UNKNOWN_MEMBER),
-            is_("leaves no group", GROUP_ID_NOT_FOUND),
-            is_("leaves no member", UNKNOWN_MEMBER),
+            is_("no group", ErrorCode.GROUP_ID_NOT_FOUND),
+            is_("no member", ErrorCode.UNKNOWN_MEMBER_ID),
+            is_("leaves no group", ErrorCode.GROUP_ID_NOT_FOUND),
+            is_("leaves no member", ErrorCode.UNKNOWN_MEMBER_ID),
         ),
     )
 
@@ -218,7 +216,10 @@ def test_other_epochs_are_fenced(case):
         beat(group, ANNE, 2, version=case.version, name="the last"),
         beat(group, ANNE, 3, version=case.version, name="the same"),
         expect=all_of(
-            is_("newer", FENCED), is_("older", FENCED), is_("the last", 0), is_("the same", 0)
+            is_("newer", ErrorCode.FENCED_MEMBER_EPOCH),
+            is_("older", ErrorCode.FENCED_MEMBER_EPOCH),
+            is_("the last", 0),
+            is_("the same", 0),
         ),
     )
 
@@ -250,7 +251,7 @@ def test_who_leaves_is_gone(case):
         described(group, name="described"),
         expect=all_of(
             answer("leaves", "member_epoch").is_(-1),
-            is_("beats", UNKNOWN_MEMBER),
+            is_("beats", ErrorCode.UNKNOWN_MEMBER_ID),
             answer("described", "groups[0].group_state").is_("Empty"),
             answer("described", "groups[0].group_epoch").is_(4),
             answer("described", "groups[0].assignment_epoch").is_(3),
@@ -283,7 +284,7 @@ def test_silent_members_are_removed(case):
         a_group(group, topic, beat_ms=400, session_ms=1000),
         empty,
         beat(group, ANNE, EPOCH, version=case.version, name="beats"),
-        expect=is_("beats", UNKNOWN_MEMBER),
+        expect=is_("beats", ErrorCode.UNKNOWN_MEMBER_ID),
     )
 
 
@@ -312,5 +313,5 @@ def test_a_full_group_takes_nobody(case):
         a_group(group, topic),
         beat(group, BERT, 0, topic, version=case.version, name="one too many"),
         beat(group, ANNE, EPOCH, version=case.version, name="goes on"),
-        expect=all_of(is_("one too many", GROUP_MAX_SIZE), is_("goes on", 0)),
+        expect=all_of(is_("one too many", ErrorCode.GROUP_MAX_SIZE_REACHED), is_("goes on", 0)),
     )

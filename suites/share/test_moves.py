@@ -25,6 +25,7 @@ from touchstone.harness.steps import (
     list_offsets,
     metadata,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.controller.asks import elect, reassign
 from touchstone.suites.share.acts import (
@@ -34,8 +35,6 @@ from touchstone.suites.share.acts import (
     BERT,
     CLUSTER,
     CODE,
-    INVALID_STATE,
-    NO_SESSION,
     REJECT,
     RELEASE,
     RELEASE_IT,
@@ -56,8 +55,7 @@ from touchstone.suites.share.acts import (
 )
 from touchstone.suites.share.test_states import asked, batch, summary
 
-GROUPS, STATES, EXISTS = "__consumer_offsets", "__share_group_state", 36
-NOT_LEADER, NOT_COORDINATOR, NOT_NEEDED = 6, 16, 84
+GROUPS, STATES = "__consumer_offsets", "__share_group_state"
 COORDINATORS, READERS = (2, 0), (1, 0)  # where logs of coordinators and of records live
 LED, SPARE, COORDINATES = 1, 0, 2
 CONFIG = {name: str(value) for name, value in CLUSTER.items()} | trio.DEATH["config"]
@@ -78,8 +76,8 @@ def founded(group):
     for log in (GROUPS, STATES):
         made = create_topic(log, assignments={0: COORDINATORS}, name=log, **at_controller())
         led = elect(log, name=f"{log} led")
-        steps += [Until(made, "topics[0].error_code", "==", EXISTS),
-                  Until(led, ELECTED, "==", NOT_NEEDED)]  # fmt: skip
+        steps += [Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS),
+                  Until(led, ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED)]  # fmt: skip
     found = find_coordinator(group, name="coordinator")
     return [*steps, Until(found, CODE, "==", 0)]
 
@@ -184,11 +182,11 @@ def test_sessions_end_with_their_leader(case):
         fetch(group, 0, topic, broker=SPARE, name="begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="late"),
         expect=all_of(
-            is_("without a session", NO_SESSION),
-            is_("goes on", NO_SESSION),
+            is_("without a session", ErrorCode.SHARE_SESSION_NOT_FOUND),
+            is_("goes on", ErrorCode.SHARE_SESSION_NOT_FOUND),
             has("next", (0, 2, 1)),
             has("begins"),
-            wrong("late", INVALID_STATE),
+            wrong("late", ErrorCode.INVALID_RECORD_STATE),
         ),
     )
 
@@ -247,15 +245,20 @@ def test_who_led_before_has_nothing(case):
     return case.scenario(
         acquired(case, group, topic),
         reassign(topic, {0: [SPARE, LED]}),
-        Until(elect(topic, name="moved"), ELECTED, "==", NOT_NEEDED),
+        Until(elect(topic, name="moved"), ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED),
         trio.until_led(case, topic, SPARE, [SPARE, LED]),
-        Until(trio.end(topic, at=LED, name="leads no more"), trio.OFFSET_CODE, "==", NOT_LEADER),
+        Until(
+            trio.end(topic, at=LED, name="leads no more"),
+            trio.OFFSET_CODE,
+            "==",
+            ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ),
         acknowledge(
             group, 1, topic, run(0, 2, ACCEPT), broker=LED, version=case.version, name="late"
         ),
         fetch(group, 2, topic, broker=LED, name="goes on"),
         delivered(group, topic, version=2),
-        expect=all_of(wrong("goes on", NOT_LEADER), has("next", (0, 2, 1))),
+        expect=all_of(wrong("goes on", ErrorCode.NOT_LEADER_OR_FOLLOWER), has("next", (0, 2, 1))),
     )
 
 
@@ -267,7 +270,7 @@ def test_only_leaders_serve_share_fetches(case):
         a_group(case, group, topic),
         fetch(group, 0, topic, version=case.version, wait_ms=500, broker=SPARE, name="spare"),
         fetch(group, 0, topic, version=case.version, broker=LED, name="leader"),
-        expect=all_of(wrong("spare", NOT_LEADER), has("leader", (0, 2, 1))),
+        expect=all_of(wrong("spare", ErrorCode.NOT_LEADER_OR_FOLLOWER), has("leader", (0, 2, 1))),
     )
 
 
@@ -282,7 +285,7 @@ def test_only_leaders_take_acknowledgements(case):
         fetch(group, 0, topic, broker=SPARE, name="begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="spare"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), broker=LED, name="leader"),
-        expect=all_of(wrong("begins", NOT_LEADER), wrong("leader", 0)),
+        expect=all_of(wrong("begins", ErrorCode.NOT_LEADER_OR_FOLLOWER), wrong("leader", 0)),
     )
 
 
@@ -302,8 +305,12 @@ def test_only_the_share_coordinator_writes_states(case):
         summary(topic, group=group, broker=SPARE, name="summed up by the spare"),
         summary(topic, group=group, broker=COORDINATES, name="summary"),
         expect=all_of(
-            is_("spare", NOT_COORDINATOR, "results[0].partitions[0].error_code"),
-            is_("summed up by the spare", NOT_COORDINATOR, "results[0].partitions[0].error_code"),
+            is_("spare", ErrorCode.NOT_COORDINATOR, "results[0].partitions[0].error_code"),
+            is_(
+                "summed up by the spare",
+                ErrorCode.NOT_COORDINATOR,
+                "results[0].partitions[0].error_code",
+            ),
             is_("summary", 0, "results[0].partitions[0].error_code"),
         ),
     )
@@ -321,5 +328,5 @@ def test_only_the_coordinator_takes_share_heartbeats(case):
         ask("ConsumerGroupDescribe", 1, {"group_ids": [group]}, broker=SPARE, name="as another"),
         offsets(group, [(topic, [0])], broker=SPARE, name="offsets by the spare"),
         beat(group, ANNE, epoch, topic, version=case.version, name="goes on", **at(group)),
-        expect=all_of(is_("spare", NOT_COORDINATOR), is_("goes on", 0)),
+        expect=all_of(is_("spare", ErrorCode.NOT_COORDINATOR), is_("goes on", 0)),
     )

@@ -7,17 +7,14 @@ from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (
     ACCEPT,
     ANNE,
     CODE,
-    GROUP_ID_NOT_FOUND,
-    INVALID_GROUP_ID,
     LONG_MS,
-    NON_EMPTY,
     RELEASE_IT,
-    UNKNOWN_PARTITION,
     a_group,
     acknowledge,
     beat,
@@ -186,7 +183,9 @@ def test_groups_with_members_are_not_altered(case):
         a_group(group, topic, *FOUR),
         alter(group, (topic, 0, 2), name="altered"),
         alter("", (topic, 0, 2), name="nameless"),
-        expect=all_of(is_("altered", NON_EMPTY), is_("nameless", INVALID_GROUP_ID)),
+        expect=all_of(
+            is_("altered", ErrorCode.NON_EMPTY_GROUP), is_("nameless", ErrorCode.INVALID_GROUP_ID)
+        ),
     )
 
 
@@ -200,8 +199,8 @@ def test_unknown_partitions_are_not_altered(case):
         alter(group, (case.topic("nowhere"), 0, 1), name="no topic"),
         alter(group, (topic, 3, 1), name="no partition"),
         expect=all_of(
-            is_("no topic", UNKNOWN_PARTITION, CHANGED),
-            is_("no partition", UNKNOWN_PARTITION, CHANGED),
+            is_("no topic", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, CHANGED),
+            is_("no partition", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, CHANGED),
         ),
     )
 
@@ -219,7 +218,7 @@ def test_deleted_offsets_are_gone(case):
         expect=all_of(
             is_("deleted", 0, DELETED),
             answer("described", "groups[0].topics").has_length(0),
-            is_("again", UNKNOWN_PARTITION, DELETED),
+            is_("again", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, DELETED),
         ),
     )
 
@@ -235,8 +234,8 @@ def test_some_offsets_cannot_be_deleted(case):
         delete(group, case.topic("nowhere"), name="no topic"),
         delete(group, other, name="never had"),
         expect=all_of(
-            is_("no topic", UNKNOWN_PARTITION, DELETED),
-            is_("never had", UNKNOWN_PARTITION, DELETED),
+            is_("no topic", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, DELETED),
+            is_("never had", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, DELETED),
         ),
     )
 
@@ -252,9 +251,9 @@ def test_offsets_of_living_groups_stay(case):
         delete(case.topic("nobody"), topic, name="nobody"),
         delete("", topic, name="nameless"),
         expect=all_of(
-            is_("members", NON_EMPTY),
-            is_("nobody", GROUP_ID_NOT_FOUND),
-            is_("nameless", INVALID_GROUP_ID),
+            is_("members", ErrorCode.NON_EMPTY_GROUP),
+            is_("nobody", ErrorCode.GROUP_ID_NOT_FOUND),
+            is_("nameless", ErrorCode.INVALID_GROUP_ID),
         ),
     )
 

@@ -6,13 +6,13 @@ observed on 4.3.1.
 
 from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets import commits
 from touchstone.suites.rebalance import acts as classic
 from touchstone.suites.rebalance import beats
-from touchstone.suites.share.acts import ANNE, GROUP_ID_NOT_FOUND, a_group, card, described, is_
+from touchstone.suites.share.acts import ANNE, a_group, card, described, is_
 from touchstone.suites.transactions import acts as transactions
 
-INCONSISTENT = 23
 MEMBERS = "groups[0].members"
 
 
@@ -37,7 +37,7 @@ def test_classic_members_do_not_join(case):
     return judged(
         case,
         lambda group, _: classic.join("x", group, version=case.version, name="ask"),
-        expect=is_("ask", INCONSISTENT),
+        expect=is_("ask", ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
     )
 
 
@@ -88,7 +88,7 @@ def test_consumers_do_not_join(case):
         beats.beat(group, ANNE, -1, name="leaves", **how),
         described(group, name="described"),
         expect=all_of(
-            *(is_(name, GROUP_ID_NOT_FOUND) for name in ("joins", "goes on", "leaves")),
+            *(is_(name, ErrorCode.GROUP_ID_NOT_FOUND) for name in ("joins", "goes on", "leaves")),
             answer("described", MEMBERS).has_length(1),
         ),
     )

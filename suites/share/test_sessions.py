@@ -7,16 +7,13 @@ from touchstone.harness.claim import claim, every
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Close
 from touchstone.harness.steps import produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (
     ACCEPT,
-    BAD_EPOCH,
     BERT,
     BRIEF_MS,
-    INVALID_REQUEST,
     LONG_MS,
-    NO_ROOM,
-    NO_SESSION,
     SEEN,
     TIGHT,
     a_group,
@@ -93,7 +90,11 @@ def test_epochs_come_in_turn(case):
         fetch(group, 2, topic, version=case.version, name="early"),
         fetch(group, 1, topic, version=case.version, name="in turn"),
         fetch(group, 1, topic, version=case.version, name="again"),
-        expect=all_of(is_("early", BAD_EPOCH), is_("in turn", 0), is_("again", BAD_EPOCH)),
+        expect=all_of(
+            is_("early", ErrorCode.INVALID_SHARE_SESSION_EPOCH),
+            is_("in turn", 0),
+            is_("again", ErrorCode.INVALID_SHARE_SESSION_EPOCH),
+        ),
     )
 
 
@@ -111,7 +112,10 @@ def test_acknowledgements_take_epochs(case):
         acknowledge(group, 0, topic, run(1, 1, ACCEPT), **how, name="anew"),
         fetch(group, 2, topic, name="next"),
         expect=all_of(
-            is_("in turn", 0), is_("again", BAD_EPOCH), is_("anew", BAD_EPOCH), is_("next", 0)
+            is_("in turn", 0),
+            is_("again", ErrorCode.INVALID_SHARE_SESSION_EPOCH),
+            is_("anew", ErrorCode.INVALID_SHARE_SESSION_EPOCH),
+            is_("next", 0),
         ),
     )
 
@@ -128,7 +132,9 @@ def test_sessions_must_be_there(case):
         fetch(group, 0, topic, version=case.version, name="begins"),
         fetch(group, 1, topic, member=BERT, version=case.version, name="another"),
         expect=all_of(
-            is_("goes on", NO_SESSION), is_("ends", NO_SESSION), is_("another", NO_SESSION)
+            is_("goes on", ErrorCode.SHARE_SESSION_NOT_FOUND),
+            is_("ends", ErrorCode.SHARE_SESSION_NOT_FOUND),
+            is_("another", ErrorCode.SHARE_SESSION_NOT_FOUND),
         ),
     )
 
@@ -142,7 +148,10 @@ def test_acknowledgements_need_a_session(case):
         a_group(group, topic, batch(b"one")),
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), **how, name="goes on"),
         acknowledge(group, -1, topic, run(0, 0, ACCEPT), **how, name="ends"),
-        expect=all_of(is_("goes on", NO_SESSION), is_("ends", NO_SESSION)),
+        expect=all_of(
+            is_("goes on", ErrorCode.SHARE_SESSION_NOT_FOUND),
+            is_("ends", ErrorCode.SHARE_SESSION_NOT_FOUND),
+        ),
     )
 
 
@@ -153,7 +162,7 @@ def test_beginning_acknowledges_nothing(case):
     return case.scenario(
         a_group(group, topic, batch(b"one")),
         fetch(group, 0, topic, run(0, 0, ACCEPT), version=case.version, name="begins"),
-        expect=is_("begins", INVALID_REQUEST),
+        expect=is_("begins", ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -167,9 +176,9 @@ def test_ids_are_needed(case):
         fetch(topic, 0, bytes(16), member="", version=case.version, name="no member"),
         fetch(topic, 0, bytes(16), member="m" * 37, version=case.version, name="long member"),
         expect=all_of(
-            is_("no group", INVALID_REQUEST),
-            is_("no member", INVALID_REQUEST),
-            is_("long member", INVALID_REQUEST),
+            is_("no group", ErrorCode.INVALID_REQUEST),
+            is_("no member", ErrorCode.INVALID_REQUEST),
+            is_("long member", ErrorCode.INVALID_REQUEST),
         ),
     )
 
@@ -182,7 +191,9 @@ def test_ids_are_needed_to_acknowledge(case):
     return case.scenario(
         acknowledge(None, 1, bytes(16), **how, name="no group"),
         acknowledge(topic, 1, bytes(16), member="", **how, name="no member"),
-        expect=all_of(is_("no group", INVALID_REQUEST), is_("no member", INVALID_REQUEST)),
+        expect=all_of(
+            is_("no group", ErrorCode.INVALID_REQUEST), is_("no member", ErrorCode.INVALID_REQUEST)
+        ),
     )
 
 
@@ -279,5 +290,7 @@ def test_there_is_no_room_for_sessions(case):
             name="second at last",
         ),
         close(group, member=BERT, version=case.version, name="ends as well"),
-        expect=all_of(is_("second", NO_ROOM), has("second at last", (0, 0, 2))),
+        expect=all_of(
+            is_("second", ErrorCode.SHARE_SESSION_LIMIT_REACHED), has("second at last", (0, 0, 2))
+        ),
     )  # fmt: skip

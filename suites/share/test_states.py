@@ -11,14 +11,8 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import TopicId
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, ask
-from touchstone.suites.share.acts import (
-    FENCED_LEADER,
-    FENCED_STATE,
-    INVALID_REQUEST,
-    UNKNOWN_PARTITION,
-    a_group,
-    card,
-)
+from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.share.acts import a_group, card
 
 INITIALISE, READ, WRITE, DELETE, SUMMARY = (
     "InitializeShareGroupState",
@@ -98,7 +92,7 @@ def test_states_begin_once_for_an_epoch(case):
         summary(topic, name="summary"),
         expect=all_of(
             is_("the same", 0),
-            is_("older", FENCED_STATE),
+            is_("older", ErrorCode.FENCED_STATE_EPOCH),
             is_("none", 0),
             answer("summary", f"{ROW}.start_offset").is_(8),
         ),
@@ -116,9 +110,9 @@ def test_states_are_of_partitions(case):
         begin(topic, partition=4, version=case.version, name="no partition"),
         begin(topic, partition=-1, version=case.version, name="negative"),
         expect=all_of(
-            is_("no topic", UNKNOWN_PARTITION),
-            is_("no partition", UNKNOWN_PARTITION),
-            is_("negative", INVALID_REQUEST),
+            is_("no topic", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            is_("no partition", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            is_("negative", ErrorCode.INVALID_REQUEST),
         ),
     )
 
@@ -168,8 +162,8 @@ def test_states_must_begin_to_be_read(case):
         read(topic, partition=-1, version=case.version, name="negative"),
         read(topic, group="", version=case.version, name="no group"),
         expect=all_of(
-            is_("not begun", INVALID_REQUEST),
-            is_("negative", INVALID_REQUEST),
+            is_("not begun", ErrorCode.INVALID_REQUEST),
+            is_("negative", ErrorCode.INVALID_REQUEST),
             answer("no group", "results").has_length(0),
         ),
     )
@@ -189,9 +183,9 @@ def test_older_leaders_are_fenced(case):
         summary(topic, name="summary"),
         expect=all_of(
             is_("newer", 0),
-            is_("older", FENCED_LEADER),
+            is_("older", ErrorCode.FENCED_LEADER_EPOCH),
             is_("nobody", 0),
-            is_("writes", FENCED_LEADER),
+            is_("writes", ErrorCode.FENCED_LEADER_EPOCH),
             answer("summary", f"{ROW}.leader_epoch").is_(5),
         ),
     )
@@ -254,10 +248,10 @@ def test_older_states_do_not_write(case):
         write(other, batch(0, 1, AVAILABLE, 1), **how, name="not begun"),
         write(topic, batch(0, 1, AVAILABLE, 1), epoch=3, partition=-1, **how, name="negative"),
         expect=all_of(
-            is_("older", FENCED_STATE),
+            is_("older", ErrorCode.FENCED_STATE_EPOCH),
             is_("none", 0),
-            is_("not begun", INVALID_REQUEST),
-            is_("negative", INVALID_REQUEST),
+            is_("not begun", ErrorCode.INVALID_REQUEST),
+            is_("negative", ErrorCode.INVALID_REQUEST),
         ),
     )
 
@@ -277,9 +271,9 @@ def test_deleted_states_are_gone(case):
         expect=all_of(
             is_("deleted", 0),
             is_("again", 0),
-            is_("read", INVALID_REQUEST),
+            is_("read", ErrorCode.INVALID_REQUEST),
             is_("begins in an older epoch", 0),
-            is_("no partition", UNKNOWN_PARTITION),
+            is_("no partition", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -313,6 +307,6 @@ def test_summaries_of_nothing(case):
         expect=all_of(
             answer("not begun", f"{ROW}.start_offset").is_(-1),
             is_("not begun", 0),
-            is_("no partition", UNKNOWN_PARTITION),
+            is_("no partition", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )

@@ -8,13 +8,13 @@ clauses TOPIC-01, TOPIC-02, META-10.
 from touchstone.harness.claim import claim, only, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.steps import a_topic, metadata, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNKNOWN_TOPIC, LEADER_NOT_AVAILABLE, INVALID_TOPIC = 0, 3, 5, 17
 CODE = "topics[0].error_code"
 OFF = {"auto.create.topics.enable": "false"}
 FIRST_ANSWER = {
-    "1.0-2.8": LEADER_NOT_AVAILABLE,
-    "3.9+": UNKNOWN_TOPIC,
+    "1.0-2.8": ErrorCode.LEADER_NOT_AVAILABLE,
+    "3.9+": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 }
 
 
@@ -36,10 +36,10 @@ def test_metadata_creates_only_where_allowed(case):
         topic_ready(yes),
         metadata(no, yes, name="after"),
         expect=all_of(
-            answer("forbidden", CODE).is_(UNKNOWN_TOPIC),
+            answer("forbidden", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             by_release({r: answer("allowed", CODE).is_(c) for r, c in FIRST_ANSWER.items()}),
-            answer("after", "topics[*].error_code").contains(UNKNOWN_TOPIC),
-            answer("after", "topics[*].error_code").contains(NONE),
+            answer("after", "topics[*].error_code").contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("after", "topics[*].error_code").contains(ErrorCode.NONE),
         ),
     )
 
@@ -76,8 +76,10 @@ def test_illegal_names_are_not_made_by_asking(case):
         metadata("a b", "..", "x" * 250, create=True, name="allowed"),
         metadata("a b", name="forbidden"),
         expect=all_of(
-            answer("allowed", "topics[*].error_code").each_is(INVALID_TOPIC),
-            answer("forbidden", CODE).is_one_of(INVALID_TOPIC, UNKNOWN_TOPIC),
+            answer("allowed", "topics[*].error_code").each_is(ErrorCode.INVALID_TOPIC_EXCEPTION),
+            answer("forbidden", CODE).is_one_of(
+                ErrorCode.INVALID_TOPIC_EXCEPTION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
         ),
     )
 
@@ -99,7 +101,7 @@ def test_auto_creation_can_be_off(case):
         metadata(there, missing, version=case.version, create=True, name="ask"),
         metadata(missing, version=case.version, create=True, name="after"),
         expect=all_of(
-            answer("ask", "topics[*].error_code").contains(UNKNOWN_TOPIC),
-            answer("after", CODE).is_(UNKNOWN_TOPIC),
+            answer("ask", "topics[*].error_code").contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("after", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )

@@ -8,8 +8,8 @@ from touchstone.harness.claim import claim, every, only, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Ask
 from touchstone.harness.steps import coordinator_ready, find_coordinator
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, INVALID_REQUEST = 0, 42
 GROUP, TRANSACTION = 0, 1
 CONTROLLERS = 2
 SEVERAL = 4
@@ -26,7 +26,7 @@ def test_describes_its_brokers(case):
     return case.scenario(
         Ask("DescribeCluster", case.version, {}, name="ask"),
         expect=all_of(
-            answer("ask", "error_code").is_(NONE),
+            answer("ask", "error_code").is_(ErrorCode.NONE),
             answer("ask", "brokers[*].broker_id").is_([0]),
             answer("ask", "controller_id").is_(0),
         ),
@@ -61,7 +61,7 @@ def test_brokers_do_not_describe_controllers(case):
     error when a broker is asked."""
     return case.scenario(
         Ask("DescribeCluster", case.version, {"endpoint_type": case.endpoint}, name="ask"),
-        expect=answer("ask", "error_code").is_not(NONE),
+        expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )
 
 
@@ -80,11 +80,13 @@ def test_every_group_has_a_coordinator(case):
         coordinator_ready(two),
         find_coordinator(*keys, version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", "coordinators[*].error_code").each_is(NONE),
+            answer("ask", "coordinators[*].error_code").each_is(ErrorCode.NONE),
             answer("ask", "coordinators[*].node_id").is_([0, 0]),
         )
         if case.version >= SEVERAL
-        else all_of(answer("ask", "error_code").is_(NONE), answer("ask", "node_id").is_(0)),
+        else all_of(
+            answer("ask", "error_code").is_(ErrorCode.NONE), answer("ask", "node_id").is_(0)
+        ),
     )
 
 
@@ -119,7 +121,7 @@ def test_unknown_key_types_have_no_coordinator(case):
     """FindCoordinator with an unknown key type answers INVALID_REQUEST."""
     return case.scenario(
         find_coordinator(case.group(), version=case.version, key_type=77, name="ask"),
-        expect=answer("ask", "coordinators[0].error_code").is_(INVALID_REQUEST)
+        expect=answer("ask", "coordinators[0].error_code").is_(ErrorCode.INVALID_REQUEST)
         if case.version >= SEVERAL
-        else answer("ask", "error_code").is_(INVALID_REQUEST),
+        else answer("ask", "error_code").is_(ErrorCode.INVALID_REQUEST),
     )

@@ -20,9 +20,9 @@ from touchstone.harness.steps import (
     describe_configs,
     incremental_alter_configs,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 API = "ListConfigResources"
-NONE, TOO_OLD, INVALID_CONFIG, INVALID_REQUEST = 0, 35, 40, 42
 ALTERED = "responses[0].error_code"
 LOGGER, METRICS, GROUP, NO_KIND = 8, 16, 32, 99
 FOUND = "config_resources"
@@ -38,7 +38,9 @@ def test_no_metrics_no_resources(case):
     """ListConfigResources for client metrics returns an empty list while no subscription exists."""
     return case.scenario(
         list_resources(case.version, METRICS),
-        expect=all_of(answer("list", "error_code").is_(NONE), answer("list", FOUND).is_([])),
+        expect=all_of(
+            answer("list", "error_code").is_(ErrorCode.NONE), answer("list", FOUND).is_([])
+        ),
     )
 
 
@@ -66,7 +68,10 @@ def test_unknown_resources_are_not_listed(case):
     list."""
     return case.scenario(
         list_resources(case.version, NO_KIND),
-        expect=all_of(answer("list", "error_code").is_(TOO_OLD), answer("list", FOUND).is_([])),
+        expect=all_of(
+            answer("list", "error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
+            answer("list", FOUND).is_([]),
+        ),
     )
 
 
@@ -88,22 +93,22 @@ def test_metrics_are_subscribed_to(case):
         incremental_alter_configs(name, ended, version=1, kind=METRICS, name="ended"),
         Until(list_resources(case.version, METRICS, name="after"), FOUND, "==", []),
         expect=all_of(
-            answer("made", ALTERED).is_(NONE),
+            answer("made", ALTERED).is_(ErrorCode.NONE),
             answer("shown", "results[0].configs[*].config_source").contains(7),
             answer("list", f"{FOUND}[*].resource_name").contains(name),
-            answer("ended", ALTERED).is_(NONE),
+            answer("ended", ALTERED).is_(ErrorCode.NONE),
         ),
     )
 
 
 REFUSED = {
-    "name": (("nosuch", "1"), INVALID_REQUEST),
-    "short": (("interval.ms", "5"), INVALID_REQUEST),
-    "long": (("interval.ms", "3600001"), INVALID_REQUEST),
-    "field": (("match", "client_id=a,nosuch=b"), INVALID_CONFIG),
-    "form": (("match", "client_id"), INVALID_CONFIG),
-    "expression": (("match", "client_id=["), INVALID_CONFIG),
-    "nameless": (("interval.ms", "1000"), INVALID_REQUEST),
+    "name": (("nosuch", "1"), ErrorCode.INVALID_REQUEST),
+    "short": (("interval.ms", "5"), ErrorCode.INVALID_REQUEST),
+    "long": (("interval.ms", "3600001"), ErrorCode.INVALID_REQUEST),
+    "field": (("match", "client_id=a,nosuch=b"), ErrorCode.INVALID_CONFIG),
+    "form": (("match", "client_id"), ErrorCode.INVALID_CONFIG),
+    "expression": (("match", "client_id=["), ErrorCode.INVALID_CONFIG),
+    "nameless": (("interval.ms", "1000"), ErrorCode.INVALID_REQUEST),
 }
 
 
@@ -137,15 +142,15 @@ def test_subscriptions_are_no_lists(case):
             kind=METRICS,
             name="alter",
         ),
-        expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
+        expect=answer("alter", ALTERED).is_(ErrorCode.INVALID_CONFIG),
     )
 
 
 LEVELS = {
-    "append": ((APPEND, "INFO"), {"2.8+": INVALID_REQUEST}),
-    "subtract": ((SUBTRACT, "INFO"), {"2.8+": INVALID_REQUEST}),
-    "delete": ((DELETE, None), {"2.8+": INVALID_REQUEST}),
-    "level": ((SET, "LOUD"), {"2.8": INVALID_REQUEST, "3.9+": INVALID_CONFIG}),
+    "append": ((APPEND, "INFO"), {"2.8+": ErrorCode.INVALID_REQUEST}),
+    "subtract": ((SUBTRACT, "INFO"), {"2.8+": ErrorCode.INVALID_REQUEST}),
+    "delete": ((DELETE, None), {"2.8+": ErrorCode.INVALID_REQUEST}),
+    "level": ((SET, "LOUD"), {"2.8": ErrorCode.INVALID_REQUEST, "3.9+": ErrorCode.INVALID_CONFIG}),
 }
 
 
@@ -177,5 +182,5 @@ def test_unread_intervals_are_refused(case):
             case.topic("metrics"), [("interval.ms", SET, "x")], version=case.version,
             kind=METRICS, name="alter",
         ),
-        expect=answer("alter", ALTERED).is_(INVALID_CONFIG),
+        expect=answer("alter", ALTERED).is_(ErrorCode.INVALID_CONFIG),
     )  # fmt: skip

@@ -25,9 +25,8 @@ from touchstone.harness.steps import (
     produce,
     together,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNKNOWN_TOPIC, INVALID_TOPIC, INVALID_CONFIG, INVALID_REQUEST = 0, 3, 17, 40, 42
-MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR = 10, -1
 KEYS = ("cleanup.policy", "max.message.bytes", "retention.ms", "compression.type")
 CODE = "results[0].error_code"
 ALTERED = "responses[0].error_code"
@@ -55,7 +54,7 @@ def test_a_topic_has_its_own_and_the_defaults(case):
         a_topic(name, configs={"retention.ms": 77_000_000}),
         describe_configs(name, *KEYS, version=case.version, synonyms=True, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("ask", "results[0].configs").has_length(len(KEYS)),
             answer("ask", VALUES).contains("77000000"),
         ),
@@ -97,7 +96,7 @@ def test_names_that_nobody_knows_are_left_out(case):
             name, "no.such.config", "retention.ms", version=case.version, name="ask"
         ),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("ask", "results[0].configs[*].name").is_(["retention.ms"]),
         ),
     )  # fmt: skip
@@ -122,9 +121,14 @@ def test_unknown_topics_have_none(case):
         a_topic(there),
         together(*asks, name="ask"),
         expect=all_of(
-            codes.contains(NONE),
-            codes.contains(INVALID_TOPIC),
-            by_release({"1.0": codes.contains(NONE), "2.2+": codes.contains(UNKNOWN_TOPIC)}),
+            codes.contains(ErrorCode.NONE),
+            codes.contains(ErrorCode.INVALID_TOPIC_EXCEPTION),
+            by_release(
+                {
+                    "1.0": codes.contains(ErrorCode.NONE),
+                    "2.2+": codes.contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+                }
+            ),
         ),
     )
 
@@ -146,8 +150,8 @@ def test_brokers_have_theirs(case):
     return case.scenario(
         together(*asks, name="ask"),
         expect=all_of(
-            answer("ask", "results[*].error_code").contains(NONE),
-            answer("ask", "results[*].error_code").contains(INVALID_REQUEST),
+            answer("ask", "results[*].error_code").contains(ErrorCode.NONE),
+            answer("ask", "results[*].error_code").contains(ErrorCode.INVALID_REQUEST),
         ),
     )
 
@@ -192,7 +196,7 @@ def test_strange_resources_are_refused(case):
             describe_configs("g", kind=3, version=case.version),
             name="ask",
         ),
-        expect=answer("ask", "results[*].error_code").each_is(INVALID_REQUEST),
+        expect=answer("ask", "results[*].error_code").each_is(ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -211,7 +215,7 @@ def test_altering_replaces_all_of_them(case):
         alter_configs(name, {"cleanup.policy": "compact"}, version=case.version, name="alter"),
         Until(described(case, name), VALUES, "contains", "compact"),
         expect=all_of(
-            answer("alter", ALTERED).is_(NONE),
+            answer("alter", ALTERED).is_(ErrorCode.NONE),
             answer("configs", VALUES).contains("604800000"),
             answer("configs", VALUES).contains("compact"),
         ),
@@ -239,8 +243,10 @@ def test_bad_alterations_are_refused(case):
         expect=all_of(
             by_release(
                 {
-                    "1.0-2.8": code.is_(INVALID_CONFIG if unknown else INVALID_REQUEST),
-                    "3.9+": code.is_(INVALID_CONFIG),
+                    "1.0-2.8": code.is_(
+                        ErrorCode.INVALID_CONFIG if unknown else ErrorCode.INVALID_REQUEST
+                    ),
+                    "3.9+": code.is_(ErrorCode.INVALID_CONFIG),
                 }
             ),
             answer("configs", VALUES).contains("4321"),
@@ -259,7 +265,7 @@ def test_unknown_topics_cannot_be_altered(case):
     """AlterConfigs of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION."""
     return case.scenario(
         alter_configs(case.topic(), {"retention.ms": "1000"}, name="alter"),
-        expect=answer("alter", ALTERED).is_(UNKNOWN_TOPIC),
+        expect=answer("alter", ALTERED).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )
 
 
@@ -277,7 +283,7 @@ def test_alterations_can_be_tried(case):
         alter_configs(name, {"cleanup.policy": "compact"}, validate_only=True, name="alter"),
         described(case, name),
         expect=all_of(
-            answer("alter", ALTERED).is_(NONE),
+            answer("alter", ALTERED).is_(ErrorCode.NONE),
             answer("configs", VALUES).contains("delete"),
             answer("configs", VALUES).contains("77000000"),
         ),
@@ -301,13 +307,13 @@ def test_changes_reach_a_topic_in_use(case):
         alter_configs(name, {"max.message.bytes": 100}, name="alter"),
         Until(
             produce(name, 0, batch, name="after"),
-            "responses[0].partition_responses[0].error_code", "==", MESSAGE_TOO_LARGE,
+            "responses[0].partition_responses[0].error_code", "==", ErrorCode.MESSAGE_TOO_LARGE,
         ),
         expect=all_of(
-            answer("before", "responses[0].partition_responses[0].error_code").is_(NONE),
-            answer("alter", ALTERED).is_(NONE),
+            answer("before", "responses[0].partition_responses[0].error_code").is_(ErrorCode.NONE),
+            answer("alter", ALTERED).is_(ErrorCode.NONE),
             answer("after", "responses[0].partition_responses[0].error_code").is_(
-                MESSAGE_TOO_LARGE
+                ErrorCode.MESSAGE_TOO_LARGE
             ),
         ),
     )  # fmt: skip
@@ -324,7 +330,7 @@ def test_brokers_could_not_be_altered_at_first(case):
     """AlterConfigs of a broker answers INVALID_REQUEST on 1.0."""
     return case.scenario(
         alter_configs("0", {"log.retention.hours": "1"}, kind=BROKER, name="alter"),
-        expect=answer("alter", ALTERED).is_(INVALID_REQUEST),
+        expect=answer("alter", ALTERED).is_(ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -343,7 +349,7 @@ def test_increments_touch_only_what_they_name(case):
         incremental_alter_configs(name, changes, version=case.version, name="alter"),
         Until(described(case, name), VALUES, "contains", "gzip"),
         expect=all_of(
-            answer("alter", ALTERED).is_(NONE),
+            answer("alter", ALTERED).is_(ErrorCode.NONE),
             answer("configs", VALUES).contains("604800000"),
             answer("configs", VALUES).contains("4321"),
         ),
@@ -384,9 +390,9 @@ def test_lists_can_grow_and_shrink(case):
                 answer(step, "results[0].configs[0].value").is_(value)
                 for step, value in shown.items()
             ),
-            answer("append", ALTERED).is_(NONE),
-            answer("again", ALTERED).is_(NONE),
-            answer("subtract", ALTERED).is_(NONE),
+            answer("append", ALTERED).is_(ErrorCode.NONE),
+            answer("again", ALTERED).is_(ErrorCode.NONE),
+            answer("subtract", ALTERED).is_(ErrorCode.NONE),
         ),
     )
 
@@ -416,7 +422,11 @@ def test_bad_increments_are_refused(case):
         described(case, name),
         expect=all_of(
             answer("alter", ALTERED).is_one_of(
-                *((UNKNOWN_SERVER_ERROR,) if strange else (INVALID_CONFIG, INVALID_REQUEST))
+                *(
+                    (ErrorCode.UNKNOWN_SERVER_ERROR,)
+                    if strange
+                    else (ErrorCode.INVALID_CONFIG, ErrorCode.INVALID_REQUEST)
+                )
             ),
             answer("configs", VALUES).contains("4321"),
         ),
@@ -437,5 +447,7 @@ def test_a_resource_twice_is_refused(case):
     return case.scenario(
         a_topic(name),
         together(one, one, name="alter"),
-        expect=answer("alter", "responses[*].error_code").each_is_one_of(NONE, INVALID_REQUEST),
+        expect=answer("alter", "responses[*].error_code").each_is_one_of(
+            ErrorCode.NONE, ErrorCode.INVALID_REQUEST
+        ),
     )

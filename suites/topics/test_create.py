@@ -21,9 +21,8 @@ from touchstone.harness.steps import (
     topic_gone,
     topic_ready,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNKNOWN_TOPIC, REQUEST_TIMED_OUT = 0, 3, 7
-TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REQUEST = 36, 37, 42
 WITH_IDS = 7
 
 
@@ -47,9 +46,9 @@ def test_created_topics_can_be_used(case):
         topic_ready(two, 3),
         metadata(one, two, name="after"),
         expect=all_of(
-            answer("create", "topics[*].error_code").each_is(NONE),
+            answer("create", "topics[*].error_code").each_is(ErrorCode.NONE),
             answer("after", "topics[*].partitions[*].error_code").is_one_of(
-                [[NONE], [NONE] * 3], [[NONE] * 3, [NONE]]
+                [[ErrorCode.NONE], [ErrorCode.NONE] * 3], [[ErrorCode.NONE] * 3, [ErrorCode.NONE]]
             ),
         ),
     )
@@ -70,7 +69,7 @@ def test_existing_topics_are_not_made_again(case):
         create_topic(name, 2, version=case.version, name="again"),
         metadata(name, name="after"),
         expect=all_of(
-            answer("again", "topics[0].error_code").is_(TOPIC_ALREADY_EXISTS),
+            answer("again", "topics[0].error_code").is_(ErrorCode.TOPIC_ALREADY_EXISTS),
             answer("again", "topics[0].error_message").matches(r"Topic '.*' already exists\."),
             answer("after", "topics[0].partitions").has_length(1),
         ),
@@ -92,9 +91,9 @@ def test_a_topic_twice_in_one_request_is_refused(case):
         topic_ready(once),
         metadata(twice, name="after"),
         expect=all_of(
-            answer("create", "topics[*].error_code").contains(INVALID_REQUEST),
-            answer("create", "topics[*].error_code").contains(NONE),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("create", "topics[*].error_code").contains(ErrorCode.INVALID_REQUEST),
+            answer("create", "topics[*].error_code").contains(ErrorCode.NONE),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -119,9 +118,9 @@ def test_validate_only_creates_nothing(case):
         ),
         metadata(good, bad, name="after"),
         expect=all_of(
-            answer("create", "topics[*].error_code").contains(NONE),
-            answer("create", "topics[*].error_code").contains(INVALID_PARTITIONS),
-            answer("after", "topics[*].error_code").each_is(UNKNOWN_TOPIC),
+            answer("create", "topics[*].error_code").contains(ErrorCode.NONE),
+            answer("create", "topics[*].error_code").contains(ErrorCode.INVALID_PARTITIONS),
+            answer("after", "topics[*].error_code").each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -142,7 +141,7 @@ def test_no_time_to_wait_still_creates(case):
         create_topic(name, 2, timeout_ms=case.timeout_ms, name="create"),
         topic_ready(name, 2),
         metadata(name, name="after"),
-        expect=answer("create", "topics[0].error_code").is_(REQUEST_TIMED_OUT),
+        expect=answer("create", "topics[0].error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
     )
 
 
@@ -162,8 +161,12 @@ def test_minus_one_means_the_brokers_default(case):
         create_topic(name, -1, -1, version=case.version, name="create"),
         expect=by_release(
             {
-                "1.0-2.2": answer("create", "topics[0].error_code").is_(INVALID_PARTITIONS),
-                "2.8+": all_of(answer("create", "topics[0].error_code").is_(NONE), *defaults),
+                "1.0-2.2": answer("create", "topics[0].error_code").is_(
+                    ErrorCode.INVALID_PARTITIONS
+                ),
+                "2.8+": all_of(
+                    answer("create", "topics[0].error_code").is_(ErrorCode.NONE), *defaults
+                ),
             }
         ),
     )
@@ -185,7 +188,7 @@ def test_assignments_are_kept(case):
         topic_ready(name, 2),
         metadata(name, name="after"),
         expect=all_of(
-            answer("create", "topics[0].error_code").is_(NONE),
+            answer("create", "topics[0].error_code").is_(ErrorCode.NONE),
             answer("after", "topics[0].partitions[*].replica_nodes").is_([[0], [0]]),
         ),
     )
@@ -208,7 +211,7 @@ def test_configs_given_are_kept(case):
         if case.release != "1.0"
         else describe_configs(name, *given, version=0, name="configs"),
         expect=all_of(
-            answer("create", "topics[0].error_code").is_(NONE),
+            answer("create", "topics[0].error_code").is_(ErrorCode.NONE),
             answer("configs", "results[0].configs[*].value").contains("compact"),
             answer("configs", "results[0].configs[*].value").contains("4321"),
             answer("configs", "results[0].configs[*].value").contains("-1"),
@@ -231,7 +234,10 @@ def test_a_new_topic_has_a_new_id(case):
         delete_topic(name, name="delete"),
         topic_gone(name),
         Until(
-            create_topic(name, version=WITH_IDS, name="second"), "topics[0].error_code", "==", NONE
+            create_topic(name, version=WITH_IDS, name="second"),
+            "topics[0].error_code",
+            "==",
+            ErrorCode.NONE,
         ),
         expect=answer("second", "topics[0].topic_id").is_not(Ref("first", "topics[0].topic_id")),
     )

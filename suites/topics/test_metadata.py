@@ -9,8 +9,8 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Ask
 from touchstone.harness.steps import a_topic, create_topic, metadata, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNKNOWN_TOPIC, INVALID_REQUEST, UNKNOWN_TOPIC_ID = 0, 3, 42, 100
 CODE = "topics[0].error_code"
 NOBODYS_ID = bytes(range(16))
 NOT_ASKED = -(1 << 31)
@@ -30,7 +30,7 @@ def test_says_who_serves_a_topic(case):
         metadata(name, version=case.version, name="ask"),
         expect=all_of(
             answer("ask", "brokers").has_length(1),
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("ask", "topics[0].name").is_(name),
             answer("ask", "topics[0].partitions").has_length(2),
             answer("ask", "topics[0].partitions[*].leader_id").each_is(0),
@@ -94,8 +94,8 @@ def test_unknown_topics_are_named_as_such(case):
         a_topic(there),
         metadata(missing, there, version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", "topics[*].error_code").contains(UNKNOWN_TOPIC),
-            answer("ask", "topics[*].error_code").contains(NONE),
+            answer("ask", "topics[*].error_code").contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("ask", "topics[*].error_code").contains(ErrorCode.NONE),
         ),
     )
 
@@ -133,9 +133,9 @@ def test_ids_find_topics(case):
         metadata(ids=[Ref("create", "topics[0].topic_id")], version=case.version, name="ask"),
         metadata(ids=[NOBODYS_ID], version=case.version, name="unknown"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("ask", "topics[0].name").is_(name),
-            answer("unknown", CODE).is_(UNKNOWN_TOPIC_ID),
+            answer("unknown", CODE).is_(ErrorCode.UNKNOWN_TOPIC_ID),
             answer("unknown", "topics[0].name").is_(None),
         ),
     )
@@ -159,7 +159,7 @@ def test_ids_came_with_version_12(case):
         create_topic(name, version=7, name="create"),
         topic_ready(name),
         Ask("Metadata", case.version, body, name="ask"),
-        expect=answer("ask", CODE).is_(INVALID_REQUEST),
+        expect=answer("ask", CODE).is_(ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -215,8 +215,8 @@ def test_topic_partitions_are_described(case):
         a_topic(there, 3),
         partitions_of(there, missing),
         expect=all_of(
-            answer("ask", "topics[*].error_code").contains(NONE),
-            answer("ask", "topics[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("ask", "topics[*].error_code").contains(ErrorCode.NONE),
+            answer("ask", "topics[*].error_code").contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             answer("ask", "next_cursor").is_(None),
         ),
     )

@@ -7,9 +7,8 @@ Sources: KIP-195; AdminManager (1.0.2, 2.2.1), ZkAdminManager (2.8.2), Replicati
 from touchstone.harness.claim import claim, every, only
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.steps import a_topic, create_partitions, metadata, together, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNKNOWN_TOPIC, REQUEST_TIMED_OUT = 0, 3, 7
-INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT, INVALID_REQUEST = 37, 39, 42
 CODE = "results[0].error_code"
 FIRST = only("CreatePartitions", 0)
 FAULTY = {
@@ -37,7 +36,8 @@ def test_partitions_can_be_added(case):
         topic_ready(name, 4, again=" grown"),
         metadata(name, name="after"),
         expect=all_of(
-            answer("grow", CODE).is_(NONE), answer("after", "topics[0].partitions").has_length(4)
+            answer("grow", CODE).is_(ErrorCode.NONE),
+            answer("after", "topics[0].partitions").has_length(4),
         ),
     )
 
@@ -52,7 +52,7 @@ def test_never_shrink(case):
         *(a_topic(name, 2) for name in names),
         together(*asks, name="grow"),
         metadata(*names, name="after"),
-        expect=answer("grow", "results[*].error_code").each_is(INVALID_PARTITIONS),
+        expect=answer("grow", "results[*].error_code").each_is(ErrorCode.INVALID_PARTITIONS),
     )
 
 
@@ -67,7 +67,7 @@ def test_unknown_topics_cannot_grow(case):
     return case.scenario(
         create_partitions(name, 2, name="grow"),
         metadata(name, name="after"),
-        expect=answer("grow", CODE).is_(UNKNOWN_TOPIC),
+        expect=answer("grow", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )
 
 
@@ -89,8 +89,8 @@ def test_a_topic_grows_once_per_request(case):
         topic_ready(once, 2, again=" grown"),
         metadata(twice, name="after"),
         expect=all_of(
-            answer("grow", "results[*].error_code").contains(INVALID_REQUEST),
-            answer("grow", "results[*].error_code").contains(NONE),
+            answer("grow", "results[*].error_code").contains(ErrorCode.INVALID_REQUEST),
+            answer("grow", "results[*].error_code").contains(ErrorCode.NONE),
             answer("after", "topics[0].partitions").has_length(1),
         ),
     )  # fmt: skip
@@ -112,8 +112,8 @@ def test_growth_can_be_tried(case):
         ),
         metadata(name, name="after"),
         expect=all_of(
-            answer("grow", "results[*].error_code").contains(NONE),
-            answer("grow", "results[*].error_code").contains(INVALID_PARTITIONS),
+            answer("grow", "results[*].error_code").contains(ErrorCode.NONE),
+            answer("grow", "results[*].error_code").contains(ErrorCode.INVALID_PARTITIONS),
             answer("after", "topics[0].partitions").has_length(1),
         ),
     )
@@ -133,7 +133,7 @@ def test_new_partitions_can_be_assigned(case):
         topic_ready(name, 3, again=" grown"),
         metadata(name, name="after"),
         expect=all_of(
-            answer("grow", CODE).is_(NONE),
+            answer("grow", CODE).is_(ErrorCode.NONE),
             answer("after", "topics[0].partitions[*].replica_nodes").is_([[0], [0], [0]]),
         ),
     )
@@ -156,7 +156,7 @@ def test_faulty_assignments_add_nothing(case):
         together(*asks, name="grow"),
         metadata(*names, name="after"),
         expect=all_of(
-            answer("grow", "results[*].error_code").each_is(INVALID_REPLICA_ASSIGNMENT),
+            answer("grow", "results[*].error_code").each_is(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
             answer("after", "topics[*].partitions[*].partition_index").each_is(0),
         ),
     )
@@ -179,7 +179,7 @@ def test_no_time_to_grow(case):
         grown,
         metadata(name, name="after"),
         expect=all_of(
-            answer("grow", CODE).is_(REQUEST_TIMED_OUT),
+            answer("grow", CODE).is_(ErrorCode.REQUEST_TIMED_OUT),
             by_release(
                 {
                     "1.0-2.8": answer("after", "topics[0].partitions").has_length(2),

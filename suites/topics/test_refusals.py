@@ -11,10 +11,8 @@ from touchstone.harness.claim import claim, every, only
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.scenario import Ask
 from touchstone.harness.steps import a_topic, create_topic, metadata, together, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNKNOWN_TOPIC, INVALID_TOPIC, TOPIC_ALREADY_EXISTS = 0, 3, 17, 36
-INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR, INVALID_REPLICA_ASSIGNMENT = 37, 38, 39
-INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_SERVER_ERROR = 40, 42, -1
 CODES = "topics[*].error_code"
 LONGEST = 249
 ILLEGAL = ("", ".", "..", "x" * (LONGEST + 1), "a b", "a/b", "a:b", "a\\b", "a,b", "a\tb", "\u00e9")
@@ -52,7 +50,7 @@ def test_illegal_names_are_refused(case):
         together(*asks, name="create"),
         expect=all_of(
             answer("create", "topics").has_length(len(ILLEGAL)),
-            answer("create", CODES).each_is(INVALID_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_TOPIC_EXCEPTION),
         ),
     )
 
@@ -73,7 +71,7 @@ def test_all_legal_characters_make_a_name(case):
             create_topic(odd, validate_only=True), create_topic(longest, validate_only=True),
             name="create",
         ),
-        expect=answer("create", CODES).each_is(NONE),
+        expect=answer("create", CODES).each_is(ErrorCode.NONE),
     )  # fmt: skip
 
 
@@ -92,9 +90,9 @@ def test_colliding_names_are_refused(case):
         create_topic(underscored, name="create"),
         metadata(underscored, name="after"),
         expect=all_of(
-            answer("create", "topics[0].error_code").is_(INVALID_TOPIC),
+            answer("create", "topics[0].error_code").is_(ErrorCode.INVALID_TOPIC_EXCEPTION),
             answer("create", "topics[0].error_message").matches(".*collides with existing.*"),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -111,8 +109,8 @@ def test_partition_counts_below_one_are_refused(case):
     return case.scenario(
         *refused(case, (0, 1), (-2, 1), (-(1 << 31), 1)),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_PARTITIONS),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_PARTITIONS),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             by_release(
                 {
                     "1.0-2.8": answer("create", "topics[*].error_message").each_is(
@@ -139,8 +137,8 @@ def test_replication_factors_below_one_are_refused(case):
     return case.scenario(
         *refused(case, (1, 0), (1, -2), (2, -32768)),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_REPLICATION_FACTOR),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_REPLICATION_FACTOR),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             answer("create", "topics[0].error_message").matches(
                 "Replication factor must be larger than 0(, or -1 to use the default value)?[.]"
             ),
@@ -162,8 +160,8 @@ def test_more_replicas_than_brokers_are_refused(case):
     return case.scenario(
         *refused(case, (1, 2), (3, 32767)),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_REPLICATION_FACTOR),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_REPLICATION_FACTOR),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             by_release(
                 {
                     "1.0-2.8": message.matches(
@@ -189,8 +187,8 @@ def test_of_two_faults_one_is_named(case):
         *refused(case, (0, 0), (0, -2)),
         expect=by_release(
             {
-                "1.0-2.8": answer("create", CODES).each_is(INVALID_PARTITIONS),
-                "3.9+": answer("create", CODES).each_is(INVALID_REPLICATION_FACTOR),
+                "1.0-2.8": answer("create", CODES).each_is(ErrorCode.INVALID_PARTITIONS),
+                "3.9+": answer("create", CODES).each_is(ErrorCode.INVALID_REPLICATION_FACTOR),
             }
         ),
     )
@@ -216,8 +214,8 @@ def test_faulty_assignments_are_refused(case):
         create_topic(name, assignments=tables[case.fault], name="create"),
         metadata(name, name="after"),
         expect=all_of(
-            answer("create", "topics[0].error_code").is_(INVALID_REPLICA_ASSIGNMENT),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("create", "topics[0].error_code").is_(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -241,8 +239,8 @@ def test_assignments_count_partitions_from_zero(case):
         ),
         metadata(gap, late, name="after"),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_REPLICA_ASSIGNMENT),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -266,8 +264,8 @@ def test_assignments_name_brokers_that_are_there(case):
         ),
         metadata(one, two, name="after"),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_REPLICA_ASSIGNMENT),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -297,8 +295,8 @@ def test_counts_beside_an_assignment_are_refused(case):
         Ask("CreateTopics", case.version, body, name="create"),
         metadata(*names, name="after"),
         expect=all_of(
-            answer("create", CODES).each_is(INVALID_REQUEST),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("create", CODES).each_is(ErrorCode.INVALID_REQUEST),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -325,12 +323,12 @@ def test_bad_configs_are_refused(case):
             by_release(
                 {
                     "1.0": answer("create", CODES).each_is_one_of(
-                        UNKNOWN_SERVER_ERROR, INVALID_CONFIG
+                        ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.INVALID_CONFIG
                     ),
-                    "2.2+": answer("create", CODES).each_is(INVALID_CONFIG),
+                    "2.2+": answer("create", CODES).each_is(ErrorCode.INVALID_CONFIG),
                 }
             ),
-            answer("after", CODES).each_is(UNKNOWN_TOPIC),
+            answer("after", CODES).each_is(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -352,12 +350,12 @@ def test_configs_without_a_value_are_refused(case):
         expect=all_of(
             by_release(
                 {
-                    "1.0-2.2": code.is_(UNKNOWN_SERVER_ERROR),
-                    "2.8": code.is_(INVALID_REQUEST),
-                    "3.9+": code.is_(INVALID_CONFIG),
+                    "1.0-2.2": code.is_(ErrorCode.UNKNOWN_SERVER_ERROR),
+                    "2.8": code.is_(ErrorCode.INVALID_REQUEST),
+                    "3.9+": code.is_(ErrorCode.INVALID_CONFIG),
                 }
             ),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -378,9 +376,9 @@ def test_each_topic_is_judged_by_itself(case):
         topic_ready(good),
         metadata(bad, name="after"),
         expect=all_of(
-            answer("create", CODES).contains(NONE),
-            answer("create", CODES).contains(INVALID_PARTITIONS),
-            answer("create", CODES).contains(TOPIC_ALREADY_EXISTS),
-            answer("after", "topics[0].error_code").is_(UNKNOWN_TOPIC),
+            answer("create", CODES).contains(ErrorCode.NONE),
+            answer("create", CODES).contains(ErrorCode.INVALID_PARTITIONS),
+            answer("create", CODES).contains(ErrorCode.TOPIC_ALREADY_EXISTS),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )

@@ -24,11 +24,11 @@ from touchstone.harness.steps import (
     list_offsets,
     produce,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 TRANSACTION = 1  # the type of a key in FindCoordinator
 COMMIT, ABORT = True, False
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
-CONCURRENT_TRANSACTIONS, NOT_ENOUGH_REPLICAS = 51, 19
 # One partition each, so that a cluster is quick to make; what times out does so within a second.
 CLUSTER = {
     "transaction.state.log.num.partitions": 1,
@@ -184,7 +184,7 @@ def end(
 
 def settled(question: Ask, path: str = CODE) -> Until:
     """The request, again and again while the coordinator is still busy with the last one."""
-    return Until(question, path, "!=", CONCURRENT_TRANSACTIONS)
+    return Until(question, path, "!=", ErrorCode.CONCURRENT_TRANSACTIONS)
 
 
 def ended(transaction: Any, commit: bool = COMMIT, word: str = "ended", **own: Any) -> list[Any]:
@@ -251,7 +251,7 @@ def held_back(topic: Any) -> list[Any]:
     probe = produce(topic, 1, Records({"magic": 2, "records": [b"probe"]}), name="held back")
     return [
         alter_configs(topic, {"min.insync.replicas": 2}, name="hold back"),
-        Until(probe, PRODUCED, "==", NOT_ENOUGH_REPLICAS),
+        Until(probe, PRODUCED, "==", ErrorCode.NOT_ENOUGH_REPLICAS),
     ]
 
 

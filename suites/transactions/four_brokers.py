@@ -30,6 +30,7 @@ from touchstone.harness.steps import (
     metadata,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.controller.asks import elect, reassign
 from touchstone.suites.transactions.acts import (
@@ -42,11 +43,11 @@ from touchstone.suites.transactions.acts import (
     send,
 )
 
-LOG, EXISTS = "__transaction_state", 36
+LOG = "__transaction_state"
 LEADER, WITNESS = 0, 3  # of what is sent
 ROWS = {"log": [1, 2], "sent": [LEADER, WITNESS]}
 WITHOUT_EPOCHS = 5  # of Metadata: how often earlier cases moved the log does not show
-ELECTED, NOT_NEEDED = "replica_election_results[0].partition_result[0].error_code", 84
+ELECTED = "replica_election_results[0].partition_result[0].error_code"
 END, ISR = "topics[0].partitions[0].offset", trio.ISR
 ROW = "responses[0].partitions[0]"
 CONFIG = trio.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
@@ -66,7 +67,7 @@ def founded():
         LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROWS["log"]}, name="the log",
         **at_controller(),
     )  # fmt: skip
-    return Until(made, "topics[0].error_code", "==", EXISTS)
+    return Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS)
 
 
 def opened(topic, transaction):
@@ -124,7 +125,7 @@ def preferred(broker):
     found = find_coordinator("any", key_type=TRANSACTION, name=f"coordinator is {broker}")
     return [
         reassign(LOG, {0: row}, name=f"row {broker}"),
-        Until(elect(LOG, name=f"elect {broker}"), ELECTED, "==", NOT_NEEDED),
+        Until(elect(LOG, name=f"elect {broker}"), ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED),
         Until(found, "node_id", "==", broker),
     ]
 

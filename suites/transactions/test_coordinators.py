@@ -10,13 +10,13 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import init_producer_id, resume_broker, start_broker
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.transactions.acts import (
     ABORT,
     ADDED,
     CODE,
     COMMIT,
-    CONCURRENT_TRANSACTIONS,
     FIRST_BATCHED,
     add_offsets,
     add_partitions,
@@ -50,8 +50,6 @@ from touchstone.suites.transactions.four_brokers import (
     stable,
 )
 
-NOT_COORDINATOR, INVALID_TXN_STATE = 16, 48
-
 
 @claim(
     "transactions.half-done-ends-are-done-by-the-next-coordinator",
@@ -76,7 +74,7 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
         moved(transaction),
         Until(
             end(transaction, case.commit, name="still pending", **after),
-            CODE, "==", CONCURRENT_TRANSACTIONS,
+            CODE, "==", ErrorCode.CONCURRENT_TRANSACTIONS,
         ),
         stable(topic, "held"),
         let_go(topic),
@@ -86,10 +84,10 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
         seen(topic),
         expect=all_of(
             answer("decided", CODE).is_(0),
-            answer("pending", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("pending", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("held", END).is_(0),
             answer("ask", CODE).is_(0),
-            answer("otherwise", CODE).is_(INVALID_TXN_STATE),
+            answer("otherwise", CODE).is_(ErrorCode.INVALID_TXN_STATE),
             aborted.has_length(0 if case.commit else 1),
         ),
     )  # fmt: skip
@@ -114,7 +112,7 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
         half_done(topic, transaction, case.commit),
         Until(
             end(transaction, not case.commit, name="otherwise", **after),
-            CODE, "==", CONCURRENT_TRANSACTIONS,
+            CODE, "==", ErrorCode.CONCURRENT_TRANSACTIONS,
         ),
         add_partitions(transaction, topic, name="ask", **after),
         add_offsets(transaction, case.group(), name="offsets", **after),
@@ -123,9 +121,9 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
         over(topic),
         Until(init_producer_id(transaction, name="next", **after), CODE, "==", 0),
         expect=all_of(
-            answer("ask", ADDED).is_(CONCURRENT_TRANSACTIONS),
-            answer("offsets", CODE).is_(CONCURRENT_TRANSACTIONS),
-            answer("begin", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("ask", ADDED).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
+            answer("offsets", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
+            answer("begin", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("next", "producer_id").is_(Ref("producer", "producer_id")),
             answer("next", "producer_epoch").is_(Ref("producer", "producer_epoch", 1)),
         ),
@@ -221,7 +219,7 @@ def test_who_coordinated_before_writes_no_marker(case):
         resume_broker(FORMER),
         Until(
             end(transaction, case.commit, name="ask", broker=FORMER, connection="back"),
-            CODE, "==", NOT_COORDINATOR,
+            CODE, "==", ErrorCode.NOT_COORDINATOR,
         ),
         settled(end(transaction, case.commit, name="done", **after)),
         last(topic),
@@ -247,7 +245,7 @@ def test_who_returns_coordinates_no_more(case):
         start_broker(FORMER),
         Until(
             end(transaction, name="ask", broker=FORMER, connection="back"),
-            CODE, "==", NOT_COORDINATOR,
+            CODE, "==", ErrorCode.NOT_COORDINATOR,
         ),
         Until(end(transaction, name="next", **at(transaction, "after")), CODE, "==", 0),
         over(topic),
@@ -276,7 +274,12 @@ def test_elections_move_their_coordinator(case):
         preferred(1),
         opened(topic, transaction),
         preferred(2),
-        Until(end(transaction, case.commit, name="former", **before), CODE, "==", NOT_COORDINATOR),
+        Until(
+            end(transaction, case.commit, name="former", **before),
+            CODE,
+            "==",
+            ErrorCode.NOT_COORDINATOR,
+        ),
         Until(end(transaction, case.commit, name="ask", **after), CODE, "==", 0),
         over(topic),
         seen(topic),
@@ -304,7 +307,9 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
         held_back(topic),
         end(transaction, name="decided", **before),
         preferred(2),
-        Until(end(transaction, name="pending", **after), CODE, "==", CONCURRENT_TRANSACTIONS),
+        Until(
+            end(transaction, name="pending", **after), CODE, "==", ErrorCode.CONCURRENT_TRANSACTIONS
+        ),
         let_go(topic),
         settled(end(transaction, name="ask", **after)),
         over(topic),
@@ -342,8 +347,8 @@ def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
         over(topic),
         expect=all_of(
             answer("decided", CODE).is_(0),
-            answer("commit", CODE).is_(CONCURRENT_TRANSACTIONS),
-            answer("abort", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("commit", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
+            answer("abort", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
         ),
     )
 
@@ -370,7 +375,7 @@ def test_half_done_ones_are_not_verified(case):
         asked,
         let_go(topic),
         over(topic),
-        expect=answer("ask", added_code(case.version)).is_(CONCURRENT_TRANSACTIONS),
+        expect=answer("ask", added_code(case.version)).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
     )
 
 
@@ -396,10 +401,10 @@ def test_only_their_coordinator_takes_requests(case):
         over(topic),
         seen(topic),
         expect=all_of(
-            answer("ask", CODE).is_(NOT_COORDINATOR),
-            answer("partitions", ADDED).is_(NOT_COORDINATOR),
-            answer("offsets", CODE).is_(NOT_COORDINATOR),
-            answer("begin", CODE).is_(NOT_COORDINATOR),
+            answer("ask", CODE).is_(ErrorCode.NOT_COORDINATOR),
+            answer("partitions", ADDED).is_(ErrorCode.NOT_COORDINATOR),
+            answer("offsets", CODE).is_(ErrorCode.NOT_COORDINATOR),
+            answer("begin", CODE).is_(ErrorCode.NOT_COORDINATOR),
             answer("done", CODE).is_(0),
             answer("read", f"{ROW}.aborted_transactions").has_length(0),
         ),

@@ -9,6 +9,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import a_topic, ask, produce, producer_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.scene import ONE, batch
 from touchstone.suites.sending import from_producer
@@ -26,9 +27,6 @@ from touchstone.suites.transactions.acts import (
     send,
 )
 
-INVALID_REQUEST, UNKNOWN_TOPIC, INVALID_TOPIC, NOT_FOUND = 42, 3, 17, 105
-NOT_LEADER_OR_FOLLOWER = 6
-INVALID_REGULAR_EXPRESSION = 128
 STATES = "transaction_states"
 LIST = {"api": "ListTransactions", "versions": range_("ListTransactions", 0), "config": CLUSTER}
 DESCRIBE = {
@@ -84,7 +82,9 @@ def test_each_is_described_by_itself(case):
         steps,
         ask("DescribeTransactions", 0, body, name="ask"),
         expect=all_of(
-            answer("ask", f"{STATES}[*].error_code").is_([0, NOT_FOUND, INVALID_REQUEST]),
+            answer("ask", f"{STATES}[*].error_code").is_(
+                [0, ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, ErrorCode.INVALID_REQUEST]
+            ),
         ),
     )
 
@@ -167,7 +167,7 @@ def test_lists_can_be_narrowed_by_pattern(case):
             answer("whole", STATES).has_length(1),
             answer("part", STATES).has_length(0),
             answer("empty", STATES).has_length(1),
-            answer("broken", "error_code").is_(INVALID_REGULAR_EXPRESSION),
+            answer("broken", "error_code").is_(ErrorCode.INVALID_REGULAR_EXPRESSION),
         ),
     )
 
@@ -238,7 +238,7 @@ def test_followers_tell_producers_too(case):
             answer("follower", f"{partition}.error_code").is_(0),
             answer("follower", f"{known}[*].producer_id").is_([plain]),
             answer("follower", f"{known}[*].last_sequence").is_([1]),
-            answer("neither", f"{partition}.error_code").is_(NOT_LEADER_OR_FOLLOWER),
+            answer("neither", f"{partition}.error_code").is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),
         ),
     )
 
@@ -262,8 +262,20 @@ def test_strange_partitions_have_no_producers(case):
         ask("DescribeProducers", 0, body, name="ask"),
         expect=by_release(
             {
-                "2.8": codes.is_([[0, UNKNOWN_TOPIC], [UNKNOWN_TOPIC], [UNKNOWN_TOPIC]]),
-                "3.9+": codes.is_([[0, UNKNOWN_TOPIC], [UNKNOWN_TOPIC], [INVALID_TOPIC]]),
+                "2.8": codes.is_(
+                    [
+                        [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION],
+                        [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION],
+                        [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION],
+                    ]
+                ),
+                "3.9+": codes.is_(
+                    [
+                        [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION],
+                        [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION],
+                        [ErrorCode.INVALID_TOPIC_EXCEPTION],
+                    ]
+                ),
             }
         ),
     )

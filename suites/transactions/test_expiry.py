@@ -9,6 +9,7 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,
     ADDED,
@@ -22,7 +23,6 @@ from touchstone.suites.transactions.acts import (
     send,
 )
 
-INVALID_TXN_STATE, INVALID_MAPPING = 48, 49
 FORGETFUL = CLUSTER | {
     "transactional.id.expiration.ms": 1000,
     "transaction.remove.expired.transaction.cleanup.interval.ms": 200,
@@ -46,12 +46,12 @@ def test_unused_ids_are_forgotten(case):
         a_topic(topic),
         a_producer(transaction),
         end(transaction, COMMIT, name="known"),
-        Until(over, "error_code", "==", INVALID_MAPPING),
+        Until(over, "error_code", "==", ErrorCode.INVALID_PRODUCER_ID_MAPPING),
         add_partitions(transaction, topic, name="add"),
         initialised(transaction, "again", version=case.version),
         expect=all_of(
-            answer("known", "error_code").is_(INVALID_TXN_STATE),
-            answer("add", ADDED).is_(INVALID_MAPPING),
+            answer("known", "error_code").is_(ErrorCode.INVALID_TXN_STATE),
+            answer("add", ADDED).is_(ErrorCode.INVALID_PRODUCER_ID_MAPPING),
             answer("again", "producer_id").is_not(Ref("producer", "producer_id")),
             answer("again", "producer_epoch").is_(0),
         ),
@@ -77,12 +77,17 @@ def test_ended_ids_are_forgotten(case):
         add_partitions(transaction, topic, name="begun"),
         send(transaction, topic, name="sent"),
         ended(transaction, case.commit),
-        Until(end(transaction, case.commit, name="ask"), "error_code", "==", INVALID_MAPPING),
+        Until(
+            end(transaction, case.commit, name="ask"),
+            "error_code",
+            "==",
+            ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        ),
         add_partitions(transaction, topic, name="add"),
         initialised(transaction, "again"),
         expect=all_of(
             answer("ended", "error_code").is_(0),
-            answer("add", ADDED).is_(INVALID_MAPPING),
+            answer("add", ADDED).is_(ErrorCode.INVALID_PRODUCER_ID_MAPPING),
             answer("again", "producer_id").is_not(Ref("producer", "producer_id")),
             answer("again", "producer_epoch").is_(0),
         ),

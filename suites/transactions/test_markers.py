@@ -12,6 +12,7 @@ from touchstone.harness.claim import claim, every, range_
 from touchstone.harness.expect import all_of, answer, batches, by_release, records
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import a_topic, fetch, list_offsets, produce, producer_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO
 from touchstone.suites.sending import from_producer
 from touchstone.suites.transactions.acts import (
@@ -35,8 +36,6 @@ ROW = "responses[0].partitions[0]"
 WRITTEN = "markers[0].topics[0].partitions[0].error_code"
 END = "topics[0].partitions[0].offset"
 SOMEBODY = Ref("producer ids", "producer_id")
-UNKNOWN_TOPIC, MESSAGE_FORMAT, INVALID_EPOCH, COORDINATOR_FENCED = 3, 43, 47, 52
-TRANSACTION_ABORTABLE = 120
 MARKERS = {"api": "WriteTxnMarkers", "versions": every("WriteTxnMarkers"), "config": CLUSTER}
 TRANSACTIONAL, CONTROL = 0x10, 0x20
 
@@ -150,7 +149,7 @@ def test_markers_of_older_epochs_are_refused(case):
         at_end(topic),
         expect=all_of(
             answer("newer", WRITTEN).is_(0),
-            answer("older", WRITTEN).is_(INVALID_EPOCH),
+            answer("older", WRITTEN).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
             answer("end", END).is_(1),
         ),
     )
@@ -177,7 +176,7 @@ def test_markers_fence_their_producers(case):
         expect=all_of(
             answer("before", PRODUCED).is_(0),
             answer("ask", WRITTEN).is_(0),
-            answer("after", PRODUCED).is_(INVALID_EPOCH),
+            answer("after", PRODUCED).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
             answer("end", END).is_(2),
         ),
     )
@@ -197,7 +196,7 @@ def test_markers_of_former_coordinators_are_refused(case):
         at_end(topic),
         expect=all_of(
             answer("newer", WRITTEN).is_(0),
-            answer("older", WRITTEN).is_(COORDINATOR_FENCED),
+            answer("older", WRITTEN).is_(ErrorCode.TRANSACTION_COORDINATOR_FENCED),
             answer("end", END).is_(1),
         ),
     )  # fmt: skip
@@ -216,7 +215,9 @@ def test_markers_for_unknown_partitions_are_refused(case):
         at_end(topic),
         expect=all_of(
             answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(0),
-            answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(UNKNOWN_TOPIC),
+            answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
             answer("end", END).is_(1),
         ),
     )
@@ -236,7 +237,10 @@ def test_old_formats_take_no_markers(case):
         producer_ready(),
         markers(SOMEBODY, 0, COMMIT, topic, version=case.version, name="ask"),
         at_end(topic),
-        expect=all_of(answer("ask", WRITTEN).is_(MESSAGE_FORMAT), answer("end", END).is_(0)),
+        expect=all_of(
+            answer("ask", WRITTEN).is_(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT),
+            answer("end", END).is_(0),
+        ),
     )
 
 
@@ -262,7 +266,12 @@ def test_a_newer_marker_fences_before_the_coordinator_is_asked(case):
         describe(transaction, name="left alone"),
         expect=all_of(
             answer("fenced", WRITTEN).is_(0),
-            by_release({"3.9": sent.is_(TRANSACTION_ABORTABLE), "4.3": sent.is_(INVALID_EPOCH)}),
+            by_release(
+                {
+                    "3.9": sent.is_(ErrorCode.TRANSACTION_ABORTABLE),
+                    "4.3": sent.is_(ErrorCode.INVALID_PRODUCER_EPOCH),
+                }
+            ),
             answer("left alone", "transaction_states[0].transaction_state").is_("Empty"),
         ),
     )

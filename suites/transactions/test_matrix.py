@@ -16,6 +16,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import Expectation, all_of, answer, fits
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import coordinator_ready, init_producer_id
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
@@ -38,8 +39,6 @@ from touchstone.suites.transactions.acts import (
 )
 from touchstone.suites.transactions.states import STATES, State, scene
 
-OLD_EPOCH, INVALID_TXN_STATE, INVALID_MAPPING, BUSY, FENCED, ABORTABLE = 47, 48, 49, 51, 90, 120
-TOO_FEW, NO_SUCH_ID = 19, 105
 VERIFYING, BUMPING = "3.9+", 5
 
 OUTCOMES = {
@@ -207,19 +206,25 @@ def expected(request: Request, word: str, version: int, release: str) -> int:
         word = "done" if fits(release, "4.0+") else "fenced"
     since = fits(release, VERIFYING)
     if word == "outside" and since and version < ADDS_BY_ITSELF[request.api]:
-        return ABORTABLE if version >= request.first_abortable else INVALID_TXN_STATE
+        return (
+            ErrorCode.TRANSACTION_ABORTABLE
+            if version >= request.first_abortable
+            else ErrorCode.INVALID_TXN_STATE
+        )
     return {
         "done": 0,
-        "busy": BUSY,
-        "mapping": INVALID_MAPPING,
-        "state": INVALID_TXN_STATE,
-        "fenced": FENCED if version >= request.first_fenced else OLD_EPOCH,
+        "busy": ErrorCode.CONCURRENT_TRANSACTIONS,
+        "mapping": ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        "state": ErrorCode.INVALID_TXN_STATE,
+        "fenced": ErrorCode.PRODUCER_FENCED
+        if version >= request.first_fenced
+        else ErrorCode.INVALID_PRODUCER_EPOCH,
         "outside": 0,
-        "mapping since": INVALID_MAPPING if since else 0,
-        "epoch since": OLD_EPOCH if since else 0,
-        "too few": TOO_FEW,
-        "abortable": ABORTABLE,
-        "unknown": NO_SUCH_ID,
+        "mapping since": ErrorCode.INVALID_PRODUCER_ID_MAPPING if since else 0,
+        "epoch since": ErrorCode.INVALID_PRODUCER_EPOCH if since else 0,
+        "too few": ErrorCode.NOT_ENOUGH_REPLICAS,
+        "abortable": ErrorCode.TRANSACTION_ABORTABLE,
+        "unknown": ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
     }[word]
 
 

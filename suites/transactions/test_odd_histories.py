@@ -11,13 +11,13 @@ from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
     CODE,
     COMMIT,
     COMMITTED_OFFSET,
-    CONCURRENT_TRANSACTIONS,
     a_producer,
     add_partitions,
     commit_offset,
@@ -28,7 +28,7 @@ from touchstone.suites.transactions.acts import (
 FETCHED = "topics[0].partitions[0].committed_offset"
 READY = "topics[0].partitions[0].error_code"
 STATE = "groups[0].group_state"
-INVALID_EPOCH, INVALID_TXN_STATE, NOBODY = 47, 48, -1
+NOBODY = -1
 NEXT = Ref("producer", "producer_epoch", 1)
 
 
@@ -54,9 +54,9 @@ def test_ends_of_a_later_epoch_stay_half_done(case):
         end(transaction, case.commit, name="then"),
         end(transaction, not case.commit, name="otherwise"),
         expect=all_of(
-            answer("ask", CODE).is_(INVALID_EPOCH),
-            answer("otherwise", CODE).is_(INVALID_TXN_STATE),
-            answer("then", CODE).is_(CONCURRENT_TRANSACTIONS),
+            answer("ask", CODE).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
+            answer("otherwise", CODE).is_(ErrorCode.INVALID_TXN_STATE),
+            answer("then", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
         ),
     )
 
@@ -107,7 +107,7 @@ def test_offsets_that_are_refused_may_leave_a_group(case):
         commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
         ask("DescribeGroups", 0, {"groups": [group]}, name="then"),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_(INVALID_TXN_STATE),
+            answer("ask", COMMITTED_OFFSET).is_(ErrorCode.INVALID_TXN_STATE),
             by_release({
                 "3.9": answer("then", STATE).is_("Empty"),
                 "4.3": answer("then", STATE).is_("Dead"),
@@ -141,7 +141,7 @@ def test_offsets_may_be_of_an_older_epoch(case):
             by_release({
                 "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
                 "2.2": answer("ask", COMMITTED_OFFSET).is_(0),
-                "2.8": answer("ask", COMMITTED_OFFSET).is_(INVALID_EPOCH),
+                "2.8": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
             }),
         ),
     )  # fmt: skip

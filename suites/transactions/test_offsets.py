@@ -9,6 +9,7 @@ from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Await, Send, Until
 from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
@@ -25,8 +26,6 @@ from touchstone.suites.transactions.acts import (
 
 FETCHED = "topics[0].partitions[0].committed_offset"
 FETCHED_CODE = "topics[0].partitions[0].error_code"
-INVALID_GROUP_ID, UNKNOWN_TOPIC, TOO_LARGE = 24, 3, 12
-ILLEGAL_GENERATION, UNKNOWN_MEMBER, FENCED_INSTANCE, UNSTABLE = 22, 25, 82, 88
 COMMITS = {
     "api": "TxnOffsetCommit",
     "versions": range_("TxnOffsetCommit", 0),
@@ -135,7 +134,9 @@ def test_unstable_offsets_are_not_fetched(case):
         ended(transaction, COMMIT),
         visible(group, topic, 7, "committed"),
         expect=all_of(
-            answer("open", FETCHED_CODE).is_(UNSTABLE if case.stable else 0),
+            answer("open", FETCHED_CODE).is_(
+                ErrorCode.UNSTABLE_OFFSET_COMMIT if case.stable else 0
+            ),
             answer("open", FETCHED).is_(-1),
             answer("committed", FETCHED).is_(7),
         ),
@@ -156,10 +157,12 @@ def test_unknown_partitions_have_no_offsets(case):
             by_release(
                 {
                     "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
-                    "2.2+": answer("ask", COMMITTED_OFFSET).is_(UNKNOWN_TOPIC),
+                    "2.2+": answer("ask", COMMITTED_OFFSET).is_(
+                        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                    ),
                 }
             ),
-            answer("none", COMMITTED_OFFSET).is_(UNKNOWN_TOPIC),
+            answer("none", COMMITTED_OFFSET).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -179,7 +182,8 @@ def test_metadata_of_offsets_has_a_limit(case):
             transaction, group, topic, 7, metadata="m" * 4096, version=case.version, name="most"
         ),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_(TOO_LARGE), answer("most", COMMITTED_OFFSET).is_(0)
+            answer("ask", COMMITTED_OFFSET).is_(ErrorCode.OFFSET_METADATA_TOO_LARGE),
+            answer("most", COMMITTED_OFFSET).is_(0),
         ),
     )
 
@@ -201,7 +205,9 @@ def test_strange_generations_commit_nothing(case):
         commit_offset(transaction, group, topic, version=case.version, member=member, name="ask"),
         offset_fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_one_of(ILLEGAL_GENERATION, UNKNOWN_MEMBER),
+            answer("ask", COMMITTED_OFFSET).is_one_of(
+                ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID
+            ),
             answer("after", FETCHED).is_(-1),
         ),
     )
@@ -231,8 +237,8 @@ def test_members_commit_in_their_generation(case):
         visible(group, topic, 7, "committed"),
         expect=all_of(
             answer("own", COMMITTED_OFFSET).is_(0),
-            answer("older", COMMITTED_OFFSET).is_(ILLEGAL_GENERATION),
-            answer("stranger", COMMITTED_OFFSET).is_(UNKNOWN_MEMBER),
+            answer("older", COMMITTED_OFFSET).is_(ErrorCode.ILLEGAL_GENERATION),
+            answer("stranger", COMMITTED_OFFSET).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("outside", COMMITTED_OFFSET).is_(0),
         ),
     )
@@ -248,7 +254,7 @@ def test_groups_need_a_name(case):
         expect=by_release(
             {
                 "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
-                "2.2+": answer("ask", COMMITTED_OFFSET).is_(INVALID_GROUP_ID),
+                "2.2+": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.INVALID_GROUP_ID),
             }
         ),
     )

@@ -8,6 +8,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import a_topic, ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     CLUSTER,
     COMMIT,
@@ -18,8 +19,6 @@ from touchstone.suites.transactions.acts import (
     one_of_many,
 )
 
-INVALID_REQUEST, UNKNOWN_TOPIC, NOT_ATTEMPTED, INVALID_TXN_STATE = 42, 3, 55, 48
-INVALID_MAPPING, ABORTABLE = 49, 120
 ADD = {
     "api": "AddPartitionsToTxn",
     "versions": range_("AddPartitionsToTxn", 0),
@@ -52,9 +51,11 @@ def test_unknown_partitions_add_nothing(case):
                     answer("end", "error_code").is_(0),
                 ),
                 "2.2+": all_of(
-                    answer("ask", each(case.version)).contains(UNKNOWN_TOPIC),
-                    answer("ask", each(case.version)).contains(NOT_ATTEMPTED),
-                    answer("end", "error_code").is_(INVALID_TXN_STATE),
+                    answer("ask", each(case.version)).contains(
+                        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                    ),
+                    answer("ask", each(case.version)).contains(ErrorCode.OPERATION_NOT_ATTEMPTED),
+                    answer("end", "error_code").is_(ErrorCode.INVALID_TXN_STATE),
                 ),
             }
         ),
@@ -71,7 +72,7 @@ def test_unknown_topics_add_nothing(case):
         a_producer(transaction),
         add_partitions(transaction, topic, 0, version=case.version, name="ask"),
         add_partitions(transaction, topic, 0, version=case.version, name="again"),
-        expect=answer("again", added_code(case.version)).is_(UNKNOWN_TOPIC),
+        expect=answer("again", added_code(case.version)).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )
 
 
@@ -83,7 +84,7 @@ def test_empty_ids_add_nothing(case):
         a_topic(topic),
         a_producer(transaction),
         add_partitions("", topic, 0, version=case.version, name="ask"),
-        expect=answer("ask", added_code(case.version)).is_(INVALID_REQUEST),
+        expect=answer("ask", added_code(case.version)).is_(ErrorCode.INVALID_REQUEST),
     )
 
 
@@ -111,7 +112,7 @@ def test_many_can_be_added_to_at_once(case):
         end(one, COMMIT, name="end one"),
         end(two, COMMIT, name="end two", **OTHER),
         expect=all_of(
-            answer("ask", code).contains([[INVALID_MAPPING]]),
+            answer("ask", code).contains([[ErrorCode.INVALID_PRODUCER_ID_MAPPING]]),
             answer("ask", code).contains([[0]]),
             answer("end one", "error_code").is_(0),
             answer("end two", "error_code").is_(0),
@@ -131,8 +132,10 @@ def test_asking_about_partitions_begins_nothing(case):
         add_partitions(transaction, topic, 0, version=case.version, verify=True, name="ask"),
         end(transaction, COMMIT, name="end"),
         expect=all_of(
-            answer("ask", added_code(case.version)).is_one_of(INVALID_TXN_STATE, ABORTABLE),
-            answer("end", "error_code").is_(INVALID_TXN_STATE),
+            answer("ask", added_code(case.version)).is_one_of(
+                ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE
+            ),
+            answer("end", "error_code").is_(ErrorCode.INVALID_TXN_STATE),
         ),
     )
 
@@ -149,8 +152,8 @@ def test_asking_about_unknown_partitions_is_refused(case):
         add_partitions(transaction, topic, 0, name="begun"),
         add_partitions(transaction, topic, 0, 9, version=case.version, verify=True, name="ask"),
         expect=all_of(
-            answer("ask", each(case.version)).contains(UNKNOWN_TOPIC),
-            answer("ask", each(case.version)).contains(NOT_ATTEMPTED),
+            answer("ask", each(case.version)).contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("ask", each(case.version)).contains(ErrorCode.OPERATION_NOT_ATTEMPTED),
         ),
     )
 

@@ -9,6 +9,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import coordinator_ready, init_producer_id
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     CLUSTER,
     EPOCH,
@@ -19,7 +20,6 @@ from touchstone.suites.transactions.acts import (
 )
 
 CODE = "error_code"
-INVALID_TIMEOUT, INVALID_EPOCH, FENCED = 50, 47, 90
 MOST_MS = 15 * 60 * 1000  # transaction.max.timeout.ms by default
 INIT = {"api": "InitProducerId", "versions": range_("InitProducerId", 0), "config": CLUSTER}
 KNOWN = INIT | {"versions": range_("InitProducerId", 3)}
@@ -27,7 +27,7 @@ KNOWN = INIT | {"versions": range_("InitProducerId", 3)}
 
 def fenced(version):
     """PRODUCER_FENCED where the version knows it (KIP-588)."""
-    return FENCED if version >= 4 else INVALID_EPOCH
+    return ErrorCode.PRODUCER_FENCED if version >= 4 else ErrorCode.INVALID_PRODUCER_EPOCH
 
 
 @claim(
@@ -46,7 +46,8 @@ def test_impossible_timeouts_are_refused(case):
         coordinator_ready(transaction, TRANSACTION),
         init_producer_id(transaction, version=case.version, timeout_ms=case.timeout_ms, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(INVALID_TIMEOUT), answer("ask", "producer_id").is_(-1)
+            answer("ask", CODE).is_(ErrorCode.INVALID_TRANSACTION_TIMEOUT),
+            answer("ask", "producer_id").is_(-1),
         ),
     )
 

@@ -8,6 +8,7 @@ from touchstone.harness.expect import all_of, answer, batches
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, coordinator_ready, fetch, init_producer_id
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
@@ -30,7 +31,6 @@ from touchstone.suites.transactions.acts import (
 CODE = "error_code"
 ROW = "responses[0].partitions[0]"
 NEXT = Ref("producer", "producer_epoch", 1)
-OUT_OF_ORDER, INVALID_EPOCH, INVALID_TXN_STATE, FENCED = 45, 47, 48, 90
 ADDS_ITSELF = 12  # the version of Produce
 ENDS = {"api": "EndTxn", "versions": range_("EndTxn", 5), "config": CLUSTER}
 SENDS = {"api": "Produce", "versions": range_("Produce", 12), "config": CLUSTER}
@@ -72,7 +72,7 @@ def test_ended_epochs_are_over(case):
         stable(topic, 2),
         fetch(topic, 0, 1, version=4, max_wait_ms=0, name="marker"),
         send(transaction, topic, record(b"late", 1), version=12, name="ask"),
-        expect=answer("ask", PRODUCED).is_(INVALID_EPOCH),
+        expect=answer("ask", PRODUCED).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
     )
 
 
@@ -97,7 +97,7 @@ def test_ends_can_be_asked_for_again(case):
         expect=all_of(
             answer("again", CODE).is_(0),
             answer("again", "producer_epoch").is_(NEXT),
-            answer("otherwise", CODE).is_(INVALID_TXN_STATE),
+            answer("otherwise", CODE).is_(ErrorCode.INVALID_TXN_STATE),
         ),
     )
 
@@ -167,7 +167,7 @@ def test_aborts_of_nothing_raise_the_epoch(case):
         Until(send(transaction, topic, record(epoch=NEXT), version=12, name="next"),
               PRODUCED, "==", 0),
         expect=all_of(
-            answer("commit", CODE).is_(INVALID_TXN_STATE),
+            answer("commit", CODE).is_(ErrorCode.INVALID_TXN_STATE),
             answer("abort", CODE).is_(0),
             answer("abort", "producer_epoch").is_(NEXT),
         ),
@@ -196,7 +196,7 @@ def test_bumped_producers_can_go_on(case):
         expect=all_of(
             answer("ask", CODE).is_(0),
             answer("ask", "producer_epoch").is_(Ref("end", "producer_epoch", 1)),
-            answer("old", CODE).is_(FENCED),
+            answer("old", CODE).is_(ErrorCode.PRODUCER_FENCED),
         ),
     )  # fmt: skip
 
@@ -220,8 +220,10 @@ def test_first_batches_begin_at_zero(case):
         send(transaction, topic, record(b"far", 9), version=case.version, name="gap"),
         expect=all_of(
             answer("ask", PRODUCED).is_(
-                0 if case.begun or case.version < ADDS_ITSELF else OUT_OF_ORDER
+                0
+                if case.begun or case.version < ADDS_ITSELF
+                else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             ),
-            answer("gap", PRODUCED).is_(OUT_OF_ORDER),
+            answer("gap", PRODUCED).is_(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
         ),
     )

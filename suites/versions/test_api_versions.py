@@ -12,8 +12,8 @@ from touchstone.harness.expect import all_of, answer, answered, by_release, conn
 from touchstone.harness.scenario import Ask, Frame, Raw
 from touchstone.harness.steps import api_versions, metadata
 from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-NONE, UNSUPPORTED_VERSION, INVALID_REQUEST = 0, 35, 42
 API_VERSIONS = 18
 NO_TAGS = b"\0"
 
@@ -35,7 +35,7 @@ def test_every_served_api_is_listed(case):
     return case.scenario(
         api_versions(version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", "error_code").is_(NONE),
+            answer("ask", "error_code").is_(ErrorCode.NONE),
             answer("ask", "api_keys[*].api_key").contains(API_VERSIONS),
         ),
     )
@@ -54,7 +54,7 @@ def test_a_version_from_the_future_is_answered_in_version_0(case):
         Raw(future, name="future", expect="answer", api="ApiVersions", version=0),
         metadata(name="after"),
         expect=all_of(
-            answer("future", "error_code").is_(UNSUPPORTED_VERSION),
+            answer("future", "error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
             by_release(
                 {
                     "1.0-2.2": answer("future", "api_keys").has_length(0),
@@ -123,5 +123,7 @@ def test_client_software_is_checked(case):
     body = {"client_software_name": case.software, "client_software_version": "1.0"}
     return case.scenario(
         Ask("ApiVersions", case.version, body, name="ask"),
-        expect=answer("ask", "error_code").is_(NONE if good else INVALID_REQUEST),
+        expect=answer("ask", "error_code").is_(
+            ErrorCode.NONE if good else ErrorCode.INVALID_REQUEST
+        ),
     )

@@ -10,9 +10,9 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, answered, connection
 from touchstone.harness.scenario import Ask, Await, Frame, Raw, Send
 from touchstone.harness.steps import a_topic, list_offsets, metadata, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, batch, part, question
 
-NONE = 0
 API_VERSIONS, METADATA = 18, 3
 NOTHING = {"topics": [], "allow_auto_topic_creation": False}
 
@@ -37,7 +37,7 @@ def test_pipelined_requests_are_answered_in_order(case):
         expect=all_of(
             answered("waits"),
             answered("second"),
-            answer("third", "topics[0].partitions[0].error_code").is_(NONE),
+            answer("third", "topics[0].partitions[0].error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -156,7 +156,8 @@ def test_unknown_tagged_fields_are_skipped(case):
         Ask("ApiVersions", case.version, tagged, name="body"),
         Raw(in_header, name="header", expect="answer", api="ApiVersions", version=case.version),
         expect=all_of(
-            answer("body", "error_code").is_(NONE), answer("header", "error_code").is_(NONE)
+            answer("body", "error_code").is_(ErrorCode.NONE),
+            answer("header", "error_code").is_(ErrorCode.NONE),
         ),
     )
 
