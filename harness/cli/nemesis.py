@@ -15,11 +15,11 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from touchstone.harness.driver.workload import Broken, NotReady, Plan
 
 from touchstone.harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
 from touchstone.harness.cli import explained
 from touchstone.harness.cli.history import anomalies, row, summary
+from touchstone.harness.driver.workload import Broken, NotReady, Plan
 from touchstone.harness.nemesis import campaign, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 from touchstone.harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
