@@ -154,21 +154,21 @@ def asked_elsewhere(late: Callable[[socket.socket], object]) -> Iterator[Link]:
     """
 
     def answer() -> None:
-        first, _ = listener.accept()
-        with first, contextlib.suppress(OSError):  # the listener is closed
-            while True:
-                other, _ = listener.accept()
-                with other:
+        with contextlib.suppress(OSError), listener.accept()[0] as first:
+            while True:  # until the listener is shut down
+                with listener.accept()[0] as other:
                     late(first)
                     other.sendall(PROBED)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=answer)
         thread.start()
-        with Link(*listener.getsockname(), timeout_s=0.05) as link:
-            yield link
-        listener.shutdown(socket.SHUT_RDWR)  # wakes who waits in accept
-        thread.join()
+        try:
+            with Link(*listener.getsockname(), timeout_s=0.05) as link:
+                yield link
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)  # wakes who waits in accept
+            thread.join()
 
 
 @pytest.mark.parametrize(
