@@ -16,6 +16,7 @@ from typing import Any
 from touchstone.harness.placeholders import Joined, Name, Ref, TopicId
 from touchstone.harness.scenario import Ask, Until
 from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import CLUSTER
 
 __all__ = ["CLUSTER"]
@@ -26,11 +27,7 @@ SESSION_MS = 30_000
 CODE = "topics[0].partitions[0].error_code"
 OFFSET = "topics[0].partitions[0].committed_offset"
 NOTHING = -1
-
-NONE, UNKNOWN_TOPIC, TOO_LARGE, NOT_COORDINATOR = 0, 3, 12, 16
-ILLEGAL_GENERATION, UNKNOWN_MEMBER, REBALANCING = 22, 25, 27
-UNSUPPORTED_VERSION, NON_EMPTY_GROUP, NO_SUCH_GROUP = 35, 68, 69
-INVALID_GROUP_ID, UNKNOWN_TOPIC_ID, STALE_EPOCH, UNSTABLE = 24, 100, 113, 88
+NONE = ErrorCode.NONE
 
 
 def part(offset: int = 7, partition: int = 0, **fields: Any) -> dict[str, Any]:
@@ -146,7 +143,7 @@ def serving(group: Any, topic: Any = None) -> list[Any]:
     """
     word = group if isinstance(group, str) else group.key
     asked = fetch(group, topic, version=2, name=f"serving {word}")
-    return [coordinator_ready(group), Until(asked, "error_code", "==", NONE)]
+    return [coordinator_ready(group), Until(asked, "error_code", "==", ErrorCode.NONE)]
 
 
 def _named(topic: Any, version: int) -> dict[str, Any]:

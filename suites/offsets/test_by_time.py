@@ -8,9 +8,9 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Now
 from touchstone.harness.steps import delete_records, list_offsets
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import a_log, among, stamped
 
-NONE = 0
 ROW = "topics[0].partitions[0]"
 VERSIONS = among(1, 2, 5, 9, 11)
 TIMES = (10_000, 20_000, 30_000)
@@ -27,7 +27,7 @@ def asked(topic, version, *times):
 def at(time, offset, stamp):
     """What the answer at a time names: the offset, and the timestamp of the record there."""
     return all_of(
-        answer(f"at {time}", f"{ROW}.error_code").is_(NONE),
+        answer(f"at {time}", f"{ROW}.error_code").is_(ErrorCode.NONE),
         answer(f"at {time}", f"{ROW}.offset").is_(offset),
         answer(f"at {time}", f"{ROW}.timestamp").is_(-1 if stamp is None else Now(stamp)),
     )

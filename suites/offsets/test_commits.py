@@ -8,18 +8,13 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.scenario import Await, Send
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     FIRST_BY_ID,
     FIRST_WITH_MEMBER,
-    ILLEGAL_GENERATION,
-    NO_SUCH_GROUP,
-    NONE,
     NOTHING,
     OFFSET,
-    TOO_LARGE,
-    UNKNOWN_TOPIC,
-    UNKNOWN_TOPIC_ID,
     a_group,
     commit,
     describe,
@@ -69,7 +64,7 @@ def test_commits_are_fetched(case):
         commit(group, topic, 7, fields=fields, version=case.version, name="ask"),
         see(case, group, 0, 1),
         expect=all_of(
-            code_of("ask").is_(NONE),
+            code_of("ask").is_(ErrorCode.NONE),
             kept(7),
             answer("after", "topics[0].partitions[0].metadata").is_("where I was"),
             kept(NOTHING, 1),
@@ -107,7 +102,8 @@ def test_null_metadata_is_empty(case):
         commit(group, topic, fields={"committed_metadata": None}, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
-            code_of("ask").is_(NONE), answer("after", "topics[0].partitions[0].metadata").is_("")
+            code_of("ask").is_(ErrorCode.NONE),
+            answer("after", "topics[0].partitions[0].metadata").is_(""),
         ),
     )
 
@@ -132,7 +128,7 @@ def test_metadata_of_commits_has_a_limit(case):
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         fetch(group, topic, 0, 1, 2, name="after"),
         expect=all_of(
-            answer("ask", ALL_CODES).contains(TOO_LARGE),
+            answer("ask", ALL_CODES).contains(ErrorCode.OFFSET_METADATA_TOO_LARGE),
             kept(NOTHING, 0),
             kept(6, 1),
             kept(7, 2),
@@ -157,7 +153,11 @@ def test_metadata_of_commits_is_counted_in_java_chars(case):
         steps,
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         fetch(group, topic, 0, 1, name="after"),
-        expect=all_of(answer("ask", ALL_CODES).contains(TOO_LARGE), kept(5, 0), kept(NOTHING, 1)),
+        expect=all_of(
+            answer("ask", ALL_CODES).contains(ErrorCode.OFFSET_METADATA_TOO_LARGE),
+            kept(5, 0),
+            kept(NOTHING, 1),
+        ),
     )
 
 
@@ -175,7 +175,7 @@ def test_unknown_topics_are_not_committed(case):
         see(case, group),
         expect=all_of(
             answer("ask", "topics[*].partitions[*].error_code").each_is(
-                UNKNOWN_TOPIC_ID if by_id else UNKNOWN_TOPIC
+                ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             ),
             kept(7),
         ),
@@ -223,7 +223,11 @@ def test_generations_of_no_group_are_refused(case):
     """OffsetCommit with a generation for a group that does not exist answers ILLEGAL_GENERATION, or
     GROUP_ID_NOT_FOUND since version 9 on 4.x, and stores nothing."""
     topic, group, steps = a_group(case)
-    newer = NO_SUCH_GROUP if case.version >= FIRST_WITH_MEMBER else ILLEGAL_GENERATION
+    newer = (
+        ErrorCode.GROUP_ID_NOT_FOUND
+        if case.version >= FIRST_WITH_MEMBER
+        else ErrorCode.ILLEGAL_GENERATION
+    )
     return case.scenario(
         steps,
         commit(
@@ -233,7 +237,7 @@ def test_generations_of_no_group_are_refused(case):
         expect=all_of(
             by_release(
                 {
-                    "1.0-3.9": code_of("ask").is_(ILLEGAL_GENERATION),
+                    "1.0-3.9": code_of("ask").is_(ErrorCode.ILLEGAL_GENERATION),
                     NEWER: code_of("ask").is_(newer),
                 }
             ),
@@ -261,7 +265,7 @@ def test_negative_generations_are_all_alike(case):
             name="ask",
         ),
         see(case, group),
-        expect=all_of(code_of("ask").is_(NONE), kept(7)),
+        expect=all_of(code_of("ask").is_(ErrorCode.NONE), kept(7)),
     )  # fmt: skip
 
 
@@ -421,7 +425,7 @@ def test_odd_offsets_are_kept(case):
         steps,
         commit(group, topic, case.offset, version=case.version, name="ask"),
         see(case, group),
-        expect=all_of(code_of("ask").is_(NONE), kept(case.offset)),
+        expect=all_of(code_of("ask").is_(ErrorCode.NONE), kept(case.offset)),
     )
 
 
@@ -433,7 +437,7 @@ def test_a_group_of_no_name(case):
         steps,
         commit("", topic, version=case.version, name="ask"),
         fetch("", topic, name="after"),
-        expect=all_of(code_of("ask").is_(NONE), answer("after", OFFSET).is_(7)),
+        expect=all_of(code_of("ask").is_(ErrorCode.NONE), answer("after", OFFSET).is_(7)),
     )
 
 

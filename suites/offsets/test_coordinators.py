@@ -16,12 +16,11 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Coordinator, Ref
 from touchstone.harness.scenario import Inflict, Until
 from touchstone.harness.steps import at_controller, create_topic, find_coordinator
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.offsets.commits import (
     CODE,
     MEMBER,
-    NONE,
-    NOT_COORDINATOR,
     OFFSET,
     OWN,
     commit,
@@ -36,7 +35,7 @@ from touchstone.suites.offsets.commits import (
     sync,
 )
 
-LOG, EXISTS = "__consumer_offsets", 36
+LOG = "__consumer_offsets"
 ROW = [1, 2, 0]
 CONFIG = trio.DEATH["config"] | {
     "offsets.topic.num.partitions": "1",
@@ -55,9 +54,9 @@ def founded(group):
     found = find_coordinator(group, name="coordinator")
     serving = fetch(group, None, version=2, name="serving", **at(group, "before"))
     return [
-        Until(made, "topics[0].error_code", "==", EXISTS),
-        Until(found, "error_code", "==", NONE),
-        Until(serving, "error_code", "==", NONE),
+        Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS),
+        Until(found, "error_code", "==", ErrorCode.NONE),
+        Until(serving, "error_code", "==", ErrorCode.NONE),
     ]
 
 
@@ -74,8 +73,8 @@ def moved(group):
     serving = fetch_many(nothing, version=2, name="serving again", **at(group, "after"))
     return [
         Inflict("kill", Coordinator(group)),
-        Until(found, "error_code", "==", NONE, also=(another,)),
-        Until(serving, "error_code", "==", NONE),
+        Until(found, "error_code", "==", ErrorCode.NONE, also=(another,)),
+        Until(serving, "error_code", "==", ErrorCode.NONE),
     ]
 
 
@@ -108,7 +107,7 @@ def test_survive_their_coordinator(case):
         commit(group, topic, 9, name="third", **at(group, "after")),
         fetch(group, topic, name="after", **at(group, "after")),
         expect=all_of(
-            answer("second", CODE).is_(NONE),
+            answer("second", CODE).is_(ErrorCode.NONE),
             answer("ask", OFFSET).is_(7),
             answer("after", OFFSET).is_(9),
         ),
@@ -139,8 +138,8 @@ def test_members_go_on_at_the_next_coordinator(case):
         describe(group, name="described", **after),
         fetch(group, topic, name="after", **after),
         expect=all_of(
-            answer("alive", "error_code").is_(NONE),
-            answer("ask", CODE).is_(NONE),
+            answer("alive", "error_code").is_(ErrorCode.NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("described", "groups[0].group_state").is_("Stable"),
             answer("after", OFFSET).is_(7),
         ),
@@ -169,7 +168,7 @@ def test_deleted_ones_stay_deleted_at_the_next_coordinator(case):
         Until(fetch(other, topic, name="other after", **at(group, "after")), OFFSET, "==", 6),
         fetch(group, topic, name="after", **at(group, "after")),
         expect=all_of(
-            answer("ask", "results[0].error_code").is_(NONE),
+            answer("ask", "results[0].error_code").is_(ErrorCode.NONE),
             answer("after", OFFSET).is_(-1),
             answer("other after", OFFSET).is_(6),
         ),
@@ -192,7 +191,9 @@ def test_only_the_coordinator_takes_commits(case):
         commit(group, topic, 7, version=case.version, name="ask"),
         commit(group, case.topic("strange"), 7, name="strange"),
         fetch(group, topic, name="after", **at(group, "before")),
-        expect=all_of(answer("ask", CODE).is_(NOT_COORDINATOR), answer("after", OFFSET).is_(-1)),
+        expect=all_of(
+            answer("ask", CODE).is_(ErrorCode.NOT_COORDINATOR), answer("after", OFFSET).is_(-1)
+        ),
     )
 
 
@@ -213,7 +214,7 @@ def test_only_the_coordinator_has_them(case):
         steps,
         commit(group, topic, 7, name="sent", **at(group, "before")),
         fetch(group, topic, 0, 1, version=case.version, name="ask"),
-        expect=answer("ask", path).is_(NOT_COORDINATOR),
+        expect=answer("ask", path).is_(ErrorCode.NOT_COORDINATOR),
     )
 
 
@@ -236,8 +237,8 @@ def test_only_the_coordinator_deletes_them(case):
         delete_group(group, name="group"),
         fetch(group, topic, name="after", **at(group, "before")),
         expect=all_of(
-            answer("ask", "error_code").is_(NOT_COORDINATOR),
-            answer("group", "results[0].error_code").is_(NOT_COORDINATOR),
+            answer("ask", "error_code").is_(ErrorCode.NOT_COORDINATOR),
+            answer("group", "results[0].error_code").is_(ErrorCode.NOT_COORDINATOR),
             answer("after", OFFSET).is_(7),
         ),
     )

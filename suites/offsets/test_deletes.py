@@ -8,18 +8,14 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, create_topic, delete_topic, topic_gone, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
-    INVALID_GROUP_ID,
     MEMBER,
-    NO_SUCH_GROUP,
-    NON_EMPTY_GROUP,
-    NONE,
     NOTHING,
     OFFSET,
     OWN,
-    UNKNOWN_TOPIC,
     a_group,
     a_member,
     commit,
@@ -37,7 +33,6 @@ from touchstone.suites.offsets.commits import (
 DELETES = {"api": "OffsetDelete", "versions": range_("OffsetDelete", 0), "config": CLUSTER}
 GROUPS = {"api": "DeleteGroups", "versions": range_("DeleteGroups", 0), "config": CLUSTER}
 TOPICS = {"api": "DeleteTopics", "versions": range_("DeleteTopics", 1, 3), "config": CLUSTER}
-SUBSCRIBED = 86
 
 
 @claim(
@@ -55,8 +50,8 @@ def test_deleted_offsets_are_gone(case):
         offset_delete(group, topic, 0, name="ask"),
         fetch(group, topic, 0, 1, name="after"),
         expect=all_of(
-            answer("ask", "error_code").is_(NONE),
-            answer("ask", CODE).is_(NONE),
+            answer("ask", "error_code").is_(ErrorCode.NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("after", OFFSET).is_(NOTHING),
             answer("after", "topics[0].partitions[1].committed_offset").is_(6),
         ),
@@ -72,8 +67,8 @@ def test_deleting_what_was_never_committed(case):
         commit(group, topic, name="sent"),
         offset_delete(group, topic, 1, name="ask"),
         expect=all_of(
-            answer("ask", "error_code").is_(NONE),
-            answer("ask", "topics[0].partitions[0].error_code").is_(NONE),
+            answer("ask", "error_code").is_(ErrorCode.NONE),
+            answer("ask", "topics[0].partitions[0].error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -90,7 +85,8 @@ def test_deletes_check_their_partitions(case):
         offset_delete(group, topic, 9, 0, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("strange", CODE).is_(UNKNOWN_TOPIC), answer("after", OFFSET).is_(NOTHING)
+            answer("strange", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("after", OFFSET).is_(NOTHING),
         ),
     )
 
@@ -105,8 +101,8 @@ def test_deletes_need_a_group(case):
         offset_delete(group, topic, name="ask"),
         offset_delete("", topic, name="empty"),
         expect=all_of(
-            answer("ask", "error_code").is_(NO_SUCH_GROUP),
-            answer("empty", "error_code").is_(INVALID_GROUP_ID),
+            answer("ask", "error_code").is_(ErrorCode.GROUP_ID_NOT_FOUND),
+            answer("empty", "error_code").is_(ErrorCode.INVALID_GROUP_ID),
         ),
     )
 
@@ -127,8 +123,8 @@ def test_subscribed_topics_keep_their_offsets(case):
         fetch(group, topic, name="after"),
         fetch(group, other, name="other after"),
         expect=all_of(
-            answer("ask", CODE).is_(SUBSCRIBED),
-            answer("other", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),
+            answer("other", CODE).is_(ErrorCode.NONE),
             answer("after", OFFSET).is_(5),
             answer("other after", OFFSET).is_(NOTHING),
         ),
@@ -146,7 +142,10 @@ def test_groups_that_hide_their_topics_keep_all(case):
         commit(group, topic, **OWN, name="sent"),
         offset_delete(group, topic, name="ask"),
         fetch(group, topic, name="after"),
-        expect=all_of(answer("ask", CODE).is_(SUBSCRIBED), answer("after", OFFSET).is_(7)),
+        expect=all_of(
+            answer("ask", CODE).is_(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),
+            answer("after", OFFSET).is_(7),
+        ),
     )
 
 
@@ -164,8 +163,8 @@ def test_active_groups_of_other_protocols_keep_all(case):
         offset_delete(group, topic, name="empty"),
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", "error_code").is_(NON_EMPTY_GROUP),
-            answer("empty", "error_code").is_(NONE),
+            answer("ask", "error_code").is_(ErrorCode.NON_EMPTY_GROUP),
+            answer("empty", "error_code").is_(ErrorCode.NONE),
             answer("after", OFFSET).is_(NOTHING),
         ),
     )
@@ -182,7 +181,9 @@ def test_empty_groups_subscribe_to_nothing(case):
         leave(group, "left", member=MEMBER),
         offset_delete(group, topic, name="ask"),
         fetch(group, topic, name="after"),
-        expect=all_of(answer("ask", CODE).is_(NONE), answer("after", OFFSET).is_(NOTHING)),
+        expect=all_of(
+            answer("ask", CODE).is_(ErrorCode.NONE), answer("after", OFFSET).is_(NOTHING)
+        ),
     )
 
 
@@ -198,7 +199,7 @@ def test_groups_stay_without_offsets(case):
         offset_delete(group, topic, name="ask"),
         describe(group, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             by_release(
                 {
                     "2.8-3.9": answer("after", "groups[0].group_state").is_("Dead"),
@@ -237,7 +238,7 @@ def test_deleted_groups_have_none(case):
         commit(group, topic, 9, name="anew"),
         fetch(group, topic, 0, 1, name="after"),
         expect=all_of(
-            answer("ask", "results[0].error_code").is_(NONE),
+            answer("ask", "results[0].error_code").is_(ErrorCode.NONE),
             answer("gone", "topics[0].partitions[*].committed_offset").each_is(NOTHING),
             answer("after", OFFSET).is_(9),
             answer("after", "topics[0].partitions[1].committed_offset").is_(NOTHING),
@@ -256,7 +257,7 @@ def test_groups_with_members_keep_theirs(case):
         delete_group(group, case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", "results[0].error_code").is_(NON_EMPTY_GROUP),
+            answer("ask", "results[0].error_code").is_(ErrorCode.NON_EMPTY_GROUP),
             answer("after", OFFSET).is_(7),
         ),
     )

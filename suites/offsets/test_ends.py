@@ -15,9 +15,9 @@ from touchstone.harness.steps import (
     delete_records,
     list_offsets,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch, stamped
 
-NONE, UNSUPPORTED_VERSION = 0, 35
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
 ROW = "topics[0].partitions[0]"
 
@@ -43,7 +43,7 @@ def test_latest_and_earliest_are_the_ends_of_the_log(case):
         list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
         expect=all_of(
-            answer("latest", f"{ROW}.error_code").is_(NONE),
+            answer("latest", f"{ROW}.error_code").is_(ErrorCode.NONE),
             found("latest", case.version, 3),
             found("earliest", case.version, 0),
         ),
@@ -91,7 +91,8 @@ def test_delete_records_moves_the_earliest(case):
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
         list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
         expect=all_of(
-            found("earliest", case.version, 1), answer("latest", f"{ROW}.error_code").is_(NONE)
+            found("earliest", case.version, 1),
+            answer("latest", f"{ROW}.error_code").is_(ErrorCode.NONE),
         ),
     )
 
@@ -161,8 +162,12 @@ def test_without_tiers_the_local_log_is_the_log(case):
         expect=all_of(
             answer("local", f"{ROW}.offset").is_(1),
             answer("tiered", f"{ROW}.offset").is_(-1),
-            answer("tiered", code).is_(NONE if case.version >= 9 else UNSUPPORTED_VERSION),
-            answer("pending", code).is_(NONE if case.version >= 11 else UNSUPPORTED_VERSION),
+            answer("tiered", code).is_(
+                ErrorCode.NONE if case.version >= 9 else ErrorCode.UNSUPPORTED_VERSION
+            ),
+            answer("pending", code).is_(
+                ErrorCode.NONE if case.version >= 11 else ErrorCode.UNSUPPORTED_VERSION
+            ),
         ),
     )
 
@@ -189,8 +194,8 @@ def test_names_a_version_does_not_have(case):
                     answer("-3", f"{ROW}.offset").is_(0), answer("-100", f"{ROW}.offset").is_(0)
                 ),
                 "3.9+": all_of(
-                    answer("-3", f"{ROW}.error_code").is_(UNSUPPORTED_VERSION),
-                    answer("-100", f"{ROW}.error_code").is_(UNSUPPORTED_VERSION),
+                    answer("-3", f"{ROW}.error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
+                    answer("-100", f"{ROW}.error_code").is_(ErrorCode.UNSUPPORTED_VERSION),
                 ),
             }
         ),

@@ -7,16 +7,13 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     FIRST_WITH_MEMBER,
-    NONE,
     NOTHING,
     OFFSET,
-    STALE_EPOCH,
-    UNKNOWN_MEMBER,
-    UNSUPPORTED_VERSION,
     a_group,
     commit,
     fetch,
@@ -28,7 +25,6 @@ MEMBER = "member-of-this-group-00"
 NEWEST = {"config": CLUSTER, "releases": "4.3"}
 COMMITS = NEWEST | {"api": "OffsetCommit", "versions": range_("OffsetCommit", 2)}
 FETCHES = NEWEST | {"api": "OffsetFetch", "versions": range_("OffsetFetch", FIRST_WITH_MEMBER)}
-SUBSCRIBED = 86
 
 
 def beat(group, name, *, epoch=0, topics=None, owned=None):
@@ -72,16 +68,24 @@ def test_members_of_consumer_groups_commit_in_their_epoch(case):
         "stranger": ("nobody", 2),
         "nobody": ("", -1),
     }[case.who]
-    code = {"own": NONE, "older": STALE_EPOCH, "newer": STALE_EPOCH}.get(case.who, UNKNOWN_MEMBER)
-    if case.version < FIRST_WITH_MEMBER and member == MEMBER and code == STALE_EPOCH:
-        code = UNSUPPORTED_VERSION
+    code = {
+        "own": ErrorCode.NONE,
+        "older": ErrorCode.STALE_MEMBER_EPOCH,
+        "newer": ErrorCode.STALE_MEMBER_EPOCH,
+    }.get(case.who, ErrorCode.UNKNOWN_MEMBER_ID)
+    if (
+        case.version < FIRST_WITH_MEMBER
+        and member == MEMBER
+        and code == ErrorCode.STALE_MEMBER_EPOCH
+    ):
+        code = ErrorCode.UNSUPPORTED_VERSION
     return case.scenario(
         steps,
         joined(group, topic),
         commit(group, topic, member=member, generation=epoch, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_one_of(code, UNSUPPORTED_VERSION),
+            answer("ask", CODE).is_one_of(code, ErrorCode.UNSUPPORTED_VERSION),
             answer("after", OFFSET).is_one_of(NOTHING, 7),
         ),
     )
@@ -106,8 +110,13 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
         "nobody": (None, -1),
         "unnamed": ("", 2),
     }[case.who]
-    codes = {"own": NONE, "older": STALE_EPOCH, "newer": STALE_EPOCH, "nobody": NONE}
-    code = codes.get(case.who, UNKNOWN_MEMBER)
+    codes = {
+        "own": ErrorCode.NONE,
+        "older": ErrorCode.STALE_MEMBER_EPOCH,
+        "newer": ErrorCode.STALE_MEMBER_EPOCH,
+        "nobody": ErrorCode.NONE,
+    }
+    code = codes.get(case.who, ErrorCode.UNKNOWN_MEMBER_ID)
     return case.scenario(
         steps,
         joined(group, topic),
@@ -116,7 +125,7 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
         expect=all_of(
             answer("ask", fetched("error_code", case.version)).is_(code),
             answer("ask", fetched("topics[*].partitions[*].committed_offset", case.version)).is_(
-                [[7]] if code == NONE else []
+                [[7]] if code == ErrorCode.NONE else []
             ),
         ),
     )
@@ -142,8 +151,8 @@ def test_consumer_groups_keep_subscribed_topics(case):
         offset_delete(group, topic, name="empty"),
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(SUBSCRIBED),
-            answer("empty", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),
+            answer("empty", CODE).is_(ErrorCode.NONE),
             answer("after", OFFSET).is_(NOTHING),
         ),
     )
@@ -163,5 +172,5 @@ def test_consumer_groups_that_were_left_are_simple(case):
         beat(group, "left", epoch=-1),
         commit(group, topic, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
-        expect=all_of(answer("ask", CODE).is_(NONE), answer("after", OFFSET).is_(7)),
+        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), answer("after", OFFSET).is_(7)),
     )

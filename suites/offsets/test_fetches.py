@@ -9,18 +9,16 @@ from touchstone.harness.claim import OBSERVED, claim, range_
 from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     FIRST_BY_ID,
     FIRST_WITH_MEMBER,
     MEMBER,
-    NONE,
     NOTHING,
     OFFSET,
     OWN,
-    UNKNOWN_TOPIC_ID,
-    UNSTABLE,
     a_group,
     a_member,
     commit,
@@ -60,7 +58,7 @@ def test_nothing_committed_is_no_offset(case):
         steps,
         commit(group, topic, 7, name="sent"),
         fetch(group, topic, 1, version=case.version, name="ask"),
-        expect=all_of(at(case, OFFSET).is_(NOTHING), at(case, CODE).is_(NONE)),
+        expect=all_of(at(case, OFFSET).is_(NOTHING), at(case, CODE).is_(ErrorCode.NONE)),
     )
 
 
@@ -74,7 +72,9 @@ def test_a_group_that_is_not_there_has_no_offsets(case):
         fetch(group, topic, 0, 1, version=case.version, name="ask"),
         expect=all_of(
             at(case, "topics[0].partitions[*].committed_offset").each_is(NOTHING),
-            at(case, "error_code").is_(NONE) if case.version > 1 else at(case, CODE).is_(NONE),
+            at(case, "error_code").is_(ErrorCode.NONE)
+            if case.version > 1
+            else at(case, CODE).is_(ErrorCode.NONE),
         ),
     )
 
@@ -91,7 +91,8 @@ def test_unknown_topics_have_no_offsets(case):
         commit(group, topic, 7, name="sent"),
         fetch(group, strange, 0, 3, version=case.version, name="ask"),
         expect=all_of(
-            at(case, OFFSET).is_(NOTHING), at(case, CODE).is_(UNKNOWN_TOPIC_ID if by_id else NONE)
+            at(case, OFFSET).is_(NOTHING),
+            at(case, CODE).is_(ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.NONE),
         ),
     )
 
@@ -104,7 +105,7 @@ def test_unknown_partitions_have_no_offsets(case):
         steps,
         fetch(group, topic, 9, -1, version=case.version, name="ask"),
         expect=all_of(
-            at(case, "topics[0].partitions[*].error_code").each_is(NONE),
+            at(case, "topics[0].partitions[*].error_code").each_is(ErrorCode.NONE),
             at(case, "topics[0].partitions[*].committed_offset").each_is(-1),
         ),
     )
@@ -130,7 +131,7 @@ def test_all_are_fetched_without_naming_them(case):
         fetch(group, None, version=case.version, name="ask"),
         expect=all_of(
             at(case, "topics").has_length(2),
-            at(case, "error_code").is_(NONE),
+            at(case, "error_code").is_(ErrorCode.NONE),
         ),
     )  # fmt: skip
 
@@ -142,7 +143,7 @@ def test_all_of_nothing(case):
     return case.scenario(
         steps,
         fetch(group, None, version=case.version, name="ask"),
-        expect=all_of(at(case, "topics").is_([]), at(case, "error_code").is_(NONE)),
+        expect=all_of(at(case, "topics").is_([]), at(case, "error_code").is_(ErrorCode.NONE)),
     )
 
 
@@ -255,7 +256,7 @@ def test_are_fetched_from_the_empty_group(case):
         steps,
         fetch("", topic, version=case.version, name="ask"),
         expect=all_of(
-            at(case, "topics[0].partitions[0].error_code").is_(NONE),
+            at(case, "topics[0].partitions[0].error_code").is_(ErrorCode.NONE),
             at(case, "topics[0].partitions[0].committed_offset").is_(-1),
         ),
     )
@@ -292,8 +293,10 @@ def test_only_stable_ones_on_demand(case):
         fetch(group, topic, 0, 1, 2, version=case.version, stable=case.stable, name="ask"),
         ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
         expect=all_of(
-            at(case, "topics[0].partitions[0].error_code").is_(UNSTABLE if case.stable else NONE),
-            at(case, "topics[0].partitions[1].error_code").is_(NONE),
+            at(case, "topics[0].partitions[0].error_code").is_(
+                ErrorCode.UNSTABLE_OFFSET_COMMIT if case.stable else ErrorCode.NONE
+            ),
+            at(case, "topics[0].partitions[1].error_code").is_(ErrorCode.NONE),
             at(case, "topics[0].partitions[1].committed_offset").is_(3),
         ),
     )
@@ -312,11 +315,13 @@ def test_only_stable_ones_of_all(case):
         fetch(group, None, version=case.version, stable=case.stable, name="ask"),
         ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
         expect=all_of(
-            at(case, "error_code").is_(NONE),
+            at(case, "error_code").is_(ErrorCode.NONE),
             at(case, "topics[0].partitions[*].committed_offset").contains(3),
-            at(case, "topics[0].partitions[*].error_code").contains(UNSTABLE)
+            at(case, "topics[0].partitions[*].error_code").contains(
+                ErrorCode.UNSTABLE_OFFSET_COMMIT
+            )
             if case.stable
-            else at(case, "topics[0].partitions[*].error_code").each_is(NONE),
+            else at(case, "topics[0].partitions[*].error_code").each_is(ErrorCode.NONE),
         ),
     )
 
@@ -329,7 +334,7 @@ def test_stable_ones_where_nothing_is_pending(case):
         steps,
         commit(group, topic, 7, name="sent"),
         fetch(group, topic, 0, 1, version=case.version, stable=True, name="ask"),
-        expect=all_of(at(case, OFFSET).is_(7), at(case, CODE).is_(NONE)),
+        expect=all_of(at(case, OFFSET).is_(7), at(case, CODE).is_(ErrorCode.NONE)),
     )
 
 
@@ -404,7 +409,7 @@ def test_fetches_of_a_classic_group_name_anybody(case):
         a_member(group),
         commit(group, topic, 7, **OWN, name="sent"),
         fetch(group, topic, version=case.version, member=member, epoch=case.epoch, name="ask"),
-        expect=all_of(at(case, "error_code").is_(NONE), at(case, OFFSET).is_(7)),
+        expect=all_of(at(case, "error_code").is_(ErrorCode.NONE), at(case, OFFSET).is_(7)),
     )
 
 
@@ -425,7 +430,7 @@ def test_fetches_of_no_group_name_anybody(case):
         steps,
         fetch(group, topic, version=case.version, member=member, epoch=case.epoch, name="ask"),
         expect=all_of(
-            at(case, "error_code").is_(NONE),
+            at(case, "error_code").is_(ErrorCode.NONE),
             at(case, "topics[0].partitions[0].committed_offset").is_(-1),
         ),
     )

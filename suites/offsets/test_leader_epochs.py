@@ -8,9 +8,9 @@ Sources: KIP-101, KIP-279, KIP-320; Partition.lastOffsetForLeaderEpoch at 2.2.1.
 from touchstone.harness.claim import claim, every, range_
 from touchstone.harness.expect import all_of, answer
 from touchstone.harness.steps import a_topic, offset_for_leader_epoch
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO, a_log, batch
 
-NONE, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_LEADER_EPOCH = 0, 3, 75
 ROW = "topics[0].partitions[0]"
 
 
@@ -30,7 +30,7 @@ def test_the_current_epoch_ends_at_the_log_end(case):
         offset_for_leader_epoch(topic, 0, 5, version=case.version, name="later"),
         offset_for_leader_epoch(topic, 0, -1, version=case.version, name="none"),
         expect=all_of(
-            answer("current", f"{ROW}.error_code").is_(NONE),
+            answer("current", f"{ROW}.error_code").is_(ErrorCode.NONE),
             answer("current", f"{ROW}.end_offset").is_(2),
             answer("later", f"{ROW}.end_offset").is_(-1),
             answer("none", f"{ROW}.end_offset").is_(-1),
@@ -53,8 +53,8 @@ def test_epochs_of_unknown_partitions_are_refused(case):
         offset_for_leader_epoch(topic, 4, 0, version=case.version, name="partition"),
         offset_for_leader_epoch(nowhere, 0, 0, version=case.version, name="topic"),
         expect=all_of(
-            answer("partition", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
-            answer("topic", f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION),
+            answer("partition", f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("topic", f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         ),
     )
 
@@ -78,7 +78,7 @@ def test_epochs_are_fenced_by_the_askers_epoch(case):
             topic, 0, 0, version=case.version, current_leader_epoch=0, name="right"
         ),
         expect=all_of(
-            answer("newer", f"{ROW}.error_code").is_(UNKNOWN_LEADER_EPOCH),
+            answer("newer", f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_LEADER_EPOCH),
             answer("right", f"{ROW}.end_offset").is_(1),
         ),
     )

@@ -14,13 +14,12 @@ from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, delete_topic, describe_configs, list_offsets
 from touchstone.harness.steps import fetch as read_log
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     MEMBER,
-    NONE,
     OWN,
-    TOO_LARGE,
     a_group,
     a_member,
     commit,
@@ -87,8 +86,8 @@ def test_commits_are_records_of_the_offsets_topic(case):
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         since(),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
-            answer("log", f"{READ}.error_code").is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
+            answer("log", f"{READ}.error_code").is_(ErrorCode.NONE),
             answer("log", f"{READ}.records").is_not(None),
         ),
     )
@@ -109,7 +108,7 @@ def test_leader_epochs_are_records_too(case):
         commit(group, topic, fields=fields, version=case.version, name="ask"),
         since(),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].value.leader_epoch").is_([[4]]),
         ),
     )
@@ -130,7 +129,7 @@ def test_retention_times_are_in_the_record(case):
         commit(group, topic, retention=3_600_000, version=case.version, name="ask"),
         since(),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].version").is_([[1]]),
             own_batches("log", "[*].records[*].value.expires_after").is_([[3_600_000]]),
         ),
@@ -148,7 +147,9 @@ def test_refused_rows_are_not_in_the_log(case):
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         commit(group, topic, 9, member="m", generation=4, version=case.version, name="refused"),
         since(),
-        expect=answer("ask", "topics[0].partitions[*].error_code").contains(TOO_LARGE),
+        expect=answer("ask", "topics[0].partitions[*].error_code").contains(
+            ErrorCode.OFFSET_METADATA_TOO_LARGE
+        ),
     )
 
 
@@ -169,7 +170,7 @@ def test_groups_are_records_of_the_offsets_topic(case):
         leave(group, "left", member=MEMBER),
         since(),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             by_release(
                 {
                     "1.0-3.9": all_of(
@@ -207,9 +208,9 @@ def test_deleted_offsets_leave_tombstones(case):
         commit(group, topic, name="sent"),
         noted(),
         offset_delete(group, topic, 0, 1, name="ask"),
-        Until(since(), f"{READ}.error_code", "==", NONE),
+        Until(since(), f"{READ}.error_code", "==", ErrorCode.NONE),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].kind").is_([[OFFSET_COMMIT]]),
             own_batches("log", "[*].records[*].value").is_([[None]]),
         ),
@@ -248,7 +249,7 @@ def test_deleted_groups_leave_tombstones(case):
         delete_group(group, case.version, name="ask"),
         since(),
         expect=all_of(
-            answer("ask", "results[0].error_code").is_(NONE),
+            answer("ask", "results[0].error_code").is_(ErrorCode.NONE),
             by_release({"2.2-3.9": both if case.lived else one, "4.3+": both}),
             own_batches("log", "[*].records[*].value").each_is(None),
         ),
@@ -299,7 +300,7 @@ def test_transactions_are_batches_of_their_own(case):
         ended(transaction, case.end),
         since(),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].attributes").is_([TRANSACTIONAL, TRANSACTIONAL | CONTROL]),
             own_batches("log", "[*].producer_id").is_([PRODUCER, PRODUCER]),
             own_batches("log", "[1].records[0].key").is_(
@@ -347,7 +348,7 @@ def test_groups_have_a_partition_by_java_hash(case):
         commit(group, topic, name="ask"),
         since(place),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("log", f"{READ}.records").is_not(b""),
         ),
     )

@@ -13,17 +13,14 @@ from touchstone.harness.expect import all_of, answer, by_release
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Await, Send, Until
 from touchstone.harness.steps import ask
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
-    ILLEGAL_GENERATION,
     MEMBER,
-    NONE,
     NOTHING,
     OFFSET,
-    REBALANCING,
     SESSION_MS,
-    UNKNOWN_MEMBER,
     a_group,
     a_member,
     commit,
@@ -41,7 +38,6 @@ BY_MEMBERS = {
     "config": CLUSTER,
 }
 NO_GENERATION = -1
-FENCED_INSTANCE = 82
 STATE = "groups[0].group_state"
 STRANGER = "nobody"
 # name -> member id, generation: who commits into a group whose member is in generation 1
@@ -109,7 +105,7 @@ def tried(case, who, code):
 )
 def test_members_commit_in_their_generation(case):
     """OffsetCommit of a member of a stable group with its id and generation is stored."""
-    return tried(case, "own", NONE)
+    return tried(case, "own", ErrorCode.NONE)
 
 
 @claim(
@@ -123,7 +119,7 @@ def test_members_commit_in_their_generation(case):
 def test_other_generations_commit_nothing(case):
     """OffsetCommit of a member with another generation answers ILLEGAL_GENERATION and stores
     nothing."""
-    return tried(case, case.who, ILLEGAL_GENERATION)
+    return tried(case, case.who, ErrorCode.ILLEGAL_GENERATION)
 
 
 @claim(
@@ -143,7 +139,7 @@ def test_other_generations_commit_nothing(case):
 def test_strangers_commit_nothing(case):
     """OffsetCommit into a stable group by anybody but a member answers UNKNOWN_MEMBER_ID, with a
     generation or without, and stores nothing."""
-    return tried(case, case.who, UNKNOWN_MEMBER)
+    return tried(case, case.who, ErrorCode.UNKNOWN_MEMBER_ID)
 
 
 @claim(
@@ -153,7 +149,7 @@ def test_strangers_commit_nothing(case):
 )
 def test_members_without_generation_commit_nothing(case):
     """OffsetCommit of a member with generation -1 answers ILLEGAL_GENERATION and stores nothing."""
-    return tried(case, "member without generation", ILLEGAL_GENERATION)
+    return tried(case, "member without generation", ErrorCode.ILLEGAL_GENERATION)
 
 
 @claim(
@@ -167,8 +163,12 @@ def test_commits_while_assignments_are_awaited(case):
     """OffsetCommit in CompletingRebalance stores nothing: it answers REBALANCE_IN_PROGRESS to
     everybody up to 2.2, and since only to members of the generation."""
     topic, group, steps = a_group(case)
-    late = {"own": REBALANCING, "older": ILLEGAL_GENERATION, "newer": ILLEGAL_GENERATION}
-    late["member without generation"] = ILLEGAL_GENERATION
+    late = {
+        "own": ErrorCode.REBALANCE_IN_PROGRESS,
+        "older": ErrorCode.ILLEGAL_GENERATION,
+        "newer": ErrorCode.ILLEGAL_GENERATION,
+    }
+    late["member without generation"] = ErrorCode.ILLEGAL_GENERATION
     return case.scenario(
         steps,
         assigning(group),
@@ -177,8 +177,8 @@ def test_commits_while_assignments_are_awaited(case):
         expect=all_of(
             by_release(
                 {
-                    "1.0-2.2": is_("ask", REBALANCING),
-                    "2.8+": is_("ask", late.get(case.who, UNKNOWN_MEMBER)),
+                    "1.0-2.2": is_("ask", ErrorCode.REBALANCE_IN_PROGRESS),
+                    "2.8+": is_("ask", late.get(case.who, ErrorCode.UNKNOWN_MEMBER_ID)),
                 }
             ),
             answer("after", OFFSET).is_(NOTHING),
@@ -197,8 +197,8 @@ def test_commits_while_members_join(case):
     """OffsetCommit in PreparingRebalance is stored for a member of the current generation, and
     answers ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID otherwise."""
     topic, group, steps = a_group(case)
-    codes = {"own": NONE, "older": ILLEGAL_GENERATION}
-    code = codes.get(case.who, UNKNOWN_MEMBER)
+    codes = {"own": ErrorCode.NONE, "older": ErrorCode.ILLEGAL_GENERATION}
+    code = codes.get(case.who, ErrorCode.UNKNOWN_MEMBER_ID)
     return case.scenario(
         steps,
         preparing(group),
@@ -228,7 +228,7 @@ def test_commits_into_a_group_that_was_left(case):
         committed(case, group, topic, who=case.who),
         fetch(group, topic, name="after"),
         expect=all_of(
-            is_("ask", NONE if simple else UNKNOWN_MEMBER),
+            is_("ask", ErrorCode.NONE if simple else ErrorCode.UNKNOWN_MEMBER_ID),
             answer("after", OFFSET).is_(7 if simple else NOTHING),
         ),
     )
@@ -288,7 +288,9 @@ def test_refused_members_do_not_stop_others(case):
         heartbeat(group, "alive", member=MEMBER),
         committed(case, group, topic),
         fetch(group, topic, name="after"),
-        expect=all_of(answer("alive", "error_code").is_(NONE), answer("after", OFFSET).is_(7)),
+        expect=all_of(
+            answer("alive", "error_code").is_(ErrorCode.NONE), answer("after", OFFSET).is_(7)
+        ),
     )
 
 
@@ -326,11 +328,11 @@ def test_instances_are_checked_first(case):
         "stale generation": (member, "one", 0),
     }[case.who]
     wanted = {
-        "own": is_("ask", NONE),
-        "fenced": is_("ask", FENCED_INSTANCE),
-        "stale generation": is_("ask", ILLEGAL_GENERATION),
+        "own": is_("ask", ErrorCode.NONE),
+        "fenced": is_("ask", ErrorCode.FENCED_INSTANCE_ID),
+        "stale generation": is_("ask", ErrorCode.ILLEGAL_GENERATION),
         "unknown instance": by_release(
-            {"2.8": is_("ask", NONE), "3.9+": is_("ask", UNKNOWN_MEMBER)}
+            {"2.8": is_("ask", ErrorCode.NONE), "3.9+": is_("ask", ErrorCode.UNKNOWN_MEMBER_ID)}
         ),
     }
     return case.scenario(

@@ -7,10 +7,9 @@ from touchstone.harness.claim import OBSERVED, claim, every, range_
 from touchstone.harness.expect import all_of, answer, refused
 from touchstone.harness.scenario import Ask, Frame, Raw
 from touchstone.harness.steps import LATEST, a_topic, list_offsets, metadata
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, a_log, among, batch
 
-NONE, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST = 0, 3, 42
-UNKNOWN_LEADER_EPOCH = 75
 ROW = "topics[0].partitions[0]"
 
 
@@ -46,7 +45,10 @@ def test_unknown_topics_and_partitions_are_refused(case):
             for word, (of, index) in asked.items()
         ],
         expect=all_of(
-            *(answer(word, f"{ROW}.error_code").is_(UNKNOWN_TOPIC_OR_PARTITION) for word in asked)
+            *(
+                answer(word, f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                for word in asked
+            )
         ),
     )
 
@@ -66,8 +68,8 @@ def test_others_are_answered_beside_the_unknown(case):
         a_topic(topic, 2),
         list_offsets(topic, 0, 1, 2, version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", codes).contains(NONE),
-            answer("ask", codes).contains(UNKNOWN_TOPIC_OR_PARTITION),
+            answer("ask", codes).contains(ErrorCode.NONE),
+            answer("ask", codes).contains(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             answer("ask", codes).has_length(3),
         ),
     )
@@ -93,8 +95,8 @@ def test_a_partition_asked_for_twice_is_refused(case):
         a_topic(topic, 2),
         Ask("ListOffsets", case.version, body, name="ask"),
         expect=all_of(
-            answer("ask", "topics[0].partitions[*].error_code").contains(INVALID_REQUEST),
-            answer("ask", "topics[0].partitions[*].error_code").contains(NONE),
+            answer("ask", "topics[0].partitions[*].error_code").contains(ErrorCode.INVALID_REQUEST),
+            answer("ask", "topics[0].partitions[*].error_code").contains(ErrorCode.NONE),
         ),
     )
 
@@ -134,9 +136,9 @@ def test_unknown_leader_epochs_are_refused(case):
         list_offsets(topic, version=case.version, current_leader_epoch=3, name="newer"),
         list_offsets(topic, version=case.version, current_leader_epoch=0, name="right"),
         expect=all_of(
-            answer("newer", f"{ROW}.error_code").is_(UNKNOWN_LEADER_EPOCH),
+            answer("newer", f"{ROW}.error_code").is_(ErrorCode.UNKNOWN_LEADER_EPOCH),
             answer("newer", f"{ROW}.offset").is_(-1),
-            answer("right", f"{ROW}.error_code").is_(NONE),
+            answer("right", f"{ROW}.error_code").is_(ErrorCode.NONE),
             answer("right", f"{ROW}.offset").is_(1),
             answer("right", f"{ROW}.leader_epoch").is_(0),
         ),

@@ -9,15 +9,12 @@ ZkUtils/KafkaZkClient (the paths); clauses OFFS-01, OFFS-02, OFFS-27.
 
 from touchstone.harness.claim import claim, only
 from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
-    NONE,
     NOTHING,
     OFFSET,
-    TOO_LARGE,
-    UNKNOWN_TOPIC,
-    UNSUPPORTED_VERSION,
     a_group,
     a_member,
     commit,
@@ -55,7 +52,7 @@ def test_version_0_is_kept_apart(case):
         fetch(group, topic, 0, 1, version=0, name="in zookeeper"),
         fetch(group, topic, 0, 1, version=1, name="at the coordinator"),
         expect=all_of(
-            code("ask", NONE),
+            code("ask", ErrorCode.NONE),
             answer("coordinator has none", OFFSET).is_(NOTHING),
             answer("in zookeeper", OFFSET).is_(5),
             answer("at the coordinator", OFFSET).is_(NOTHING),
@@ -78,7 +75,10 @@ def test_version_0_has_no_offset_without_an_error(case):
         commit(group, topic, 5, version=0, name="sent"),
         fetch(group, topic, 1, 9, version=0, name="ask"),
         fetch(group, case.topic("strange"), version=0, name="strange"),
-        expect=all_of(code("ask", UNKNOWN_TOPIC), code("strange", UNKNOWN_TOPIC)),
+        expect=all_of(
+            code("ask", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            code("strange", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ),
     )
 
 
@@ -95,7 +95,7 @@ def test_version_0_asks_no_coordinator(case):
         a_member(group),
         commit(group, topic, 5, version=0, name="ask"),
         fetch(group, topic, version=0, name="after"),
-        expect=all_of(code("ask", NONE), answer("after", OFFSET).is_(5)),
+        expect=all_of(code("ask", ErrorCode.NONE), answer("after", OFFSET).is_(5)),
     )
 
 
@@ -115,8 +115,10 @@ def test_version_0_checks_topics_and_metadata(case):
         commit(group, case.topic("strange"), version=0, name="strange"),
         fetch(group, topic, 0, 1, 9, version=0, name="after"),
         expect=all_of(
-            answer("ask", "topics[0].partitions[*].error_code").contains(TOO_LARGE),
-            code("strange", UNKNOWN_TOPIC),
+            answer("ask", "topics[0].partitions[*].error_code").contains(
+                ErrorCode.OFFSET_METADATA_TOO_LARGE
+            ),
+            code("strange", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             answer("after", SECOND).is_(6),
         ),
     )
@@ -149,7 +151,7 @@ def test_version_0_needs_a_zookeeper(case):
         commit(group, topic, version=0, name="ask"),
         fetch(group, topic, version=0, name="after"),
         expect=by_release({WITHOUT: all_of(
-            code("ask", UNSUPPORTED_VERSION), code("after", UNSUPPORTED_VERSION)
+            code("ask", ErrorCode.UNSUPPORTED_VERSION), code("after", ErrorCode.UNSUPPORTED_VERSION)
         )}),
     )  # fmt: skip
 
@@ -167,5 +169,8 @@ def test_version_0_cannot_be_fetched_without_a_zookeeper(case):
         steps,
         fetch(group, topic, 0, 9, version=0, name="ask"),
         fetch(group, case.topic("strange"), version=0, name="strange"),
-        expect=all_of(code("ask", UNSUPPORTED_VERSION), code("strange", UNSUPPORTED_VERSION)),
+        expect=all_of(
+            code("ask", ErrorCode.UNSUPPORTED_VERSION),
+            code("strange", ErrorCode.UNSUPPORTED_VERSION),
+        ),
     )
