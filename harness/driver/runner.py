@@ -54,7 +54,8 @@ from touchstone.reference_impl.wire.codec import EncodeError
 
 DEADLINE_S = 10.0
 FLOOD = 32  # frames nobody asked for, in one step
-ROUND_TRIPS = 50  # a deadline is never shorter than this many connection set-ups
+# A deadline is never shorter than so many connection set-ups; one that is brief, than so few.
+ROUND_TRIPS, BRIEF_TRIPS = 50, 10
 LONGEST_S = 60.0
 OWN_WAIT_S = 2.0  # granted beyond the time a request itself allows its broker
 QUIET_S = (0.2, 10, 1.0)  # a silence: at least, this many round trips, at most
@@ -439,7 +440,8 @@ class Run:
         closes = isinstance(step, Raw) and step.expect == "close"
         api = None if closes else getattr(step, "api", None)
         patience_s = self.waits.for_answer(api, self.patience_s)
-        wanted = max(patience_s, ROUND_TRIPS * line.round_trip if line else 0)
+        trips = ROUND_TRIPS if patience_s >= self.patience_s else BRIEF_TRIPS
+        wanted = max(patience_s, trips * line.round_trip if line else 0)
         body = getattr(step, "body", None) or {}
         own = [body.get(word) for word in OWN_WAITS if isinstance(body.get(word), int)]
         # A request that may wait for ages is one that the scenario means to end by something else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+from touchstone.harness.driver import runner
 from touchstone.harness.driver.preparation import BRIEF_S, ENOUGH, OFTEN, TIMES, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.scenario import Scenario, Until
@@ -107,6 +110,20 @@ def test_what_was_cut_short_is_told():
         "never answered: JoinGroup (6 cases); later ones waited 1 s, not the deadline",
         "waited for only briefly, for it never came before: Metadata (1)",
     ]
+
+
+def test_on_a_busy_machine_what_never_comes_is_waited_for_briefly_too(monkeypatch):
+    """There a connection takes a second to come about, and a deadline is at least fifty of them."""
+    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    asked = waits()
+    case = SimpleNamespace(
+        waits=asked, patience_s=10.0, lines={"a": SimpleNamespace(round_trip=1.0)}
+    )
+    step = metadata("topic")
+    assert runner.Run._deadline(case, step) == runner.ROUND_TRIPS
+    for _ in range(ENOUGH):
+        asked.answered(METADATA, False, 50.0)
+    assert runner.Run._deadline(case, step) == runner.BRIEF_TRIPS
 
 
 def test_a_connection_that_ends_is_no_answer():
