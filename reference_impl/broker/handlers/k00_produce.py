@@ -65,9 +65,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoRep
     trouble = _trouble_before(request, broker, now)
     if trouble is not None:
         return trouble
-    named = [
+    named = (  # resolved only if the request is in a transaction, which `verify` sees first
         (name_of(broker, topic, by_id=version >= 13), row) for topic, row in _all_partitions(body)
-    ]
+    )
     asked = verify(request, broker, named, now)
     if asked is None:
         return _append_all(request, broker, {}, now)

@@ -53,10 +53,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         needs_id=version >= FIRST_ID_REQUIRED,
         may_skip=version >= FIRST_SKIP,
     )
-    group = coordinator_of(broker).groups.get(ask.group_id)
+    coordinator = coordinator_of(broker)
+    group = coordinator.groups.get(ask.group_id)
     ticket = None if group is None else consumer_groups.join(broker, group, ask, now)
     if ticket is None:
-        ticket = coordinator_of(broker).join(ask, now)
+        ticket = coordinator.join(ask, now)
         if group is None and broker.persona.quirk("groups.newer-coordinator"):
             _write_empty_group(broker, ask.group_id, now)
 
