@@ -117,7 +117,14 @@ def test_newcomers_may_be_classic(case):
         first,
         again,
         describe(group, version=1, name="then"),
-        expect=all_of(answer("again", CODE).is_(0), answer("again", "leader").is_("")),
+        expect=all_of(
+            answer("first", CODE).is_(
+                ErrorCode.NONE if version < acts.ID_FIRST else ErrorCode.MEMBER_ID_REQUIRED
+            ),
+            answer("again", CODE).is_(ErrorCode.NONE),
+            answer("again", "leader").is_(""),
+            answer("then", TYPES).is_one_of([CLASSIC, CONSUMER], [CONSUMER, CLASSIC]),
+        ),
     )
 
 
@@ -144,6 +151,11 @@ def test_classic_members_are_checked(case):
             answer("other generation", CODE).is_(ErrorCode.ILLEGAL_GENERATION),
             answer("stranger", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("no classic member", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
+            answer("other instance", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
+            answer("sync of another generation", CODE).is_(ErrorCode.ILLEGAL_GENERATION),
+            answer("other protocol", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
+            answer("other type", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
+            answer("nobody leaves", "members[*].error_code").each_is(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("other kind", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
             answer("nothing in common", CODE).is_(ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
         ),
@@ -218,6 +230,7 @@ def test_consumer_groups_are_downgraded(case):
         acts.describe(group, version=5, name="then"),
         expect=all_of(
             answer("classic again", STATE).is_("PreparingRebalance"),
+            answer("no consumer group", "groups[0].error_code").is_(ErrorCode.GROUP_ID_NOT_FOUND),
             answer("c hears", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
             answer("c again", "generation_id").is_(3),
             answer("then", STATE).is_("Stable"),

@@ -30,6 +30,7 @@ from touchstone.suites.transactions.acts import (
 
 CODE = "error_code"
 ROW = "responses[0].partitions[0]"
+VERIFIED = "results_by_transaction[0].topic_results[*].results_by_partition[*].partition_error_code"
 NEXT = Ref("producer", "producer_epoch", 1)
 ADDS_ITSELF = 12  # the version of Produce
 ENDS = {"api": "EndTxn", "versions": range_("EndTxn", 5), "config": CLUSTER}
@@ -120,6 +121,7 @@ def test_sending_adds_the_partition(case):
         ],
         expect=all_of(
             *(answer(f"read {p}", f"{ROW}.last_stable_offset").is_(2) for p in (0, 1)),
+            answer("verified", VERIFIED).is_([[ErrorCode.NONE] * 2]),
             answer("end", CODE).is_(0),
         ),
     )
