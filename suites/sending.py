@@ -14,6 +14,7 @@ from touchstone.harness.expect import Expectation, all_of, answer
 from touchstone.harness.placeholders import Now, Records, TopicId
 from touchstone.harness.scenario import Ask
 from touchstone.harness.steps import PRODUCE_BY_ID, TIMEOUT_MS, ask, list_offsets
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import compression
 from touchstone.reference_impl.wire.records.batch import BatchHeader, Record, encode_record
 
@@ -91,7 +92,7 @@ def log_end(topic: Any, partition: int = 0, *, name: str = "end") -> Ask:
 
 def stored_at(step: str, offset: int) -> Expectation:
     """The step's one partition was written, from this offset on."""
-    return all_of(answer(step, CODE).is_(0), answer(step, OFFSET).is_(offset))
+    return all_of(answer(step, CODE).is_(ErrorCode.NONE), answer(step, OFFSET).is_(offset))
 
 
 def refused_with(step: str, *codes: int) -> Expectation:

@@ -25,6 +25,7 @@ from touchstone.harness.steps import (
     produce,
     stop_broker,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 BROKERS, NOBODY = (0, 1, 2), -1
 FIRST = 0  # the controller, where brokers elect one
@@ -259,7 +260,7 @@ def led(
 
 def stored(step: str, offset: int) -> Expectation:
     return all_of(
-        answer(step, f"{WRITTEN}.error_code").is_(0),
+        answer(step, f"{WRITTEN}.error_code").is_(ErrorCode.NONE),
         answer(step, f"{WRITTEN}.base_offset").is_(offset),
     )
 

@@ -11,6 +11,7 @@ from touchstone.harness.claim import claim, range_
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.steps import fetch, init_producer_id, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, batch
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
@@ -60,7 +61,7 @@ def test_read_committed_stops_at_the_last_stable_offset(case):
             topic, 0, 1, version=case.version, max_wait_ms=0, isolation=READ_COMMITTED, name="at it"
         ),
         expect=all_of(
-            answer("open", "responses[0].partition_responses[0].error_code").is_(0),
+            answer("open", "responses[0].partition_responses[0].error_code").is_(ErrorCode.NONE),
             answer("committed", f"{PARTITION}.last_stable_offset").is_(1),
             answer("committed", f"{PARTITION}.high_watermark").is_(3),
             answer("committed", f"{PARTITION}.aborted_transactions").has_length(0),

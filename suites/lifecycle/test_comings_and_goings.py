@@ -149,7 +149,9 @@ def test_a_frozen_broker_keeps_its_connections(case):
         Quiet("broker 2", name="nothing"),
         resume_broker(2),
         Await("asked"),
-        expect=all_of(outcome("nothing").is_("silent"), answer("asked", "error_code").is_(0)),
+        expect=all_of(
+            outcome("nothing").is_("silent"), answer("asked", "error_code").is_(ErrorCode.NONE)
+        ),
     )
 
 

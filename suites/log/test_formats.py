@@ -7,6 +7,7 @@ from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer, batches
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, alter_configs, fetch, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 
 CODE = "responses[0].partition_responses[0].error_code"
@@ -32,7 +33,7 @@ def test_a_format_above_the_protocol_is_left_out(case):
         Until(produce(topic, 0, batch(LONG_VALUE), name="write"), CODE, "==", 0),
         fetch(topic, name="read"),
         expect=all_of(
-            answer("alter", "responses[0].error_code").is_(0),
+            answer("alter", "responses[0].error_code").is_(ErrorCode.NONE),
             batches("read", "[0].magic").is_(1),
         ),
     )

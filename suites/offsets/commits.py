@@ -27,7 +27,6 @@ SESSION_MS = 30_000
 CODE = "topics[0].partitions[0].error_code"
 OFFSET = "topics[0].partitions[0].committed_offset"
 NOTHING = -1
-NONE = ErrorCode.NONE
 
 
 def part(offset: int = 7, partition: int = 0, **fields: Any) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from touchstone.harness.placeholders import Now, Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import alter_configs, list_offsets
 from touchstone.harness.steps import fetch as read_log
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,
     CODE,
     MEMBER,
-    NONE,
     NOTHING,
     OFFSET,
     OWN,
@@ -52,7 +52,6 @@ WITH_TIME = {
     "releases": "1.0-3.9",
 }
 LONG_AGO, AN_HOUR = Now(-120_000), 3_600_000
-TOO_BIG = 28
 
 
 def swept(group, topic):
@@ -90,7 +89,7 @@ def test_retention_of_a_commit_ends(case):
             name="ask",
         ),
         swept(group, topic),
-        expect=all_of(answer("ask", CODE).is_(NONE), left(5)),
+        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), left(5)),
     )  # fmt: skip
 
 
@@ -118,7 +117,7 @@ def test_old_commits_of_a_simple_group_go(case):
         commit(group, topic, 5, name="kept"),
         rows(group, [(topic, [old(6, 1)])], version=case.version, name="ask"),
         swept(group, topic),
-        expect=all_of(answer("ask", CODE).is_(NONE), left(5)),
+        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), left(5)),
     )
 
 
@@ -144,7 +143,7 @@ def test_retention_counts_from_the_last_member_on(case):
         swept(clock, topic)[0],
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             by_release({"1.0": answer("after", OFFSET).is_(NOTHING),
                         "2.2+": answer("after", OFFSET).is_(5)}),
         ),
@@ -169,7 +168,7 @@ def test_of_active_groups_are_kept(case):
         swept(clock, topic)[0],
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             by_release(
                 {
                     "1.0": answer("after", OFFSET).is_(-1),
@@ -198,7 +197,7 @@ def test_retention_of_a_commit_in_an_active_group(case):
         swept(clock, topic)[0],
         fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             by_release(
                 {
                     "1.0": answer("after", OFFSET).is_(-1),
@@ -238,7 +237,7 @@ def test_groups_without_any_go(case):
         leave(group, "ask", member=MEMBER),
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead", also=FORGOTTEN),
         expect=all_of(
-            answer("ask", "error_code").is_(NONE),
+            answer("ask", "error_code").is_(ErrorCode.NONE),
             answer("after", "groups[0].group_state").is_("Dead"),
         ),
     )
@@ -263,7 +262,7 @@ def test_expired_ones_leave_tombstones(case):
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
         read_log(log, 0, Ref("log end", "topics[0].partitions[0].offset"), name="log"),
         expect=all_of(
-            answer("ask", CODE).is_(NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].value").contains([None]),
             own_batches("log", "[*].records[*].kind").contains([1, 2] if case.lived else [1]),
         ),
@@ -308,17 +307,20 @@ def test_commits_that_cannot_be_appended(case):
         steps,
         commit(group, topic, 5, **hour, name="before"),
         alter_configs(log, {"max.message.bytes": 1000, "cleanup.policy": "compact"}, name="small"),
-        Until(commit(group, topic, 8, 1, fields=big, name="in force"), CODE, "==", TOO_BIG),
+        Until(
+            commit(group, topic, 8, 1, fields=big, name="in force"),
+            CODE, "==", ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
+        ),
         commit(group, topic, 7, fields=big, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         alter_configs(log, {"cleanup.policy": "compact"}, name="large"),
         Until(
             commit(group, topic, 9, fields=big, version=case.version, name="again"),
-            CODE, "==", NONE,
+            CODE, "==", ErrorCode.NONE,
         ),
         expect=all_of(
-            answer("ask", CODE).is_(TOO_BIG),
+            answer("ask", CODE).is_(ErrorCode.INVALID_COMMIT_OFFSET_SIZE),
             answer("after", OFFSET).is_(5),
-            answer("again", CODE).is_(NONE),
+            answer("again", CODE).is_(ErrorCode.NONE),
         ),
     )  # fmt: skip

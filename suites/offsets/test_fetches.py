@@ -355,7 +355,8 @@ def test_several_groups_are_fetched_at_once(case):
         commit(other, topic, 8, name="other sent"),
         fetch_many(asked, version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", "groups").has_length(3), answer("ask", "groups[*].error_code").each_is(0)
+            answer("ask", "groups").has_length(3),
+            answer("ask", "groups[*].error_code").each_is(ErrorCode.NONE),
         ),
     )
 

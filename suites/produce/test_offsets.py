@@ -74,9 +74,15 @@ def test_partitions_succeed_or_fail_alone(case):
         log_end(topic, 1, name="end 1"),
         log_end(topic, 2, name="end 2"),
         expect=all_of(
-            answer("send", "responses[0].partition_responses[*].error_code").contains(0),
-            answer("send", "responses[0].partition_responses[*].error_code").contains(2),
-            answer("send", "responses[0].partition_responses[*].error_code").contains(3),
+            answer("send", "responses[0].partition_responses[*].error_code").contains(
+                ErrorCode.NONE
+            ),
+            answer("send", "responses[0].partition_responses[*].error_code").contains(
+                ErrorCode.CORRUPT_MESSAGE
+            ),
+            answer("send", "responses[0].partition_responses[*].error_code").contains(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
             ends_at(2, step="end 0"),
             ends_at(0, step="end 1"),
             ends_at(1, step="end 2"),
@@ -104,7 +110,9 @@ def test_topics_are_written_alone(case):
         log_end(two, name="end two"),
         expect=all_of(
             answer("send", "responses").has_length(2),
-            answer("send", "responses[*].partition_responses[*].error_code").each_is(0),
+            answer("send", "responses[*].partition_responses[*].error_code").each_is(
+                ErrorCode.NONE
+            ),
             answer("send", "responses[*].partition_responses[*].base_offset").is_one_of(
                 [[0], [1]], [[1], [0]]
             ),
@@ -183,7 +191,7 @@ def test_an_empty_message_set_is_accepted(case):
     the connection.
     """
     topic = case.topic()
-    accepted = all_of(answer("send", CODE).is_(0), ends_at(1))
+    accepted = all_of(answer("send", CODE).is_(ErrorCode.NONE), ends_at(1))
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, sent(2, b"a"), version=2, name="before"),

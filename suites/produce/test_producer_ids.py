@@ -27,7 +27,7 @@ def test_producer_ids_begin_with_epoch_zero(case):
         init_producer_id(version=case.version, name="one"),
         init_producer_id(version=case.version, name="two"),
         expect=all_of(
-            answer("one", "error_code").is_(0),
+            answer("one", "error_code").is_(ErrorCode.NONE),
             answer("one", "producer_id").at_least(0),
             answer("one", "producer_epoch").is_(0),
             answer("two", "producer_id").is_not(Ref("one", "producer_id")),
@@ -51,7 +51,7 @@ def test_producer_ids_ignore_the_timeout(case):
         producer_ready(),
         init_producer_id(version=case.version, timeout_ms=case.timeout_ms, name="ask"),
         expect=all_of(
-            answer("ask", "error_code").is_(0), answer("ask", "producer_epoch").is_(0)
+            answer("ask", "error_code").is_(ErrorCode.NONE), answer("ask", "producer_epoch").is_(0)
         ),
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def test_a_known_producer_gets_a_new_id(case):
         producer_ready(),
         init_producer_id(version=case.version, name="ask", **known),
         expect=all_of(
-            answer("ask", "error_code").is_(0),
+            answer("ask", "error_code").is_(ErrorCode.NONE),
             answer("ask", "producer_id").is_not(Ref("producer ids", "producer_id")),
             answer("ask", "producer_epoch").is_(0),
         ),

@@ -14,6 +14,7 @@ from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer, answered, by_release, outcome, records
 from touchstone.harness.scenario import Await, Quiet, Send
 from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.quotas.asks import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
 from touchstone.suites.scene import ONE, batch
 
@@ -57,7 +58,7 @@ def a_producer_waits(case):
         above(case, topic, client),
         write(topic, case.group("other"), name="other", value=ONE, to="c"),
         expect=all_of(
-            answer("write", WRITTEN).is_(0),
+            answer("write", WRITTEN).is_(ErrorCode.NONE),
             answer("write", WAIT).at_least(1),
             answer("other", WAIT).is_(0),
         ),
@@ -124,7 +125,7 @@ def test_an_answer_may_be_kept_back(case):
         Await("write"),
         expect=all_of(
             outcome("nothing").is_("silent"),
-            answer("write", WRITTEN).is_(0),
+            answer("write", WRITTEN).is_(ErrorCode.NONE),
             answer("write", WAIT).at_least(1),
         ),
     )

@@ -76,7 +76,7 @@ def test_classic_members_give_up_and_take(case):
             answer("hears", "generation_id").is_(1),
             answer("gave up", "generation_id").is_(2),
             answer("not yet", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
-            answer("settled", CODE).is_(0),
+            answer("settled", CODE).is_(ErrorCode.NONE),
             answer("m1 takes", GIVEN).is_([2, 3]),
             answer("then", STATE).is_("Stable"),
         ),
@@ -272,9 +272,9 @@ def test_static_members_change_their_protocol_among_others(case):
         joins(group, "s2", SHARED, name="s2", instance_id="i1"),
         describe(group, version=1, name="then"),
         expect=all_of(
-            answer("c comes", CODE).is_(0),
+            answer("c comes", CODE).is_(ErrorCode.NONE),
             answer("classic", TYPES).is_one_of([CLASSIC, CONSUMER], [CONSUMER, CLASSIC]),
-            answer("s2", CODE).is_(0),
+            answer("s2", CODE).is_(ErrorCode.NONE),
             answer("then", TYPES).is_([CONSUMER, CONSUMER]),
         ),
     )
@@ -365,7 +365,7 @@ def test_conversions_are_records(case):
             beat(group, "m1", LEAVE, name="leaves"),
         ),
         expect=all_of(
-            answer("leaves", CODE).is_(0),
+            answer("leaves", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].kind").is_([upgrade, [5, 8], [5, 8], downgrade]),
             own_batches("log", "[0].records[0].value").is_(None),
             own_batches("log", "[3].records[*].version").is_([3, *[None] * 9]),
@@ -382,8 +382,10 @@ def test_all_may_leave_at_once(case):
         acts.leave_all("c", group, (id_of("c"), None), ("m1", None), ("x", None), name="ask"),
         describe(group, name="then"),
         expect=all_of(
-            answer("ask", CODE).is_(0),
-            answer("ask", "members[*].error_code").is_([0, 0, ErrorCode.UNKNOWN_MEMBER_ID]),
+            answer("ask", CODE).is_(ErrorCode.NONE),
+            answer("ask", "members[*].error_code").is_(
+                [ErrorCode.NONE, ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID]
+            ),
             answer("then", STATE).is_("Empty"),
         ),
     )

@@ -16,6 +16,7 @@ from touchstone.harness.expect import all_of, answer
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Ask, Until
 from touchstone.harness.steps import a_topic
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import id_of
 from touchstone.suites.rebalance.beats import (
@@ -239,7 +240,7 @@ def test_who_is_away_for_too_long_is_out(case):
         join(group, "s2", topic, name="late", instance_id="i1"),
         expect=all_of(
             answer("silence", STATE).is_("Empty"),
-            answer("late", CODE).is_(0),
+            answer("late", CODE).is_(ErrorCode.NONE),
             answer("late", "member_epoch").is_(Ref("silence", "groups[0].group_epoch", 1)),
         ),
     )
@@ -346,7 +347,7 @@ def test_newcomers_without_topics_may_be_given_some(case):
         beat(group, "m3", 4, name="m3 beats"),
         describe(group, name="at last"),
         expect=all_of(
-            answer("m3", CODE).is_(0),
+            answer("m3", CODE).is_(ErrorCode.NONE),
             answer("then", TARGETS).is_one_of([[[0, 1]], [[2, 3]]], [[[2, 3]], [[0, 1]]]),
         ),
     )

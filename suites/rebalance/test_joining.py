@@ -410,7 +410,7 @@ def test_consumers_must_speak_their_protocol(case):
         hangs if fits(case.release, "2.8+") else asked,
         expect=answer("after", STATE).is_(PREPARING)
         if fits(case.release, "2.8+")
-        else all_of(answer("ask", CODE).is_(0), answer("ask", "generation_id").is_(1)),
+        else all_of(answer("ask", CODE).is_(ErrorCode.NONE), answer("ask", "generation_id").is_(1)),
     )
 
 

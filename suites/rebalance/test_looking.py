@@ -112,7 +112,7 @@ def test_lists_are_of_the_states_asked_for(case):
         scene("stable", group),
         list_groups([case.state], version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             listed.contains(group) if case.state == "Stable" else listed.lacks(group),
         ),
     )
@@ -132,7 +132,7 @@ def test_states_are_named_in_any_case(case):
         scene("stable", group),
         list_groups(["stable"], version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             by_release({"2.8": listed.lacks(group), "3.9+": listed.contains(group)}),
         ),
     )
@@ -153,7 +153,7 @@ def test_lists_are_of_the_types_asked_for(case):
         scene("stable", group),
         list_groups([], [case.type], version=case.version, name="ask"),
         expect=all_of(
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             listed.contains(group) if case.type == "classic" else listed.lacks(group),
         ),
     )
@@ -204,7 +204,7 @@ def test_deleted_groups_begin_anew(case):
         delete(group, version=case.version, name="ask"),
         comes("n", group),
         expect=all_of(
-            answer("ask", "results[0].error_code").is_(0),
+            answer("ask", "results[0].error_code").is_(ErrorCode.NONE),
             answer("n comes", "generation_id").is_(1),
         ),
     )
@@ -280,6 +280,6 @@ def test_emptied_groups_keep_their_offsets(case):
         commit("b", group, topic, name="simple"),
         expect=all_of(
             answer("after", STATE).is_("Empty"),
-            answer("simple", "topics[0].partitions[0].error_code").is_(0),
+            answer("simple", "topics[0].partitions[0].error_code").is_(ErrorCode.NONE),
         ),
     )

@@ -266,9 +266,9 @@ def test_instance_ids_leave(case):
                   version=case.version, name="ask"),
         describe(group, name="after"),
         expect=all_of(
-            answer("ask", CODE).is_(0),
-            answer("ask", "members[0].error_code").is_(0),
-            answer("ask", "members[1].error_code").is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
+            answer("ask", "members[0].error_code").is_(ErrorCode.NONE),
+            answer("ask", "members[1].error_code").is_(ErrorCode.NONE),
             answer("ask", "members[2].error_code").is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("after", STATE).is_("Empty"),
         ),
@@ -293,7 +293,7 @@ def test_instance_ids_nobody_has(case):
         heartbeat("b", group, 2, instance="instance-x", version=case.version, name="ask"),
         expect=by_release(
             {
-                "2.8": answer("ask", CODE).is_(0),
+                "2.8": answer("ask", CODE).is_(ErrorCode.NONE),
                 "3.9+": answer("ask", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             }
         ),

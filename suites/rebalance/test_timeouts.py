@@ -89,7 +89,7 @@ def test_silent_members_of_stable_groups_are_removed(case):
         Await("b synced"),
         until(group, PREPARING, "without b", 1),
         expect=all_of(
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("without b", f"{MEMBERS}[*].member_id").is_([id_of("a")]),
         ),
     )
@@ -214,7 +214,7 @@ def test_who_does_not_sync_is_removed(case):
         sync("a", group, 2, PLAN, version=case.version, name="ask"),
         until(group, PREPARING, "after", 1),
         expect=all_of(
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("after", f"{MEMBERS}[*].member_id").is_([id_of("a")]),
         ),
     )
@@ -297,7 +297,7 @@ def _is_no_sign(case, by):
         until(clock, EMPTY, "later"),
         describe(group, name="after"),
         expect=all_of(
-            answer("sign", CODE).is_(0),
+            answer("sign", CODE).is_(ErrorCode.NONE),
             answer("after", STATE).is_(PREPARING),
         ),
     )

@@ -197,7 +197,7 @@ def test_fetches_diverge_by_epoch(case):
         steps,
         expect=all_of(
             answer("read", MARK).is_(2),
-            answer("fetch 0", f"{READ}.error_code").is_(0),
+            answer("fetch 0", f"{READ}.error_code").is_(ErrorCode.NONE),
             answer("fetch 0", f"{READ}.diverging_epoch.end_offset").is_(UNDEFINED),
             answer("fetch 1", f"{READ}.diverging_epoch.epoch").is_(0),
             answer("fetch 1", f"{READ}.diverging_epoch.end_offset").is_(2),

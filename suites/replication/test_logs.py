@@ -224,7 +224,7 @@ def test_a_stopped_replica_is_not_waited_for(case):
         until_led(case, name, 2, [2], "led"),
         end(name, at=2, name="start", timestamp=EARLIEST),
         expect=all_of(
-            answer("delete", f"{PART}.error_code").is_(0),
+            answer("delete", f"{PART}.error_code").is_(ErrorCode.NONE),
             answer("delete", MARKED_LOW).is_(1),
             answer("start", OFFSET).is_(1),
         ),
@@ -250,7 +250,7 @@ def test_a_follower_tells_where_it_starts(case):
         resume_broker(2),
         expect=all_of(
             answer("waits", f"{PART}.error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
-            answer("delete", f"{PART}.error_code").is_(0),
+            answer("delete", f"{PART}.error_code").is_(ErrorCode.NONE),
             answer("delete", MARKED_LOW).is_(1),
         ),
     )

@@ -11,6 +11,7 @@ from touchstone.harness.claim import claim
 from touchstone.harness.expect import all_of, answer, records
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import BROKER, alter_configs, at_controller, describe_configs
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,
     MARK,
@@ -71,7 +72,7 @@ def test_a_throttled_follower_gets_no_more(case):
         Until(follow(name, 1, name="let go"), f"{READ}.records", "len >=", len(LARGE)),
         expect=all_of(
             stored("write", 1),
-            answer("asked", f"{READ}.error_code").is_(0),
+            answer("asked", f"{READ}.error_code").is_(ErrorCode.NONE),
             records("let go", "[0].value").is_(LARGE),
             answer("asked", f"{READ}.records").is_(b"")
             if case.listed

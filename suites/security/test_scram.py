@@ -68,11 +68,11 @@ def test_scram_credentials_are_told_without_their_secrets(case):
         _alter(drop=(_drop(user, case.mechanism),), version=case.version, name="drop"),
         _until(user, 0, name="gone"),
         expect=all_of(
-            answer("set", "results[0].error_code").is_(0),
+            answer("set", "results[0].error_code").is_(ErrorCode.NONE),
             answer("there", "results[0].credential_infos").is_(
                 [{"mechanism": case.mechanism, "iterations": case.iterations}]
             ),
-            answer("drop", "results[0].error_code").is_(0),
+            answer("drop", "results[0].error_code").is_(ErrorCode.NONE),
             answer("gone", "results[0].error_code").is_(ErrorCode.RESOURCE_NOT_FOUND),
         ),
     )
@@ -103,7 +103,7 @@ def test_scram_users_may_have_both_mechanisms(case):
         ),
         expect=all_of(
             answer("has both", "results[0].credential_infos").has_length(2),
-            answer("again", "results[0].error_code").is_(0),
+            answer("again", "results[0].error_code").is_(ErrorCode.NONE),
             answer("changed", "results[0].credential_infos").contains(
                 {"mechanism": SHA_512, "iterations": more}
             ),
@@ -160,7 +160,7 @@ def test_scram_users_come_once_in_a_request(case):
     and on KRaft for a user that is named twice."""
     user = case.topic("user")
     twice = answer("alter", "results[0].error_code").is_(ErrorCode.DUPLICATE_RESOURCE)
-    apart = answer("alter", "results[0].error_code").is_(0)
+    apart = answer("alter", "results[0].error_code").is_(ErrorCode.NONE)
     return case.scenario(
         _alter(_set(user), _set(user, case.second), version=case.version),
         metadata(name="after"),
@@ -183,7 +183,7 @@ def test_scram_credentials_that_are_not_there_cannot_go(case):
         _until(other, 1, name="other"),
         expect=all_of(
             answer("alter", "results[*].error_code").contains(ErrorCode.RESOURCE_NOT_FOUND),
-            answer("alter", "results[*].error_code").contains(0),
+            answer("alter", "results[*].error_code").contains(ErrorCode.NONE),
         ),
     )
 

@@ -48,7 +48,7 @@ def test_classic_members_do_not_sync(case):
     return judged(
         case,
         lambda group, _: classic.sync("x", group, 1, member=ANNE, version=case.version, name="ask"),
-        expect=answer("ask", "error_code").is_not(0),
+        expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )
 
 
@@ -61,7 +61,7 @@ def test_classic_members_do_not_beat(case):
         lambda group, _: classic.heartbeat(
             "x", group, 3, member=ANNE, version=case.version, name="ask"
         ),
-        expect=answer("ask", "error_code").is_not(0),
+        expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )
 
 
@@ -153,5 +153,5 @@ def test_offsets_are_not_deleted(case):
     return judged(
         case,
         lambda group, topic: commits.offset_delete(group, topic, name="ask"),
-        expect=answer("ask", "error_code").is_not(0),
+        expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )

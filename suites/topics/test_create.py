@@ -48,7 +48,8 @@ def test_created_topics_can_be_used(case):
         expect=all_of(
             answer("create", "topics[*].error_code").each_is(ErrorCode.NONE),
             answer("after", "topics[*].partitions[*].error_code").is_one_of(
-                [[ErrorCode.NONE], [ErrorCode.NONE] * 3], [[ErrorCode.NONE] * 3, [ErrorCode.NONE]]
+                [[ErrorCode.NONE], [ErrorCode.NONE] * 3],
+                [[ErrorCode.NONE] * 3, [ErrorCode.NONE]],
             ),
         ),
     )

@@ -83,10 +83,10 @@ def test_half_done_ends_are_done_by_the_next_coordinator(case):
         end(transaction, not case.commit, name="otherwise", **after),
         seen(topic),
         expect=all_of(
-            answer("decided", CODE).is_(0),
+            answer("decided", CODE).is_(ErrorCode.NONE),
             answer("pending", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("held", END).is_(0),
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("otherwise", CODE).is_(ErrorCode.INVALID_TXN_STATE),
             aborted.has_length(0 if case.commit else 1),
         ),
@@ -191,7 +191,7 @@ def test_open_ones_go_on_at_the_next_coordinator(case):
         seen(topic),
         expect=all_of(
             answer("open", END).is_(0),
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
         ),
     )
@@ -223,7 +223,7 @@ def test_who_coordinated_before_writes_no_marker(case):
         ),
         settled(end(transaction, case.commit, name="done", **after)),
         last(topic),
-        expect=all_of(answer("done", CODE).is_(0), answer("end", END).is_(2)),
+        expect=all_of(answer("done", CODE).is_(ErrorCode.NONE), answer("end", END).is_(2)),
     )  # fmt: skip
 
 
@@ -315,8 +315,8 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
         over(topic),
         seen(topic),
         expect=all_of(
-            answer("decided", CODE).is_(0),
-            answer("ask", CODE).is_(0),
+            answer("decided", CODE).is_(ErrorCode.NONE),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("read", f"{ROW}.last_stable_offset").is_(2),
         ),
     )
@@ -346,7 +346,7 @@ def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
         let_go(topic),
         over(topic),
         expect=all_of(
-            answer("decided", CODE).is_(0),
+            answer("decided", CODE).is_(ErrorCode.NONE),
             answer("commit", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("abort", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
         ),
@@ -405,7 +405,7 @@ def test_only_their_coordinator_takes_requests(case):
             answer("partitions", ADDED).is_(ErrorCode.NOT_COORDINATOR),
             answer("offsets", CODE).is_(ErrorCode.NOT_COORDINATOR),
             answer("begin", CODE).is_(ErrorCode.NOT_COORDINATOR),
-            answer("done", CODE).is_(0),
+            answer("done", CODE).is_(ErrorCode.NONE),
             answer("read", f"{ROW}.aborted_transactions").has_length(0),
         ),
     )

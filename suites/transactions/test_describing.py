@@ -83,7 +83,7 @@ def test_each_is_described_by_itself(case):
         ask("DescribeTransactions", 0, body, name="ask"),
         expect=all_of(
             answer("ask", f"{STATES}[*].error_code").is_(
-                [0, ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, ErrorCode.INVALID_REQUEST]
+                [ErrorCode.NONE, ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, ErrorCode.INVALID_REQUEST]
             ),
         ),
     )
@@ -235,7 +235,7 @@ def test_followers_tell_producers_too(case):
         describe_producers(topic, broker=0, name="neither"),
         expect=all_of(
             answer("leader", f"{known}[*].producer_id").is_([plain]),
-            answer("follower", f"{partition}.error_code").is_(0),
+            answer("follower", f"{partition}.error_code").is_(ErrorCode.NONE),
             answer("follower", f"{known}[*].producer_id").is_([plain]),
             answer("follower", f"{known}[*].last_sequence").is_([1]),
             answer("neither", f"{partition}.error_code").is_(ErrorCode.NOT_LEADER_OR_FOLLOWER),

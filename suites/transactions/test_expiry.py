@@ -86,7 +86,7 @@ def test_ended_ids_are_forgotten(case):
         add_partitions(transaction, topic, name="add"),
         initialised(transaction, "again"),
         expect=all_of(
-            answer("ended", "error_code").is_(0),
+            answer("ended", "error_code").is_(ErrorCode.NONE),
             answer("add", ADDED).is_(ErrorCode.INVALID_PRODUCER_ID_MAPPING),
             answer("again", "producer_id").is_not(Ref("producer", "producer_id")),
             answer("again", "producer_epoch").is_(0),

@@ -98,7 +98,7 @@ def test_markers_can_be_written_by_request(case):
         fetch(topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, name="read"),
         end(transaction, case.commit, name="end"),
         expect=all_of(
-            answer("ask", WRITTEN).is_(0),
+            answer("ask", WRITTEN).is_(ErrorCode.NONE),
             answer("read", f"{ROW}.last_stable_offset").is_(2),
             answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
         ),
@@ -124,7 +124,7 @@ def test_markers_need_no_transaction(case):
         at_end(topic),
         fetch(topic, version=4, isolation=READ_COMMITTED, max_wait_ms=0, name="read"),
         expect=all_of(
-            answer("ask", WRITTEN).is_(0),
+            answer("ask", WRITTEN).is_(ErrorCode.NONE),
             answer("end", END).is_(1),
             answer("read", f"{ROW}.last_stable_offset").is_(1),
             by_release(
@@ -148,7 +148,7 @@ def test_markers_of_older_epochs_are_refused(case):
         markers(SOMEBODY, 2, COMMIT, topic, version=case.version, name="older"),
         at_end(topic),
         expect=all_of(
-            answer("newer", WRITTEN).is_(0),
+            answer("newer", WRITTEN).is_(ErrorCode.NONE),
             answer("older", WRITTEN).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
             answer("end", END).is_(1),
         ),
@@ -174,8 +174,8 @@ def test_markers_fence_their_producers(case):
         produce(topic, 0, from_producer(SOMEBODY, 0, 1, TWO), name="after"),
         at_end(topic),
         expect=all_of(
-            answer("before", PRODUCED).is_(0),
-            answer("ask", WRITTEN).is_(0),
+            answer("before", PRODUCED).is_(ErrorCode.NONE),
+            answer("ask", WRITTEN).is_(ErrorCode.NONE),
             answer("after", PRODUCED).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
             answer("end", END).is_(2),
         ),
@@ -195,7 +195,7 @@ def test_markers_of_former_coordinators_are_refused(case):
                 name="older"),
         at_end(topic),
         expect=all_of(
-            answer("newer", WRITTEN).is_(0),
+            answer("newer", WRITTEN).is_(ErrorCode.NONE),
             answer("older", WRITTEN).is_(ErrorCode.TRANSACTION_COORDINATOR_FENCED),
             answer("end", END).is_(1),
         ),
@@ -214,7 +214,7 @@ def test_markers_for_unknown_partitions_are_refused(case):
         markers(SOMEBODY, 0, COMMIT, topic, 0, 7, version=case.version, name="ask"),
         at_end(topic),
         expect=all_of(
-            answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(0),
+            answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(ErrorCode.NONE),
             answer("ask", "markers[0].topics[0].partitions[*].error_code").contains(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             ),
@@ -265,7 +265,7 @@ def test_a_newer_marker_fences_before_the_coordinator_is_asked(case):
         send(transaction, topic, record(ONE), version=case.version, name="ask"),
         describe(transaction, name="left alone"),
         expect=all_of(
-            answer("fenced", WRITTEN).is_(0),
+            answer("fenced", WRITTEN).is_(ErrorCode.NONE),
             by_release(
                 {
                     "3.9": sent.is_(ErrorCode.TRANSACTION_ABORTABLE),

@@ -80,7 +80,7 @@ def test_offsets_of_no_producer_are_committed(case):
         commit_offset(transaction, group, topic, 7, name="ask", **sent),
         offset_fetch(group, topic, name="then"),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
             answer("then", FETCHED).is_(7),
         ),
     )
@@ -137,10 +137,10 @@ def test_offsets_may_be_of_an_older_epoch(case):
         commit_offset(transaction, group, topic, 7, name="later", epoch=NEXT),
         commit_offset(transaction, group, topic, 8, name="ask", version=case.version),
         expect=all_of(
-            answer("later", COMMITTED_OFFSET).is_(0),
+            answer("later", COMMITTED_OFFSET).is_(ErrorCode.NONE),
             by_release({
-                "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
-                "2.2": answer("ask", COMMITTED_OFFSET).is_(0),
+                "1.0": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
+                "2.2": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
                 "2.8": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.INVALID_PRODUCER_EPOCH),
             }),
         ),

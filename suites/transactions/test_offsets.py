@@ -84,7 +84,7 @@ def test_offsets_count_from_the_commit_on(case):
         ended(transaction, COMMIT, epoch=Ref("producer", "producer_epoch")),
         visible(group, topic, 7, "committed"),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
             answer("open", FETCHED).is_(-1),
             answer("committed", FETCHED).is_(7),
         ),
@@ -107,7 +107,7 @@ def test_aborted_offsets_are_forgotten(case):
         ended(transaction, ABORT, "dropped"),
         offset_fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_(0),
+            answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
             answer("after", FETCHED).is_(5),
         ),
     )
@@ -135,7 +135,7 @@ def test_unstable_offsets_are_not_fetched(case):
         visible(group, topic, 7, "committed"),
         expect=all_of(
             answer("open", FETCHED_CODE).is_(
-                ErrorCode.UNSTABLE_OFFSET_COMMIT if case.stable else 0
+                ErrorCode.UNSTABLE_OFFSET_COMMIT if case.stable else ErrorCode.NONE
             ),
             answer("open", FETCHED).is_(-1),
             answer("committed", FETCHED).is_(7),
@@ -156,7 +156,7 @@ def test_unknown_partitions_have_no_offsets(case):
         expect=all_of(
             by_release(
                 {
-                    "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
+                    "1.0": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
                     "2.2+": answer("ask", COMMITTED_OFFSET).is_(
                         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                     ),
@@ -183,7 +183,7 @@ def test_metadata_of_offsets_has_a_limit(case):
         ),
         expect=all_of(
             answer("ask", COMMITTED_OFFSET).is_(ErrorCode.OFFSET_METADATA_TOO_LARGE),
-            answer("most", COMMITTED_OFFSET).is_(0),
+            answer("most", COMMITTED_OFFSET).is_(ErrorCode.NONE),
         ),
     )
 
@@ -236,10 +236,10 @@ def test_members_commit_in_their_generation(case):
         ended(transaction, COMMIT),
         visible(group, topic, 7, "committed"),
         expect=all_of(
-            answer("own", COMMITTED_OFFSET).is_(0),
+            answer("own", COMMITTED_OFFSET).is_(ErrorCode.NONE),
             answer("older", COMMITTED_OFFSET).is_(ErrorCode.ILLEGAL_GENERATION),
             answer("stranger", COMMITTED_OFFSET).is_(ErrorCode.UNKNOWN_MEMBER_ID),
-            answer("outside", COMMITTED_OFFSET).is_(0),
+            answer("outside", COMMITTED_OFFSET).is_(ErrorCode.NONE),
         ),
     )
 
@@ -253,7 +253,7 @@ def test_groups_need_a_name(case):
         commit_offset(transaction, "", topic, version=case.version, name="ask"),
         expect=by_release(
             {
-                "1.0": answer("ask", COMMITTED_OFFSET).is_(0),
+                "1.0": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
                 "2.2+": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.INVALID_GROUP_ID),
             }
         ),
@@ -287,7 +287,7 @@ def test_later_commits_outlast_earlier_ones(case):
         visible(group, topic, 8, "all taken up", 1),
         offset_fetch(group, topic, name="after"),
         expect=all_of(
-            answer("plain", COMMITTED_OFFSET).is_(0),
+            answer("plain", COMMITTED_OFFSET).is_(ErrorCode.NONE),
             answer("open", FETCHED).is_(20),
             answer("after", FETCHED).is_(20),
         ),
@@ -315,6 +315,7 @@ def test_groups_with_pending_offsets_stay(case):
         Send("OffsetFetch", 1, offset_fetch(group, topic).body, name="after"),
         Await("after"),
         expect=all_of(
-            answer("ask", "results[0].error_code").is_(0), answer("after", FETCHED).is_(-1)
+            answer("ask", "results[0].error_code").is_(ErrorCode.NONE),
+            answer("after", FETCHED).is_(-1),
         ),
     )

@@ -48,7 +48,7 @@ def test_unknown_partitions_add_nothing(case):
             {
                 "1.0": all_of(
                     answer("ask", each(case.version)).each_is(0),
-                    answer("end", "error_code").is_(0),
+                    answer("end", "error_code").is_(ErrorCode.NONE),
                 ),
                 "2.2+": all_of(
                     answer("ask", each(case.version)).contains(
@@ -114,8 +114,8 @@ def test_many_can_be_added_to_at_once(case):
         expect=all_of(
             answer("ask", code).contains([[ErrorCode.INVALID_PRODUCER_ID_MAPPING]]),
             answer("ask", code).contains([[0]]),
-            answer("end one", "error_code").is_(0),
-            answer("end two", "error_code").is_(0),
+            answer("end one", "error_code").is_(ErrorCode.NONE),
+            answer("end two", "error_code").is_(ErrorCode.NONE),
         ),
     )
 

@@ -10,6 +10,7 @@ from touchstone.harness.expect import all_of, answer, batches, records
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Await, Send, Until
 from touchstone.harness.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, among, batch
 from touchstone.suites.transactions.acts import (
     ABORT,
@@ -234,7 +235,9 @@ def test_plain_batches_do_not_mix_in(case):
         produce(topic, 0, plain, version=case.version, name="ask"),
         list_offsets(topic, name="end"),
         expect=all_of(
-            answer("ask", "responses[0].partition_responses[0].error_code").is_(48),
+            answer("ask", "responses[0].partition_responses[0].error_code").is_(
+                ErrorCode.INVALID_TXN_STATE
+            ),
             answer("end", END).is_(1),
         ),
     )
@@ -339,7 +342,7 @@ def test_all_partitions_become_visible_together(case):
         reads,
         [fetch(topic, p, version=4, max_wait_ms=0, name=f"read {p}") for p in (0, 1, 2)],
         expect=all_of(
-            answer("end", "error_code").is_(0),
+            answer("end", "error_code").is_(ErrorCode.NONE),
             *(records(f"read {p}", "[*].key").contains(marker) for p in (0, 1, 2)),
         ),
     )

@@ -56,7 +56,7 @@ def test_ends_raise_the_epoch(case):
             answer("ask", "producer_id").is_(Ref("producer", "producer_id")),
             answer("ask", "producer_epoch").is_(NEXT),
             batches("marker", "[0].producer_epoch").is_(NEXT),
-            answer("second", PRODUCED).is_(0),
+            answer("second", PRODUCED).is_(ErrorCode.NONE),
         ),
     )  # fmt: skip
 
@@ -96,7 +96,7 @@ def test_ends_can_be_asked_for_again(case):
         settled(end(transaction, case.commit, version=5, name="again")),
         end(transaction, not case.commit, version=5, name="otherwise"),
         expect=all_of(
-            answer("again", CODE).is_(0),
+            answer("again", CODE).is_(ErrorCode.NONE),
             answer("again", "producer_epoch").is_(NEXT),
             answer("otherwise", CODE).is_(ErrorCode.INVALID_TXN_STATE),
         ),
@@ -122,7 +122,7 @@ def test_sending_adds_the_partition(case):
         expect=all_of(
             *(answer(f"read {p}", f"{ROW}.last_stable_offset").is_(2) for p in (0, 1)),
             answer("verified", VERIFIED).is_([[ErrorCode.NONE] * 2]),
-            answer("end", CODE).is_(0),
+            answer("end", CODE).is_(ErrorCode.NONE),
         ),
     )
 
@@ -148,8 +148,8 @@ def test_committing_offsets_adds_the_group(case):
         end(transaction, COMMIT, version=5, name="end"),
         Until(offset_fetch(group, topic, name="after"), fetched, "==", 7),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_(0),
-            answer("end", CODE).is_(0),
+            answer("ask", COMMITTED_OFFSET).is_(ErrorCode.NONE),
+            answer("end", CODE).is_(ErrorCode.NONE),
             answer("after", fetched).is_(7),
         ),
     )  # fmt: skip
@@ -170,7 +170,7 @@ def test_aborts_of_nothing_raise_the_epoch(case):
               PRODUCED, "==", 0),
         expect=all_of(
             answer("commit", CODE).is_(ErrorCode.INVALID_TXN_STATE),
-            answer("abort", CODE).is_(0),
+            answer("abort", CODE).is_(ErrorCode.NONE),
             answer("abort", "producer_epoch").is_(NEXT),
         ),
     )  # fmt: skip
@@ -196,7 +196,7 @@ def test_bumped_producers_can_go_on(case):
         ),
         end(transaction, ABORT, version=5, name="old", epoch=EPOCH),
         expect=all_of(
-            answer("ask", CODE).is_(0),
+            answer("ask", CODE).is_(ErrorCode.NONE),
             answer("ask", "producer_epoch").is_(Ref("end", "producer_epoch", 1)),
             answer("old", CODE).is_(ErrorCode.PRODUCER_FENCED),
         ),
@@ -222,7 +222,7 @@ def test_first_batches_begin_at_zero(case):
         send(transaction, topic, record(b"far", 9), version=case.version, name="gap"),
         expect=all_of(
             answer("ask", PRODUCED).is_(
-                0
+                ErrorCode.NONE
                 if case.begun or case.version < ADDS_ITSELF
                 else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             ),

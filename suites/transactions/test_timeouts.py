@@ -9,6 +9,7 @@ from touchstone.harness.expect import all_of, answer, batches, records
 from touchstone.harness.placeholders import Ref
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import a_topic, fetch, list_offsets
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,
     CLUSTER,
@@ -87,11 +88,11 @@ def test_timeouts_count_from_the_first_partition(case):
         end(transaction, ABORT, **_own("idle"), name="nothing to end"),
         add_partitions(transaction, topic, 1, version=case.version, **_own("idle"), name="ask"),
         expect=all_of(
-            answer("nothing to end", "error_code").is_(48),
+            answer("nothing to end", "error_code").is_(ErrorCode.INVALID_TXN_STATE),
             answer(
                 "ask",
                 "results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code",
-            ).is_(0),
+            ).is_(ErrorCode.NONE),
         ),
     )
 
