@@ -103,7 +103,7 @@ def command(
     known = benches()
     if only_list:
         for name, module in known.items():
-            click.echo(f"{name:16}{module.__doc__.splitlines()[0]}")
+            click.echo(f"{name:16}{(module.__doc__ or '').splitlines()[0]}")
         return
     unknown = [name for name in names if name not in known]
     if unknown:

@@ -54,7 +54,7 @@ class Figure:
     peer: str | None = None
     theirs: float | None = None
     more_is_better: bool = True
-    notes: dict[str, object] = field(default_factory=dict)
+    notes: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float | None:
@@ -91,6 +91,7 @@ def our_broker(
 def served(argv: list[str]) -> Iterator[tuple[str, int]]:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         try:
+            assert process.stdout is not None
             word, _, bootstrap = process.stdout.readline().strip().partition(" ")
             if word != "ready":
                 raise RuntimeError("`touchstone broker` ended before it was ready")
@@ -129,7 +130,7 @@ def side_by_side(options: Options, peer: str, brokers: int) -> Iterator[dict[str
 
 
 def figures_of(
-    bench: str, what: str, unit: str, rates: dict[str, float], peer: str, **more: object
+    bench: str, what: str, unit: str, rates: dict[str, float], peer: str, **more: Any
 ) -> Iterator[Figure]:
     """One figure for each store of ours, all beside the same turn of the peer."""
     for store, rate in rates.items():

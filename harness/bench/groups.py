@@ -19,6 +19,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from touchstone.harness.bench.contest import Figure, Options, available_peers
@@ -49,13 +50,13 @@ def _contests() -> Iterator[tuple[str, str, Measure]]:
     for members in MEMBERS:
         yield (
             f"{members:,} members join and sync", "rebalance",
-            lambda bootstrap, pids, a=members: rebalances(bootstrap, pids, a),
+            partial(rebalances, members=members),
         )  # fmt: skip
     for members, partitions in COMMITTERS:
         yield (
             f"{members} committing, {partitions} partition{'s' * (partitions > 1)} each",
             "commit",
-            lambda bootstrap, pids, a=members, b=partitions: commits(bootstrap, pids, a, b),
+            partial(commits, members=members, partitions=partitions),
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from touchstone.harness.bench.contest import (
     Figure,
@@ -25,7 +26,7 @@ TURNS = 5
 
 
 def run(options: Options) -> Iterator[Figure]:
-    cold = {brokers: median(lambda b=brokers: cold_start(options, b)) for brokers in (1, 3)}
+    cold = {brokers: median(partial(cold_start, options, brokers)) for brokers in (1, 3)}
     warm = median(lambda: warm_start(options))
     yield Figure(
         "startup", "3 brokers warm, in process", round(warm * 1000, 1), "ms", more_is_better=False

@@ -16,6 +16,7 @@ import selectors
 import struct
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from touchstone.harness.bench.contest import Figure, Options, available_peers
 from touchstone.harness.bench.line import PATIENCE_S, Answers, Line, demand, frame
@@ -42,7 +43,7 @@ def run(options: Options) -> Iterator[Figure]:
             what = f"{producers} producer{'s' * (producers > 1)}, a record each"
             yield from contest(
                 options, peer, "transactions", what, "transaction",
-                lambda bootstrap, pids, a=producers: transactions(bootstrap, pids, a),
+                partial(transactions, producers=producers),
             )  # fmt: skip
 
 

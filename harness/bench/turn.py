@@ -43,8 +43,9 @@ class Meter:
         """So much was done since."""
         seconds = time.monotonic() - self._began
         own, spent = time.process_time() - self._own, processor_seconds(self._pids)
-        known = deeds and spent is not None and self._spent is not None
-        cpu = (spent - self._spent) * 1000 / deeds if known else None
+        cpu = None
+        if deeds and spent is not None and self._spent is not None:
+            cpu = (spent - self._spent) * 1000 / deeds
         return Turn(deeds / seconds, cpu, own / seconds)
 
 
@@ -75,11 +76,10 @@ def contest(
     rates = (round(max(turn.rate for turn in side), 1) for side in (ours, theirs))
     fast, other = rates
     yield Figure(bench, what, fast, f"{deed}s/s", peer, other, notes={"busy": _busy(ours, theirs)})
-    least, other = _least(ours), _least(theirs)
+    least = _least(ours)
     if least is not None:
-        yield Figure(
-            bench, f"{what}: broker", least, f"ms CPU/{deed}", peer, other, more_is_better=False
-        )
+        cpu, unit = _least(theirs), f"ms CPU/{deed}"
+        yield Figure(bench, f"{what}: broker", least, unit, peer, cpu, more_is_better=False)
 
 
 def _least(turns: list[Turn]) -> float | None:

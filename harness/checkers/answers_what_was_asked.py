@@ -55,7 +55,7 @@ def _says_nothing(request: Mapping[str, Any], answer: Mapping[str, Any]) -> bool
     return request.get("session_epoch", -1) > 0 or bool(answer.get("error_code")) or throttled
 
 
-def _faults(label: str, path: str, asked: Counter, answered: Counter) -> list[Finding]:
+def _faults(label: str, path: str, asked: Counter[Any], answered: Counter[Any]) -> list[Finding]:
     words = [
         f"{key} is answered {times} times"
         for key, times in answered.items()

@@ -17,7 +17,7 @@ def check(transcript: Transcript) -> list[Finding]:
         received, response = exchange.received, exchange.response
         if received is None or response is None or response.end != len(received.raw):
             continue
-        if response.tags:
+        if response.tags or received.api is None or received.version is None:
             continue
         again = headers.encode_response(
             received.api, received.version, response.correlation_id, response.body

@@ -10,7 +10,6 @@ from touchstone.harness.checkers import walks
 from touchstone.harness.checkers.error_codes import EVERYWHERE, LEGAL
 from touchstone.harness.finding import Finding
 from touchstone.harness.transcript import Transcript
-from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import name_of
 
 NEVER_CHECKED_HERE = (0, -1)  # no error; and what `no-unknown-error` reports
@@ -19,7 +18,7 @@ NEVER_CHECKED_HERE = (0, -1)  # no error; and what `no-unknown-error` reports
 def check(transcript: Transcript) -> list[Finding]:
     found = []
     for exchange, answer in walks.decoded(transcript):
-        api = API[exchange.received.api].name if exchange.received else ""
+        api = walks.api_of(exchange)
         legal = LEGAL.get(api)
         if legal is None:
             continue

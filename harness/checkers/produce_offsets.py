@@ -36,6 +36,7 @@ def check(transcript: Transcript) -> list[Finding]:
             continue
         others = written.setdefault(partition.key, [])
         sent, received = partition.exchange.sent, partition.exchange.received
+        assert received is not None, "its answer was walked"
         began = sent.at_us if sent else received.at_us
         last = max((one.end for one in others if one.answered_us <= began), default=0)
         word = f"base_offset {base}, earlier appends end at {last}" if base < last else ""

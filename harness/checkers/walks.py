@@ -39,7 +39,7 @@ def request_of(exchange: Exchange) -> dict[str, Any]:
 def api_of(exchange: Exchange) -> str:
     """The name of the API that was asked; empty when nobody knows it."""
     key = exchange.event.api
-    return API[key].name if key in API else ""
+    return API[key].name if key is not None and key in API else ""
 
 
 _HOLDS = frozenset({dict, list})  # what a message holds things in; asked of every field there is

@@ -70,20 +70,20 @@ def _pairs(
 )
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
-    brokers,
-    host,
-    port,
-    advertise,
-    racks,
-    release,
-    data,
-    zookeeper,
-    config,
-    profile,
-    switch,
-    seed,
-    door,
-    verbose,
+    brokers: int,
+    host: str,
+    port: int,
+    advertise: str | None,
+    racks: str | None,
+    release: str,
+    data: str | None,
+    zookeeper: str | None,
+    config: dict[str, str],
+    profile: str | None,
+    switch: tuple[str, ...],
+    seed: int,
+    door: int | None,
+    verbose: bool,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
     logging.basicConfig(

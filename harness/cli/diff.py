@@ -169,7 +169,7 @@ def _short(path: str, value: Any) -> str:
 
 def _asked(exchange: Exchange) -> str:
     event = exchange.event
-    if event.api not in API:
+    if event.api is None or event.api not in API:
         return f"{len(event.raw)} raw bytes on {event.connection!r}"
     return f"{API[event.api].name} v{event.version} on {event.connection!r}"
 

@@ -13,6 +13,7 @@ import signal
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -62,7 +63,7 @@ def _faults(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[
 @click.option("--acks", default="-1", help="The producers' in turn, as in -1,1.")
 @click.option("--config", multiple=True, metavar="K=V", help="Broker setting.")
 @click.option("--out", default="nemesis", type=click.Path(path_type=Path), help="For histories.")
-def command(word, names, config, **options) -> None:
+def command(word: str, names: tuple[str, ...], config: tuple[str, ...], **options: Any) -> None:
     """Run clients against a target while its brokers are harmed, and judge what they were told.
 
     Exit code 0: every promise was kept, 1: one was broken, 2: the harness broke, 3: nothing could
@@ -110,7 +111,7 @@ def main(
     if not wanted:
         return 3
     out.mkdir(parents=True, exist_ok=True)
-    verdicts: Counter = Counter()
+    verdicts: Counter[str] = Counter()
     for number in range(seed, seed + runs):
         name = f"{target.name.replace(':', '-')}-{'-'.join(wanted)}-{number}"
         topic = "".join(c if c.isalnum() else "-" for c in f"nemesis-{name}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from os import cpu_count
@@ -40,8 +40,10 @@ _MS_PER_HOUR = 3_600_000
               help="What its clients do.")  # fmt: skip
 @click.option("--switch", "switches", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--jobs", default=cpu_count() or 1, type=click.IntRange(1), help="Processes.")
-def command(seeds, first, seed, seconds, brokers, partitions, release, kinds, workload, switches,
-            jobs):  # fmt: skip
+def command(
+    seeds: int, first: int, seed: int | None, seconds: int, brokers: int, partitions: int,
+    release: str, kinds: tuple[str, ...], workload: str, switches: tuple[str, ...], jobs: int,
+) -> None:  # fmt: skip
     """Run a simulated cluster under faults and see whether its promises hold.
 
     Exit 0: every invariant held for every seed. Exit 1: the seeds that broke one are named.
@@ -76,7 +78,7 @@ def _again(asked: click.Context) -> str:
     return " ".join((*words, "--seed"))
 
 
-def _run(one, seeds: range, jobs: int, again: str) -> list[Trial]:
+def _run(one: Callable[[int], Trial], seeds: range, jobs: int, again: str) -> list[Trial]:
     done, violated = [], 0
     with ProcessPoolExecutor(jobs) as pool:
         for future in as_completed([pool.submit(one, seed) for seed in seeds]):

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 from touchstone.harness.nemesis import evidence
-from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.nemesis.fault_target import FaultTarget, given
 
 SENTENCE = "A broker's wall clock jumps by up to an hour, and in the end returns."
 ISOLATION = "clocks"
@@ -31,15 +31,16 @@ def unsupported(cluster: FaultTarget) -> str | None:
 @contextmanager
 def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
     turn: Callable[[int], None]
-    turn = cluster.running.jump if cluster.running else partial(cluster.clocks.set, broker)
+    turn = cluster.running.jump if cluster.running else partial(given(cluster.clocks).set, broker)
     addresses = [cluster.address(each) for each in cluster.brokers]
     stamp = evidence.Stamp(addresses, broker, random)
     jump = random.choice((-1, 1)) * random.randint(LEAST_MS, MOST_MS)
 
     def look() -> str | None:
         ahead = stamp.ahead_ms()
-        near = ahead is not None and abs(ahead - jump) < LEAST_MS // 2
-        return f"broker {broker} stamps records {ahead / 1000:+.0f} s from now" if near else None
+        if ahead is None or abs(ahead - jump) >= LEAST_MS // 2:
+            return None
+        return f"broker {broker} stamps records {ahead / 1000:+.0f} s from now"
 
     try:
         turn(jump)

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.nemesis.fault_target import FaultTarget, given
 
 SENTENCE = "A broker's disk answers with I/O errors; later it is back and the broker starts again."
 ISOLATION = "disks"
@@ -27,7 +27,7 @@ def unsupported(cluster: FaultTarget) -> str | None:
 
 @contextmanager
 def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
-    disks, node = cluster.disks, cluster.node(broker)
+    disks, node = given(cluster.disks), cluster.node(broker)
     try:
         disks.fail(broker)
         yield lambda: _fails(disks.mounts[broker])

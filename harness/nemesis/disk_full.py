@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.nemesis.fault_target import FaultTarget, given
 
 SENTENCE = "A broker's disk has not a byte left; later there is room and the broker starts again."
 ISOLATION = "disks"
@@ -31,7 +31,7 @@ def unsupported(cluster: FaultTarget) -> str | None:
 @contextmanager
 def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
     # Beside the log directory's own files; Kafka looks at folders only.
-    folder = cluster.disks.mounts[broker]
+    folder = given(cluster.disks).mounts[broker]
     try:
         _fill(folder / BALLAST)
         yield lambda: _full(folder / PROOF)

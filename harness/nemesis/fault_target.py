@@ -12,12 +12,21 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from touchstone.harness.target import Address, Endpoint
 from touchstone.harness.targets.isolation import Clocks, Disks, Namespaces
 
 ENTER = ("nsenter", "--net", "--target")
+
+
+T = TypeVar("T")
+
+
+def given(part: T | None) -> T:
+    """A part of a fault target that the fault's `unsupported` has found to be there."""
+    assert part is not None
+    return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +50,7 @@ class FaultTarget:
         return [each for each in self.brokers if each != broker]
 
     @property
-    def running(self) -> Any | None:
+    def running(self) -> Any:
         """The reference cluster, where it is one."""
         return getattr(next(iter(self.endpoint.nodes.values()), None), "running", None)
 
@@ -86,7 +95,7 @@ class Network:
     cluster: FaultTarget
     isolation: Namespaces | None = None
 
-    def inside(self, broker: int, *argv: str) -> subprocess.CompletedProcess:
+    def inside(self, broker: int, *argv: str) -> subprocess.CompletedProcess[str]:
         """Run it there; raises CalledProcessError when it fails."""
         return subprocess.run(
             self._entered(broker, argv), capture_output=True, text=True, check=True, timeout=30

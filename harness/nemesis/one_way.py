@@ -15,7 +15,7 @@ from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import cut_links, dropped, unsupported
-from touchstone.harness.nemesis.fault_target import FaultTarget, Network
+from touchstone.harness.nemesis.fault_target import FaultTarget, Network, given
 
 __all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker hears nothing from the other brokers, while they still hear it."
@@ -29,7 +29,7 @@ def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any
         with cut_links(cluster, [(other, broker) for other in others]) as look:
             yield look
         return
-    network = cluster.network
+    network = given(cluster.network)
     with ExitStack() as rules:
         for other in others:
             rules.enter_context(dropped(network, broker, "INPUT", other))

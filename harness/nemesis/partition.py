@@ -15,7 +15,7 @@ from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import CHAINS, cut_links, dropped, unsupported
-from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.nemesis.fault_target import FaultTarget, given
 
 __all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 
@@ -31,7 +31,7 @@ def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any
         with cut_links(cluster, pairs) as look:
             yield look
         return
-    network = cluster.network
+    network = given(cluster.network)
     with ExitStack() as rules:
         for other in others:
             for chain in CHAINS:

@@ -15,7 +15,7 @@ from typing import Any
 
 from touchstone.harness.nemesis import evidence
 from touchstone.harness.nemesis.cuts import no_way as unsupported
-from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.nemesis.fault_target import FaultTarget, given
 
 __all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
 SENTENCE = "A broker's link carries a few kilobytes a second."
@@ -27,10 +27,10 @@ LATER_MS = 400
 @contextmanager
 def inflicted(cluster: FaultTarget, broker: int, random: Random) -> Iterator[Any]:
     if cluster.running:
-        with _late_links(cluster, broker) as look:
-            yield look
+        with _late_links(cluster, broker) as late:
+            yield late
         return
-    network, address = cluster.network, cluster.address(broker)
+    network, address = given(cluster.network), cluster.address(broker)
     before = evidence.answer_ms(address)
 
     def look() -> str | None:

@@ -70,7 +70,7 @@ def _suite(
         timestamp=header["started"][:19],
         hostname=_clean(header["target"]),
         time=_seconds(sum(row["duration_ms"] for row in rows)),
-        **{name: str(number) for name, number in numbers.items()},
+        attrib={name: str(number) for name, number in numbers.items()},
     )
     properties = ET.SubElement(element, "properties")
     for name in ("run", "target", "release", "kind", "oracle", "oracle_kind", "commit", "seed"):

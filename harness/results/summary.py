@@ -87,7 +87,8 @@ def settings(header: Mapping[str, Any]) -> list[str]:
         True: ["settings: each claim got those that it wants"],
         False: ["settings: the target's own; no profile was named (--profile NAME)"],
     }
-    return told.get(header.get("configured"), [])
+    configured = header.get("configured")
+    return [] if configured is None else told[configured]
 
 
 def lines(report: Report) -> list[str]:

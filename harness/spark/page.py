@@ -21,7 +21,7 @@ from pyspark.sql import functions as f
 
 from touchstone.harness.spark import summary
 from touchstone.harness.spark.jobs.codes import LETTERS
-from touchstone.harness.spark.runs import Run
+from touchstone.harness.spark.runs import Run, target_order
 
 DASHBOARDS = Path(__file__).with_name("dashboards")
 TEMPLATE = "page.html.j2"
@@ -126,7 +126,9 @@ class Model:
 
     def spent(self) -> int:
         """Bytes of interned evidence so far, roughly; asked now and then, never per row."""
-        return sum(len(s) + 4 for s in self.strings.numbers) + 24 * len(self.differences.numbers)
+        return sum(len(str(s)) + 4 for s in self.strings.numbers) + 24 * len(
+            self.differences.numbers
+        )
 
 
 def write(model: dict[str, Any], place: Path) -> None:
@@ -150,7 +152,7 @@ def folders(runs: Sequence[Run], home: Path) -> list[str]:
     """Where each newest run's transcripts lie, as seen from the page, in order of the targets."""
     return [
         Path(os.path.relpath(run.source.path.resolve().parent, home.resolve())).as_posix()
-        for run in sorted(runs, key=lambda run: summary.target_order(run.target))
+        for run in sorted(runs, key=lambda run: target_order(run.target))
         if run.latest
     ]
 

@@ -107,7 +107,7 @@ def adjacent(runs: Iterable[Run]) -> list[tuple[str, str]]:
     for run in runs:
         if run.latest and not run.planted and "@" in run.target:
             families.setdefault(run.target.split("@")[0], []).append(run.target)
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for family in sorted(families):
         members = sorted(families[family], key=target_order)
         pairs += zip(members, members[1:], strict=False)

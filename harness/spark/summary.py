@@ -7,7 +7,7 @@ of a target are Spark's counts of its rows, which `ingest` has proved equal to t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,10 @@ EVIDENCE = 100  # differences of one of them that are looked at
 LISTS = ("differences", "notes", "findings", "failures")
 FACTS = ("release", "kind", "oracle", "oracle_kind", "commit", "seed", "host", "started")
 Table = Callable[[str], DataFrame]
+Trend = Mapping[tuple[str, str], dict[str, Any]]  # by run and target
 
 
-def collect(
-    table: Table, latest: DataFrame, runs: Sequence[Run], trend: dict[str, Any]
-) -> dict[str, Any]:
+def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: Trend) -> dict[str, Any]:
     """The whole summary. `trend` maps (run, target) to Spark's counts of that file."""
     newest = [run for run in runs if run.latest]
     targets = [target_facts(run, trend) for run in newest]
@@ -100,7 +99,7 @@ def detection(planted: DataFrame) -> dict[str, Any]:
     return {"planted": len(switches), "caught": caught, "switches": switches}
 
 
-def target_facts(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
+def target_facts(run: Run, trend: Trend) -> dict[str, Any]:
     header, footer = run.source.header, run.source.footer or {}
     counts = counts_of(run, trend)
     planned = header.get("planned") or 0
@@ -119,7 +118,7 @@ def target_facts(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def counts_of(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
+def counts_of(run: Run, trend: Trend) -> dict[str, Any]:
     row = trend.get((run.source.run, run.target), {})
     return {name: row.get(name, 0) or 0 for name in ("cases", *LETTERS.values(), "us")}
 
@@ -137,7 +136,7 @@ def nights(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return [found[night] for night in sorted(found)]
 
 
-def trend_row(run: Run, trend: dict[str, Any]) -> dict[str, Any]:
+def trend_row(run: Run, trend: Trend) -> dict[str, Any]:
     row = {"night": run.night, "target": run.target, "incomplete": run.incomplete}
     commit = run.source.header.get("commit")
     return row | {"commit": commit} | counts_of(run, trend)
@@ -169,7 +168,7 @@ def pair_counts(releases: DataFrame) -> list[dict[str, Any]]:
 
 def flaky(history: DataFrame) -> list[dict[str, Any]]:
     names = ("target", "case", "track", "changes", "unexplained", "flake_rate")
-    worst_first = [f.desc("unexplained"), f.desc("changes"), "target", "case"]
+    worst_first = [f.desc("unexplained"), f.desc("changes"), f.asc("target"), f.asc("case")]
     rows = history.where("flaky").orderBy(*worst_first).limit(FLAKIEST).select(*names)
     return [row.asDict() for row in rows.collect()]
 

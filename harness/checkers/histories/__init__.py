@@ -53,7 +53,7 @@ class Report:
     history: History
     broken: list[Anomaly] = field(default_factory=list)
     excused: list[Anomaly] = field(default_factory=list)
-    counts: Counter = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def verdict(self) -> str:
@@ -63,7 +63,7 @@ class Report:
         judged = self.counts["send ok"] and self.counts["records read"] and self.counts["drain ok"]
         return CONFORMS if judged else INCONCLUSIVE
 
-    def names(self) -> Counter:
+    def names(self) -> Counter[str]:
         """How often each property is broken."""
         return Counter(each.name for each in self.broken)
 
@@ -81,8 +81,8 @@ def judge(history: History) -> Report:
     return report
 
 
-def _counts(history: History) -> Counter:
-    counts: Counter = Counter()
+def _counts(history: History) -> Counter[str]:
+    counts: Counter[str] = Counter()
     for each in history.operations:
         counts[f"{each.do} {each.outcome}"] += 1
         if each.do == "poll":

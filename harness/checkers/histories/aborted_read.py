@@ -18,7 +18,9 @@ def check(seen: Seen) -> Iterator[Anomaly]:
         for offset, values in partition.committed_reads.items():
             for value, poll in values.items():
                 transaction = seen.transaction_of(value)
-                why = _not_committed(transaction, poll) if transaction else ""
+                if transaction is None:
+                    continue
+                why = _not_committed(transaction, poll)
                 if why:
                     text = f"{value} was read at {offset}; its transaction {why}"
                     ends = (transaction.commit, transaction.abort)

@@ -41,6 +41,7 @@ def _owes(drain: Drain, send: Operation, seen: Seen) -> bool:
         return True
     transaction = seen.transaction_of(send.asked["value"])
     if transaction is not None:
-        done = transaction.committed and transaction.commit.before(drain.operation)
+        commit = transaction.commit if transaction.committed else None
+        done = commit is not None and commit.before(drain.operation)
         return done and offset < drain.end
     return offset < drain.end

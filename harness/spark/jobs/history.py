@@ -11,7 +11,7 @@ change, not a flake. A commit with a `+` had uncommitted changes: two of that na
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 SEEN = ("ordinal", "code", "commit", "us", "wavered")
@@ -90,7 +90,7 @@ def changes(history: DataFrame) -> DataFrame:
     )
 
 
-def kind(before: str, after: str) -> f.Column:
+def kind(before: str, after: str) -> Column:
     """What a change is called. A known difference is as good as conforming, it was accepted; to
     become unsupported is a change and no regression, it was proved."""
     fine, bad = ["C", "K"], ["D", "I", "B"]
