@@ -64,6 +64,10 @@ class Waits:
         """How long an answer of this API may take; None: the end of a connection."""
         return seconds if self.memory is None else self.memory.patience(api or CLOSING, seconds)
 
+    def silent(self, api: str | None) -> bool:
+        """Whether this API never answered: then what its requests grant is not waited for either."""
+        return self.memory is not None and self.memory.silent(api or CLOSING)
+
     def answered(self, api: int | None, done: bool, seconds: float) -> None:
         """Remember whether an answer came, or the connection ended."""
         if self.memory is not None:
@@ -94,6 +98,11 @@ class Preparation:
             if brief < seconds:
                 self._brief.add(key)
             return min(seconds, brief)
+
+    def silent(self, key: Hashable) -> bool:
+        """Whether this has been waited for often enough and never came."""
+        with self._lock:
+            return key not in self._longest and self._in_vain[key] >= ENOUGH
 
     def met(self, question: Hashable) -> None:
         """Remember that a wait was satisfied by asking this."""

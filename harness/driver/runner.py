@@ -442,7 +442,7 @@ class Run:
         patience_s = self.waits.for_answer(api, self.patience_s)
         trips = ROUND_TRIPS if patience_s >= self.patience_s else BRIEF_TRIPS
         wanted = max(patience_s, trips * line.round_trip if line else 0)
-        body = getattr(step, "body", None) or {}
+        body = {} if self.waits.silent(api) else getattr(step, "body", None) or {}
         own = [body.get(word) for word in OWN_WAITS if isinstance(body.get(word), int)]
         # A request that may wait for ages is one that the scenario means to end by something else:
         # a target that forgets to wake it costs a deadline like any other silence.

@@ -8,8 +8,8 @@ from touchstone.harness.driver import runner
 from touchstone.harness.driver.preparation import BRIEF_S, ENOUGH, OFTEN, TIMES, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.scenario import Scenario, Until
-from touchstone.harness.steps import metadata
-from touchstone.harness.tests.small_kafka import METADATA, small_kafka
+from touchstone.harness.steps import create_topic, metadata
+from touchstone.harness.tests.small_kafka import CREATE_TOPICS, METADATA, small_kafka
 
 LABEL = "known topic"
 
@@ -124,6 +124,19 @@ def test_on_a_busy_machine_what_never_comes_is_waited_for_briefly_too(monkeypatc
     for _ in range(ENOUGH):
         asked.answered(METADATA, False, 50.0)
     assert runner.Run._deadline(case, step) == runner.BRIEF_TRIPS
+
+
+def test_what_a_request_grants_its_broker_is_not_waited_for_where_it_never_answers(monkeypatch):
+    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    asked, step = waits(), create_topic("topic")
+    case = SimpleNamespace(waits=asked, patience_s=1.5, lines={"a": SimpleNamespace(round_trip=0)})
+    granted = step.body["timeout_ms"] / 1000 + runner.OWN_WAIT_S
+    assert runner.Run._deadline(case, step) == granted
+    for _ in range(ENOUGH):
+        asked.answered(CREATE_TOPICS, False, granted)
+    assert runner.Run._deadline(case, step) == BRIEF_S
+    asked.answered(CREATE_TOPICS, True, 0.25)
+    assert runner.Run._deadline(case, step) == granted, "it does answer at times"
 
 
 def test_a_connection_that_ends_is_no_answer():
