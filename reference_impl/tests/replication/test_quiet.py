@@ -5,6 +5,7 @@ What costs is counted in calls of functions, which chance and a busy machine do 
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import pytest
@@ -31,11 +32,14 @@ def calls(wires: Wires, ms: int) -> int:
         nonlocal count
         count += event == "call"
 
+    gc.collect()
+    gc.disable()  # what other tests left behind calls functions when it is collected
     sys.setprofile(called)
     try:
         wires.run(ms)
     finally:
         sys.setprofile(None)
+        gc.enable()
     return count
 
 
