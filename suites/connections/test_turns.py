@@ -65,7 +65,7 @@ def test_a_burst_is_answered_in_order(case):
     )
 
 
-@claim("connections.silent-requests-keep-their-order", evidence=("WIRE-10", "WIRE-17", "PROD-31"))
+@claim("connections.silent-requests-keep-their-order", evidence=("WIRE-10", "WIRE-17", "APPEND-21"))
 def test_silent_requests_keep_their_order(case):
     """Produce requests with acks=0 are appended in the order sent, before the next request's
     records.

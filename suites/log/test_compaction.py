@@ -86,7 +86,7 @@ def test_the_last_value_of_each_key_stays(case):
     "log.a-removed-offset-leads-to-the-next",
     evidence=(
         "LOG-24",
-        "FETCH-04",
+        "FETCH-15",
     ),
     **READ,
 )

@@ -81,7 +81,7 @@ def test_retention_by_time(case):
     "log.what-retention-took-is-out-of-range",
     evidence=(
         "LOG-20",
-        "FETCH-05",
+        "FETCH-13",
     ),
     api="Fetch",
     versions=only("Fetch", 5),

@@ -203,10 +203,7 @@ def test_log_append_time_rolls_by_the_brokers_clock(case):
 
 @claim(
     "log.a-read-ends-with-its-segment",
-    evidence=(
-        "LOG-10",
-        "FETCH-11",
-    ),
+    evidence=("LOG-10",),
     **READ,
 )
 def test_a_read_ends_with_its_segment(case):

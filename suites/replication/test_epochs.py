@@ -119,7 +119,7 @@ def test_an_old_answer_about_epochs(case):
 
 @claim(
     "replication.epochs-fence-after-an-election",
-    evidence=("KIP-320", "FETCH-03"),
+    evidence=("KIP-320",),
     **on("2.2+", DEATH),
 )
 def test_epochs_fence_after_an_election(case):

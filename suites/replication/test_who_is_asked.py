@@ -72,7 +72,7 @@ def test_acks_none_tells_by_closing(case):
     )
 
 
-@claim("replication.only-the-leader-tells-offsets", evidence=("REPL-20", "META-04"),
+@claim("replication.only-the-leader-tells-offsets", evidence=("REPL-20", "META-05"),
        api="ListOffsets", versions=every("ListOffsets"), where=among(1, 4), **CALM)  # fmt: skip
 def test_only_the_leader_tells_offsets(case):
     """ListOffsets to a follower answers NOT_LEADER_OR_FOLLOWER; a broker without a replica answers

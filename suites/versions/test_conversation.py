@@ -44,7 +44,7 @@ def test_pipelined_requests_are_answered_in_order(case):
 
 @claim(
     "versions.one-connection-does-not-wait-for-another",
-    evidence=("WIRE-10", "WIRE-09"),
+    evidence=("WIRE-10",),
 )
 def test_one_connection_does_not_wait_for_another(case):
     """A request is answered while a Fetch of another connection waits."""
