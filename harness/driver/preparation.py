@@ -65,7 +65,7 @@ class Waits:
         return seconds if self.memory is None else self.memory.patience(api or CLOSING, seconds)
 
     def silent(self, api: str | None) -> bool:
-        """Whether this API never answered: then what its requests grant is not waited for either."""
+        """Whether this API never answered: what its requests grant is then not waited for."""
         return self.memory is not None and self.memory.silent(api or CLOSING)
 
     def answered(self, api: int | None, done: bool, seconds: float) -> None:
