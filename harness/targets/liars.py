@@ -3,7 +3,7 @@
 A liar stands between the harness and honest answers (a broker behind it, or a stored transcript)
 and corrupts exactly one property. Each names who must catch it: a checker, or an ending that the
 driver must survive ("hung", "closed"). A test runs every liar, and another insists that every
-checker has one; so a checker that cannot fail cannot be added. The lies are in `lies.py`.
+checker has one; so a checker that cannot fail cannot be added. The lies are in `misbehaviour`.
 
 The honest side is an Upstream: a function from a request frame to the answer's frame.
 """
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from touchstone.harness.target import Address, Endpoint
-from touchstone.harness.targets.lies import LIARS, HangUp, Liar, Turn, sized
+from touchstone.harness.targets.misbehaviour import LIARS, HangUp, Liar, Turn, sized
 from touchstone.harness.transcript import Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API

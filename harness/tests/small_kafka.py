@@ -12,7 +12,7 @@ from typing import Any
 
 from touchstone.harness import advertised
 from touchstone.harness.targets.liars import LyingServer
-from touchstone.harness.targets.lies import HangUp
+from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.interpreter import DecodeError
 

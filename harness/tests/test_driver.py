@@ -31,7 +31,7 @@ from touchstone.harness.scenario import (
 )
 from touchstone.harness.target import Endpoint
 from touchstone.harness.targets.liars import LIARS, LyingServer
-from touchstone.harness.targets.lies import HangUp
+from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 

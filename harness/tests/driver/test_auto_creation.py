@@ -26,7 +26,7 @@ from touchstone.harness.steps import (
 )
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.liars import LyingServer
-from touchstone.harness.targets.lies import HangUp
+from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.harness.tests.small_kafka import word
 from touchstone.harness.verdict import CONFORMS, UNSUPPORTED
 from touchstone.reference_impl.wire import headers

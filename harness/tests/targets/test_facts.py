@@ -7,7 +7,7 @@ import pytest
 from touchstone.harness.target import Setting
 from touchstone.harness.targets import facts
 from touchstone.harness.targets.liars import LyingServer
-from touchstone.harness.targets.lies import HangUp
+from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 
