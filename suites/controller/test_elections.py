@@ -6,7 +6,7 @@ CTL-18, CTL-23.
 """
 
 from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
+from touchstone.harness.expect import all_of, answer, by_release, records
 from touchstone.harness.scenario import Until
 from touchstone.harness.steps import kill_broker, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -145,8 +145,8 @@ def test_a_preferred_leader_must_be_there(case):
 @claim("controller.no-election-without-need", evidence=("CTL-23", "KIP-183", "KIP-460"),
        api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
 def test_no_election_without_need(case):
-    """ElectLeaders changes neither leader nor leader epoch of a partition that its preferred
-    replica leads (no error or ELECTION_NOT_NEEDED).
+    """ElectLeaders of a partition that its preferred replica leads answers ELECTION_NOT_NEEDED
+    (2.2: no error) and changes neither leader nor leader epoch.
     """
     name = case.topic()
     return case.scenario(
@@ -154,7 +154,12 @@ def test_no_election_without_need(case):
         elect(name, version=case.version),
         look(case, name),
         expect=all_of(
-            answer("elect", RESULT).is_one_of(ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED),
+            by_release(
+                {
+                    "2.2": answer("elect", RESULT).is_(ErrorCode.NONE),
+                    "2.8+": answer("elect", RESULT).is_(ErrorCode.ELECTION_NOT_NEEDED),
+                }
+            ),
             led("look", 1, [1, 2, 0], 0),
         ),
     )

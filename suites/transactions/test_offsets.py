@@ -195,8 +195,8 @@ def test_metadata_of_offsets_has_a_limit(case):
     **CHECKED,
 )
 def test_strange_generations_commit_nothing(case):
-    """TxnOffsetCommit with a generation for a group without members answers ILLEGAL_GENERATION or
-    UNKNOWN_MEMBER_ID and commits nothing.
+    """TxnOffsetCommit with a generation for a group without members commits nothing and answers
+    UNKNOWN_MEMBER_ID, in 4.3 ILLEGAL_GENERATION.
     """
     topic, group, transaction, steps = prepared(case)
     member = {"generation_id": case.generation, "member_id": "nobody"}
@@ -205,8 +205,11 @@ def test_strange_generations_commit_nothing(case):
         commit_offset(transaction, group, topic, version=case.version, member=member, name="ask"),
         offset_fetch(group, topic, name="after"),
         expect=all_of(
-            answer("ask", COMMITTED_OFFSET).is_one_of(
-                ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID
+            by_release(
+                {
+                    "2.8-3.9": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.UNKNOWN_MEMBER_ID),
+                    "4.3+": answer("ask", COMMITTED_OFFSET).is_(ErrorCode.ILLEGAL_GENERATION),
+                }
             ),
             answer("after", FETCHED).is_(-1),
         ),
