@@ -33,6 +33,7 @@ ROW: dict[str, str] = {
     "where": "module and function of the claim",
     "level": "`MUST`, `SHOULD`, `MAY` or `OBSERVED`",
     "evidence": "ids of clauses, KIPs, observations",
+    "harms": "whether the claim kills, stops or pauses brokers",
     "api": "name of the API that the claim is about, or `null`",
     "version": "version of that API, or `null`",
     "params": "further parameters of the case",
@@ -61,6 +62,7 @@ FOOTER: dict[str, str] = {
 KINDS: dict[str, str] = {
     "texts": "list of texts",
     "whole": "whole number",
+    "flag": "`true` or `false`",
     "map": "object of texts",
     "failures": "list of objects",
     "differences": "list of objects",
