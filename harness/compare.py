@@ -151,14 +151,16 @@ def _identity(left: list[Any], right: list[Any]) -> Name | None:
 
     Where nothing does because a name stands twice, it is the name that tells most of them apart.
     """
-    for word in IDENTITIES:
-        if all(_tells_apart(side, itemgetter(word)) for side in (left, right)):
-            return itemgetter(word)
-    for name in (*map(itemgetter, SHARED_IDENTITIES), _itself):
+    # An id that the target makes up, or leaves out, does not hide the name that both sides have.
+    alike = map(itemgetter, IDENTITIES)
+    tell = [name for name in alike if all(_tells_apart(side, name) for side in (left, right))]
+    for name in tell or (*map(itemgetter, SHARED_IDENTITIES), _itself):
         if all(_tells_apart(side, name) for side in (left, right)):
             common = {name(one) for one in left} & {name(one) for one in right}
             if common:
                 return name
+    if tell:
+        return tell[0]
     names = [itemgetter(word) for word in IDENTITIES]
     count, index = max((_names(left, right, name), -at) for at, name in enumerate(names))
     return names[-index] if count else None

@@ -102,6 +102,17 @@ def in_sync(*brokers):
     return conversation(line, brokers=3)
 
 
+def test_an_id_that_only_one_side_has_does_not_hide_a_name_that_both_have():
+    def answered(id, code):
+        return conversation(
+            ("asked", "Metadata", 12, {"topics": [{"name": "t"}]},
+             {"topics": [{"name": "t", "topic_id": id, "error_code": code}]}),
+        )  # fmt: skip
+
+    found = places(answered(bytes(16), 3), answered(bytes([1] * 16), 0))
+    assert [path for _, path, *_ in found] == ["topics[0].error_code", "topics[0].topic_id"]
+
+
 def test_plain_values_name_themselves():
     found = places(in_sync(0, 1, 2), in_sync(1, 2))
     assert [pair for _, *pair in ((path, a, b) for _, path, a, b in found)] == [
