@@ -70,8 +70,9 @@ def test_old_metadata_always_creates(case):
     versions=only("Metadata", 4),
 )
 def test_illegal_names_are_not_made_by_asking(case):
-    """Metadata that allows creation answers INVALID_TOPIC_EXCEPTION for an illegal name; without
-    that permission UNKNOWN_TOPIC_OR_PARTITION is legal, too."""
+    """Metadata answers INVALID_TOPIC_EXCEPTION for an illegal name, before 2.8
+    UNKNOWN_TOPIC_OR_PARTITION where it does not allow creation.
+    """
     return case.scenario(
         metadata("a b", "..", "x" * 250, create=True, name="allowed"),
         metadata("a b", name="forbidden"),
