@@ -21,7 +21,7 @@ import time
 from typing import Any, NoReturn
 
 from touchstone.harness import path as paths
-from touchstone.harness.driver import auto_creation
+from touchstone.harness.driver import auto_creation, deadlines
 from touchstone.harness.driver.brokers import lookup, pauses, told_ids, topic_id
 from touchstone.harness.driver.halt import Halt
 from touchstone.harness.driver.harm import Harm, NotDone
@@ -54,14 +54,9 @@ from touchstone.reference_impl.wire.codec import EncodeError
 
 DEADLINE_S = 10.0
 FLOOD = 32  # frames nobody asked for, in one step
-# A deadline is never shorter than so many connection set-ups; one that is brief, than so few.
-ROUND_TRIPS, BRIEF_TRIPS = 50, 10
-LONGEST_S = 60.0
-OWN_WAIT_S = 2.0  # granted beyond the time a request itself allows its broker
 QUIET_S = (0.2, 10, 1.0)  # a silence: at least, this many round trips, at most
 TRIES = 500  # of a wait, at most
 MOST_S = 90.0  # what a wait lasts on a cluster whose own pace is slow
-OWN_WAITS = ("max_wait_ms", "timeout_ms")
 
 
 class Stop(Exception):
@@ -397,7 +392,7 @@ class Run:
             return None
         address, broker = self._address(getattr(step, "broker", None))
         try:
-            line = Line(address, min(self.deadline_s, LONGEST_S))
+            line = Line(address, min(self.deadline_s, deadlines.LONGEST_S))
         except OSError as error:
             word = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
             self._give_up("refused", connection, word)
@@ -435,19 +430,10 @@ class Run:
     # bookkeeping
 
     def _deadline(self, step: Any) -> float:
-        """An instant: the case's deadline, or longer where the request or the way need it."""
+        """The instant until which this step's answer is waited for."""
         line = self.lines.get(connection_of(step))
-        closes = isinstance(step, Raw) and step.expect == "close"
-        api = None if closes else getattr(step, "api", None)
-        patience_s = self.waits.for_answer(api, self.patience_s)
-        trips = ROUND_TRIPS if patience_s >= self.patience_s else BRIEF_TRIPS
-        wanted = max(patience_s, trips * line.round_trip if line else 0)
-        body = {} if self.waits.silent(api) else getattr(step, "body", None) or {}
-        own = [body.get(word) for word in OWN_WAITS if isinstance(body.get(word), int)]
-        # A request that may wait for ages is one that the scenario means to end by something else:
-        # a target that forgets to wake it costs a deadline like any other silence.
-        granted = [ms / 1000 + OWN_WAIT_S for ms in own if ms / 1000 + OWN_WAIT_S <= LONGEST_S]
-        return time.perf_counter() + min(max([wanted, *granted]), LONGEST_S)
+        trip_s = line.round_trip if line else 0.0
+        return time.perf_counter() + deadlines.seconds(step, self.waits, self.patience_s, trip_s)
 
     def _event(
         self, direction: str, connection: str, *, step: int | None = None, **more: Any

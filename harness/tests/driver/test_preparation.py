@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-from touchstone.harness.driver import runner
+from touchstone.harness.driver import deadlines
 from touchstone.harness.driver.preparation import BRIEF_S, ENOUGH, OFTEN, TIMES, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.scenario import Scenario, Until
@@ -112,31 +110,25 @@ def test_what_was_cut_short_is_told():
     ]
 
 
-def test_on_a_busy_machine_what_never_comes_is_waited_for_briefly_too(monkeypatch):
+def test_on_a_busy_machine_what_never_comes_is_waited_for_briefly_too():
     """There a connection takes a second to come about, and a deadline is at least fifty of them."""
-    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: 0.0))
     asked = waits()
-    case = SimpleNamespace(
-        waits=asked, patience_s=10.0, lines={"a": SimpleNamespace(round_trip=1.0)}
-    )
     step = metadata("topic")
-    assert runner.Run._deadline(case, step) == runner.ROUND_TRIPS
+    assert deadlines.seconds(step, asked, 10.0, 1.0) == deadlines.ROUND_TRIPS
     for _ in range(ENOUGH):
         asked.answered(METADATA, False, 50.0)
-    assert runner.Run._deadline(case, step) == runner.BRIEF_TRIPS
+    assert deadlines.seconds(step, asked, 10.0, 1.0) == deadlines.BRIEF_TRIPS
 
 
-def test_what_a_request_grants_its_broker_is_not_waited_for_where_it_never_answers(monkeypatch):
-    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+def test_what_a_request_grants_its_broker_is_not_waited_for_where_it_never_answers():
     asked, step = waits(), create_topic("topic")
-    case = SimpleNamespace(waits=asked, patience_s=1.5, lines={"a": SimpleNamespace(round_trip=0)})
-    granted = step.body["timeout_ms"] / 1000 + runner.OWN_WAIT_S
-    assert runner.Run._deadline(case, step) == granted
+    granted = step.body["timeout_ms"] / 1000 + deadlines.OWN_WAIT_S
+    assert deadlines.seconds(step, asked, 1.5, 0.0) == granted
     for _ in range(ENOUGH):
         asked.answered(CREATE_TOPICS, False, granted)
-    assert runner.Run._deadline(case, step) == BRIEF_S
+    assert deadlines.seconds(step, asked, 1.5, 0.0) == BRIEF_S
     asked.answered(CREATE_TOPICS, True, 0.25)
-    assert runner.Run._deadline(case, step) == granted, "it does answer at times"
+    assert deadlines.seconds(step, asked, 1.5, 0.0) == granted, "it does answer at times"
 
 
 def test_a_connection_that_ends_is_no_answer():
