@@ -9,7 +9,7 @@ Sources: GroupMetadataManager.storeGroup, storeOffsets, loadGroupsAndOffsets at 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
@@ -50,8 +50,11 @@ _CHANGE_NOT_KEPT = _GROUP_NOT_KEPT | {E.REQUEST_TIMED_OUT: E.COORDINATOR_NOT_AVA
 class GroupLog:
     """The groups of one broker's coordinator in the partitions that it leads."""
 
-    def __init__(self, broker: Broker, coordinator: Coordinator) -> None:
-        self._broker, self._coordinator = broker, coordinator
+    def __init__(
+        self, broker: Broker, coordinator: Coordinator, loaded: Callable[[int], None]
+    ) -> None:
+        """`loaded(now)` is called whenever a partition has been read."""
+        self._broker, self._coordinator, self._loaded = broker, coordinator, loaded
         self._age = 0  # of the newest offset; whatever is committed later is younger
         self.runtime = CoordinatorRuntime(
             broker,
@@ -95,6 +98,7 @@ class GroupLog:
             self._coordinator.adopt(log_records.lasting(groups), at)
             self._age = max(self._age, replica.log.log_end_offset)
             self._broker.leadership_changed(OFFSETS)  # others watch the groups that are there now
+            self._loaded(at)
 
         return Load(self._reader(groups, now), done)
 

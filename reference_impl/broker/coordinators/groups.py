@@ -39,11 +39,9 @@ class Groups:
 
     def __init__(self, broker: Broker) -> None:
         self.coordinator = _make(broker, self)
-        self.log = GroupLog(broker, self.coordinator)
-        self.sweeps = False  # an alarm for old offsets stands
-        self.offsets_seen_at = (
-            -1
-        )  # the generation of the cluster when deleted topics were looked for
+        self.log = GroupLog(broker, self.coordinator, lambda now: watch_age(broker, now))
+        self.sweeps = False  # an alarm for old offsets and empty groups stands
+        self.offsets_seen_at = -1  # the cluster's generation when deleted topics were looked for
 
 
 def groups_of(broker: Broker) -> Groups:
@@ -98,7 +96,9 @@ def state_name(broker: Broker, group: Group) -> str:
 
 
 def watch_age(broker: Broker, now: int) -> None:
-    """See to it that old offsets go (OFFS-23); asked for once there are any."""
+    """See to it that old offsets and empty groups go (OFFS-23, OFFS-24), once this broker has read
+    a partition of groups: they may be another's, and a group need not have offsets.
+    """
     groups = broker.room(Groups)
     if not groups.sweeps:
         groups.sweeps = True

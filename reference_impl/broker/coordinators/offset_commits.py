@@ -19,7 +19,6 @@ from touchstone.reference_impl.broker.coordinators.groups import (
     log_of,
     number,
     retention_ms,
-    watch_age,
 )
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -57,7 +56,6 @@ def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group
             return missing
         group = coordinator.create(group_id, now)
     forget_deleted(broker)
-    watch_age(broker, now)
     return group
 
 
