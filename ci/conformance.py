@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from touchstone.harness.tally import BROKE, INCOMPLETE, worst
+from touchstone.harness.run.tally import BROKE, INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
 PERSONAS = ("reference@1.0", "reference@2.2", "reference@2.8", "reference@3.9", "reference@4.3")

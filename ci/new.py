@@ -25,9 +25,9 @@ CLAIM = '''"""{title}.
 Sources:
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import answered
-from touchstone.harness.scenario import Ask
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import answered
+from touchstone.harness.model.scenario import Ask
 
 
 @claim("{id}", evidence=(), api="{api}", versions=every("{api}"))

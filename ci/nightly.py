@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from touchstone.harness.tally import INCOMPLETE, worst
+from touchstone.harness.run.tally import INCOMPLETE, worst
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT_SHARE = 0.1

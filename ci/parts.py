@@ -24,8 +24,8 @@ from typing import IO
 import pytest
 
 from touchstone.harness import plugin
-from touchstone.harness.shard import Shard
-from touchstone.harness.tally import worst
+from touchstone.harness.model.shard import Shard
+from touchstone.harness.run.tally import worst
 
 
 class Parts:

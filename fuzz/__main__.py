@@ -36,8 +36,8 @@ from touchstone.fuzz.corpus_run import (
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
-from touchstone.harness import advertised
-from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model import advertised
+from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import UnknownTarget, parse
 from touchstone.harness.targets.probe import NotReady
 

@@ -18,7 +18,7 @@ from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.plugin import CLAIM, OPTIONS, stored
 
 if TYPE_CHECKING:
-    from touchstone.harness.session import Session
+    from touchstone.harness.run.session import Session
 
 CASE = "case"
 REWRITTEN_S, LINE_S = 1.0, 30.0  # how often the line of a pooled run is written
@@ -58,7 +58,7 @@ def _asked(config: pytest.Config) -> Any:
 
 
 def _check_shard(asked: Any) -> None:
-    from touchstone.harness.shard import parse
+    from touchstone.harness.model.shard import parse
 
     alone = ("record", "update_expectations", "allure")  # of which there is one for all parts
     clash = next((name for name in alone if getattr(asked, name)), None)
@@ -95,8 +95,8 @@ def _session(config: pytest.Config) -> Session:
     state = config.stash[_STATE]
     if state.session is None:
         from touchstone.harness.known import BadPin
-        from touchstone.harness.session import Options, Session
-        from touchstone.harness.shard import parse
+        from touchstone.harness.model.shard import parse
+        from touchstone.harness.run.session import Options, Session
 
         asked = state.asked
         if asked.update_expectations and asked.expectations is None:
@@ -133,7 +133,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     if CASE not in metafunc.fixturenames:
         raise pytest.UsageError(f"{claim.where}: a claim's function takes the argument `case`")
-    from touchstone.harness.case import Case
+    from touchstone.harness.model.case import Case
 
     cases, names = [], []
     marks = [getattr(pytest.mark, HARM)] if HARM in claim.capabilities else []
@@ -148,7 +148,7 @@ def _case(item: pytest.Item) -> Any:
     """The case of a claim's item, None for every other item."""
     if getattr(getattr(item, "function", None), CLAIM, None) is None:
         return None
-    from touchstone.harness.case import Case
+    from touchstone.harness.model.case import Case
 
     callspec = getattr(item, "callspec", None)
     found = None if callspec is None else callspec.params.get(CASE)
@@ -193,15 +193,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _nature(item: Any, case: Any) -> Any:
-    """What a case does to others (harness/dry.py)."""
-    from touchstone.harness import dry
+    """What a case does to others (harness/run/dry.py)."""
+    from touchstone.harness.run import dry
 
     return dry.nature(item.function, case.case, case.release)
 
 
 def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Session) -> None:
     """Without cases that may kill a broker, or change what is everybody's."""
-    from touchstone.harness.wording import counted
+    from touchstone.harness.judgement.wording import counted
 
     others = [item for item in items if (case := _case(item)) and not _nature(item, case).gentle]
     session.told.append(
@@ -234,7 +234,7 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Any) -> None:
     """What this part of the run judges; tests that are no cases belong to the first part."""
-    from touchstone.harness.shard import deal
+    from touchstone.harness.model.shard import deal
 
     judges: dict[int, list[tuple[pytest.Item, Any]]] = {}
     for item in items:
@@ -258,7 +258,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = session.config.stash[_STATE]
     if state.session is None:
         return
-    from touchstone.harness import ledger
+    from touchstone.harness.model import ledger
 
     chosen = [case for item in session.items if (case := _case(item))]
     deselected = [case for item in state.deselected if (case := _case(item))]
@@ -299,7 +299,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         return
     pairs = [(item, case) for item in session.items if (case := _case(item))]
     if any(case.judge.jobs > 1 for _, case in pairs):
-        from touchstone.harness.ahead import Ahead, Work
+        from touchstone.harness.run.ahead import Ahead, Work
 
         work = [
             Work(
@@ -374,7 +374,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if ahead is not None and pyfuncitem.nodeid in ahead:
         ahead.result(pyfuncitem.nodeid)
         return True
-    from touchstone.harness.case import run_case
+    from touchstone.harness.model.case import run_case
 
     run_case(pyfuncitem.obj, case)
     return True
@@ -386,8 +386,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     case = _case(item)
     if case is None or (call.when != "call" and call.excinfo is None):
         return report
-    from touchstone.harness.case import Judgement
-    from touchstone.harness.verdict import broken
+    from touchstone.harness.judgement.verdict import broken
+    from touchstone.harness.model.case import Judgement
 
     state = item.config.stash[_STATE]
     if call.when == "teardown" or state.session is None:

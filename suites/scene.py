@@ -9,8 +9,8 @@ batches. Nothing here judges.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from touchstone.harness.placeholders import Now, Records, TopicId
-from touchstone.harness.steps import FETCH_BY_ID, PARTITION_MAX_BYTES, a_topic, produce
+from touchstone.harness.model.placeholders import Now, Records, TopicId
+from touchstone.harness.model.steps import FETCH_BY_ID, PARTITION_MAX_BYTES, a_topic, produce
 
 SIZE = 78
 ONE, TWO, THREE = b"first-----", b"second----", b"third-----"

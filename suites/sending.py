@@ -10,10 +10,10 @@ Sources: DefaultRecordBatch and DefaultRecord at 2.8.2; schema Produce.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from touchstone.harness.expect import Expectation, all_of, answer
-from touchstone.harness.placeholders import Now, Records, TopicId
-from touchstone.harness.scenario import Ask
-from touchstone.harness.steps import PRODUCE_BY_ID, TIMEOUT_MS, ask, list_offsets
+from touchstone.harness.model.expect import Expectation, all_of, answer
+from touchstone.harness.model.placeholders import Now, Records, TopicId
+from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.steps import PRODUCE_BY_ID, TIMEOUT_MS, ask, list_offsets
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import compression
 from touchstone.reference_impl.wire.records.batch import BatchHeader, Record, encode_record

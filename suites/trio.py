@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from touchstone.harness.expect import Expectation, all_of, answer, by_release
-from touchstone.harness.placeholders import Now, Records
-from touchstone.harness.scenario import Ask, Send, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.expect import Expectation, all_of, answer, by_release
+from touchstone.harness.model.placeholders import Now, Records
+from touchstone.harness.model.scenario import Ask, Send, Until
+from touchstone.harness.model.steps import (
     at_controller,
     create_topic,
     fetch,

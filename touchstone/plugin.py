@@ -19,7 +19,7 @@ import pytest
 
 pytest_plugins = ("touchstone.fixtures",)  # they import nothing before a test asks for one
 JUDGE = "touchstone.harness.plugin"
-CLAIM = "__touchstone_claim__"  # the attribute of a claim's function (harness/claim.py)
+CLAIM = "__touchstone_claim__"  # the attribute of a claim's function (harness/model/claim.py)
 SUITES = os.path.realpath(os.path.join(os.path.dirname(__file__), "suites"))
 PACKAGE = "touchstone.suites"
 _TAKEN = pytest.StashKey[list[str]]()  # short names that a project has for itself

@@ -22,10 +22,10 @@ from pygments.lexers import PythonLexer
 
 from ci.docs.markdown import code, page, plain, table
 from ci.docs.words import SUITES
-from touchstone.harness import advertised, ledger
-from touchstone.harness.claim import Claim
 from touchstone.harness.cli.coverage import all_claims
-from touchstone.harness.recordings import Store
+from touchstone.harness.model import advertised, ledger
+from touchstone.harness.model.claim import Claim
+from touchstone.harness.model.recordings import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKS = ("TITLE", "SENTENCE", "FACTS", "CASES", "EVIDENCE", "RUN", "SOURCE")

@@ -20,10 +20,11 @@ import touchstone
 from ci.docs.markdown import code, fenced, page, plain, table
 from ci.docs.words import ENVIRONMENT, EXITS, FOOTER, HEADER, KINDS, LISTS, ROW
 from touchstone import plugin
-from touchstone.harness import pace, profiles, tally
 from touchstone.harness.__main__ import COMMANDS
 from touchstone.harness.__main__ import main as touchstone_command
+from touchstone.harness.model import pace, profiles
 from touchstone.harness.results import rows
+from touchstone.harness.run import tally
 from touchstone.harness.targets import target_file
 from touchstone.harness.targets.description import OF_A_SETTING, PLACEHOLDERS
 from touchstone.reference_impl.broker.faults.switches import SWITCHES

@@ -29,7 +29,7 @@ sys.path.insert(
     0, str(next(up for up in Path(__file__).resolve().parents if (up / "touchstone").is_dir()))
 )
 
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import Java, find_java
 from touchstone.harness.targets.matrix import Release, release

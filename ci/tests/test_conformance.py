@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ci import conformance
-from touchstone.harness import tally
 from touchstone.harness.cli import join
 from touchstone.harness.results import jsonl, parts, rows
+from touchstone.harness.run import tally
 from touchstone.harness.tests.clients.programs import wait_for
 from touchstone.harness.tests.spark.made import case_row
 

@@ -13,8 +13,8 @@ import touchstone
 from ci.docs import catalogue, console, links, markdown, reference, words
 from ci.docs.__main__ import main
 from touchstone import plugin
-from touchstone.harness import profiles
 from touchstone.harness.__main__ import COMMANDS
+from touchstone.harness.model import profiles
 from touchstone.harness.results import rows
 from touchstone.harness.targets import target_file
 

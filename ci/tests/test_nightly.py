@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ci import nightly
-from touchstone.harness import tally
+from touchstone.harness.run import tally
 
 
 class Clock:

@@ -13,7 +13,7 @@ from touchstone.fuzz.campaign import Result, campaigns, run
 from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.runner import Link
-from touchstone.harness import advertised
+from touchstone.harness.model import advertised
 from touchstone.reference_impl.io.server import serve
 
 CASES = 20_000

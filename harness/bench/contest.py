@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.process import KafkaProcess
 

@@ -19,7 +19,7 @@ from touchstone.harness.bench.contest import (
     our_broker,
     peer_broker,
 )
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse, probe
 
 TURNS = 5

@@ -13,8 +13,8 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 Check = Callable[[Transcript], list[Finding]]
 

@@ -7,8 +7,8 @@ offset, where an open transaction lies before it, but never beyond the high wate
 from __future__ import annotations
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 READ_COMMITTED = 1
 

@@ -9,8 +9,8 @@ Kafka 4.x advertises Produce from 0 for the sake of old clients' negotiation and
 from __future__ import annotations
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Exchange, Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Exchange, Transcript
 
 UNSUPPORTED_VERSION = 35
 PRODUCE = 0

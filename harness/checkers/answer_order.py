@@ -6,8 +6,8 @@ A request that asks for no answer (acks=0) is left out; so are frames nobody ask
 
 from __future__ import annotations
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:

@@ -7,8 +7,8 @@ about the version, even if what was read made sense.
 
 from __future__ import annotations
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 ANSWER = "answer"  # the whole of it, as a difference between two answers calls it
 

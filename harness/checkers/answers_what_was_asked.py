@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 APIS = ("Produce", "ListOffsets", "DeleteRecords", "OffsetForLeaderEpoch", "Fetch")
 LISTS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:

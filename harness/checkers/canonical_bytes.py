@@ -6,8 +6,8 @@ no varint longer than it must be, null as -1 and nothing below (KIP-482, KIP-893
 
 from __future__ import annotations
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 from touchstone.reference_impl.wire import headers
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:

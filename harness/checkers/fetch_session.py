@@ -8,8 +8,8 @@ request forgets the last one: such a session ends.
 from __future__ import annotations
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 SESSIONLESS = -1
 

@@ -7,8 +7,8 @@ ever.
 from __future__ import annotations
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:

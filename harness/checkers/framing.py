@@ -7,8 +7,8 @@ frame that ends with its connection are not frames.
 
 from __future__ import annotations
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 SMALLEST = 4
 

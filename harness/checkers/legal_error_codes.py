@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from touchstone.harness.checkers import walks
 from touchstone.harness.checkers.error_codes import EVERYWHERE, LEGAL
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 from touchstone.reference_impl.wire.errors import name_of
 
 NEVER_CHECKED_HERE = (0, -1)  # no error; and what `no-unknown-error` reports

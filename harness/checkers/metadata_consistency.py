@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 NOBODY = -1
 

@@ -6,8 +6,8 @@ a client that got one would take it for the answer to its next request.
 
 from __future__ import annotations
 
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:

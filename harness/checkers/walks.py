@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from touchstone.harness import record_view
-from touchstone.harness.transcript import Exchange, Transcript
+from touchstone.harness.model import record_view
+from touchstone.harness.model.transcript import Exchange, Transcript
 from touchstone.reference_impl.wire.apis import API, by_name
 
 

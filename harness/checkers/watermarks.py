@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from touchstone.harness.checkers import walks
-from touchstone.harness.finding import Finding
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Transcript
 
 RISING = ("log_start_offset", "last_stable_offset", "high_watermark")
 

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.harness import advertised, ledger, stale, state_coverage
-from touchstone.harness.claim import Claim, claim_of, module_of
-from touchstone.harness.ledger import Standing
+from touchstone.harness.model import advertised, ledger
+from touchstone.harness.model.claim import Claim, claim_of, module_of
+from touchstone.harness.model.ledger import Standing
+from touchstone.harness.run import stale, state_coverage
 
 COUNTED = ("covered", "implicit", "planned", None)
 WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprecated", None)

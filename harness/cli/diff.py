@@ -1,7 +1,7 @@
 """`touchstone diff`: a failing case as a card, then both answers field by field with byte offsets.
 
 The card says what is claimed, what was asked and where both answers part
-(`harness/card.py`). The differences are those of `compare`, after normalisation; the view below is
+(`harness/judgement/card.py`). Those are of normalised answers; the view below is
 what was really received, so names and ids show as they were. Fields that differ are marked `>`,
 the first `>>`.
 """
@@ -15,12 +15,14 @@ from typing import Any
 
 import click
 
-from touchstone.harness import anatomy, bundle, card, pcap, transcript
-from touchstone.harness.anatomy import Leaf
-from touchstone.harness.bundle import BadBundle
-from touchstone.harness.compare import Difference, compare
-from touchstone.harness.provenance import Provenance
-from touchstone.harness.transcript import Exchange, Transcript, TranscriptError
+from touchstone.harness.judgement import anatomy, bundle, card
+from touchstone.harness.judgement.anatomy import Leaf
+from touchstone.harness.judgement.bundle import BadBundle
+from touchstone.harness.judgement.compare import Difference, compare
+from touchstone.harness.model import transcript
+from touchstone.harness.model.provenance import Provenance
+from touchstone.harness.model.transcript import Exchange, Transcript, TranscriptError
+from touchstone.harness.run import pcap
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import name_of
 

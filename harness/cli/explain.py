@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from touchstone.checkout import ROOT
-from touchstone.harness import advertised, dry, ledger, scenario
-from touchstone.harness.claim import CaseId, Claim, module_of
 from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.model import advertised, ledger, scenario
+from touchstone.harness.model.claim import CaseId, Claim, module_of
+from touchstone.harness.run import dry
 
 WIDTH = 100
 UNKNOWN = 2

@@ -1,6 +1,6 @@
 """`touchstone history FILES`: hold what clients were told against what Kafka promises.
 
-No broker is needed: a history is a file (harness/history.py describes it), ours or anybody's
+No broker is needed: a history is a file (harness/model/history.py describes it), ours or anybody's
 who writes the same lines. The exit code is a run's: 0 conforms, 1 a promise was broken, 2 the
 harness broke, 3 nothing could be concluded or read.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import DIVERGES, INCONCLUSIVE, Report, judge, properties
+from touchstone.harness.model import history as histories
 
 SHOWN = 5  # anomalies of one property; the count tells of the rest
 

@@ -16,11 +16,12 @@ from typing import Any
 
 import click
 
-from touchstone.harness import known, tally
+from touchstone.harness import known
 from touchstone.harness.known import BadPin, Pin, Surprise
 from touchstone.harness.results import allure, junit, parts, run_folder, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
+from touchstone.harness.run import tally
 from touchstone.harness.targets import UnknownTarget
 
 

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness import bundle, recordings, transcript
-from touchstone.harness.bundle import BadBundle
-from touchstone.harness.recordings import BadRecording
-from touchstone.harness.transcript import TranscriptError
-from touchstone.harness.verdict import BROKEN, DIVERGES, INCONCLUSIVE, Verdict, judge
+from touchstone.harness.judgement import bundle
+from touchstone.harness.judgement.bundle import BadBundle
+from touchstone.harness.judgement.verdict import BROKEN, DIVERGES, INCONCLUSIVE, Verdict, judge
+from touchstone.harness.model import recordings, transcript
+from touchstone.harness.model.recordings import BadRecording
+from touchstone.harness.model.transcript import TranscriptError
 
 UNREADABLE = (BadBundle, BadRecording, TranscriptError, OSError)
 

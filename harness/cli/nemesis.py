@@ -21,9 +21,9 @@ from touchstone.harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSI
 from touchstone.harness.cli import explained
 from touchstone.harness.cli.history import anomalies, row, summary
 from touchstone.harness.driver.workload import Broken, NotReady, Plan
+from touchstone.harness.model.target import Endpoint, Shape, StartFailed, Target, Unavailable
 from touchstone.harness.nemesis import campaign, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
-from touchstone.harness.target import Endpoint, Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.isolation import ISOLATIONS, Isolations
 

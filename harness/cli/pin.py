@@ -13,7 +13,8 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness import known, wording
+from touchstone.harness import known
+from touchstone.harness.judgement import wording
 from touchstone.harness.known import BadPin
 from touchstone.harness.results import run_folder
 from touchstone.harness.results.jsonl import BadResults

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from touchstone.harness import profiles
-from touchstone.harness.profiles import PROFILES, NoProfile, Profile
+from touchstone.harness.model import profiles
+from touchstone.harness.model.profiles import PROFILES, NoProfile, Profile
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.settings import text
 

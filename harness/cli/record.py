@@ -15,10 +15,10 @@ import sys
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.harness import advertised, recordings
 from touchstone.harness.extras import need
-from touchstone.harness.provenance import teller
-from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.model import advertised, recordings
+from touchstone.harness.model.provenance import teller
+from touchstone.harness.model.target import StartFailed, Unavailable
 from touchstone.harness.targets import matrix, parse, probe
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness import bundle, card, driver
-from touchstone.harness.bundle import BadBundle
-from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness import driver
+from touchstone.harness.judgement import bundle, card
+from touchstone.harness.judgement.bundle import BadBundle
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, judge
+from touchstone.harness.model.target import StartFailed, Unavailable
 from touchstone.harness.targets import parse
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, judge
 
 EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 import click
 
-from touchstone.harness import advertised, checkers, driver
-from touchstone.harness.scenario import Ask, Raw, Scenario
-from touchstone.harness.target import StartFailed, Target, Unavailable
+from touchstone.harness import checkers, driver
+from touchstone.harness.judgement.verdict import is_refusal
+from touchstone.harness.model import advertised
+from touchstone.harness.model.scenario import Ask, Raw, Scenario
+from touchstone.harness.model.target import StartFailed, Target, Unavailable
+from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.targets import parse, probe
-from touchstone.harness.transcript import Transcript
-from touchstone.harness.verdict import is_refusal
 
 SECONDS = 2.0
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000

@@ -15,8 +15,9 @@ from typing import Any
 
 import click
 
-from touchstone.harness import bundle, known, wording
-from touchstone.harness.bundle import BadBundle, Bundle
+from touchstone.harness import known
+from touchstone.harness.judgement import bundle, wording
+from touchstone.harness.judgement.bundle import BadBundle, Bundle
 from touchstone.harness.known import BadPin, Pin
 from touchstone.harness.results import jsonl, parts, sums, verifying
 from touchstone.harness.results.jsonl import BadResults

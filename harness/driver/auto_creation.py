@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from touchstone.harness.claim import CaseId
 from touchstone.harness.driver.brokers import auto_created
 from touchstone.harness.driver.words import walk
-from touchstone.harness.expect import Expectation, steps_named
-from touchstone.harness.placeholders import Frame, Ref, TopicId
-from touchstone.harness.scenario import Ask, Raw, Scenario, Send, asked
-from touchstone.harness.target import Address
-from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.expect import Expectation, steps_named
+from touchstone.harness.model.placeholders import Frame, Ref, TopicId
+from touchstone.harness.model.scenario import Ask, Raw, Scenario, Send, asked
+from touchstone.harness.model.target import Address
+from touchstone.harness.model.transcript import Event, Header, Transcript
 
 API = "CreateTopics"
 BROKERS_DEFAULT = -1  # a count that the scenario leaves to the broker

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from touchstone.harness.driver.line import Line
-from touchstone.harness.placeholders import Controller, Coordinator, Leader, Unresolved
-from touchstone.harness.target import Address
-from touchstone.harness.transcript import Event
+from touchstone.harness.model.placeholders import Controller, Coordinator, Leader, Unresolved
+from touchstone.harness.model.target import Address
+from touchstone.harness.model.transcript import Event
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 

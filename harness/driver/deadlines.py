@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.harness.driver.preparation import Waits
-from touchstone.harness.scenario import Raw
+from touchstone.harness.model.scenario import Raw
 
 # A deadline is never shorter than so many connection set-ups; one that is brief, than so few.
 ROUND_TRIPS, BRIEF_TRIPS = 50, 10

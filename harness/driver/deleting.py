@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.harness import clearing
-from touchstone.harness.clearing import FOR_EVER, Clearing, Left, Talk
 from touchstone.harness.driver.brokers import Question
-from touchstone.harness.leftovers import TRANSACTION, Made, made_by
-from touchstone.harness.target import Address, Endpoint, Versions
-from touchstone.harness.transcript import Transcript
+from touchstone.harness.model.target import Address, Endpoint, Versions
+from touchstone.harness.model.transcript import Transcript
+from touchstone.harness.run import clearing
+from touchstone.harness.run.clearing import FOR_EVER, Clearing, Left, Talk
+from touchstone.harness.run.leftovers import TRANSACTION, Made, made_by
 
 ENOUGH = 150  # names that were drawn, not all of them for topics
 ANSWER_S = 12.0  # longer than a request grants its broker

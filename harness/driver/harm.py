@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 
 from touchstone.harness.driver import brokers
-from touchstone.harness.target import Address, Endpoint, StartFailed
+from touchstone.harness.model.target import Address, Endpoint, StartFailed
 
 MEND_S = 60.0  # several brokers that start at once, on a machine with two cores
 _DOWN = {"kill": "start", "stop": "start", "pause": "resume"}  # a fault and what ends it

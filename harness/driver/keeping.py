@@ -10,10 +10,10 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator
 
-from touchstone.harness import altered
-from touchstone.harness.altered import LOGGER, Resource, State
 from touchstone.harness.driver.brokers import Question
-from touchstone.harness.target import Address, Endpoint, Versions
+from touchstone.harness.model.target import Address, Endpoint, Versions
+from touchstone.harness.run import altered
+from touchstone.harness.run.altered import LOGGER, Resource, State
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import name_of
 

@@ -12,7 +12,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-from touchstone.harness.target import Address
+from touchstone.harness.model.target import Address
 
 FRAME_LIMIT = 64 << 20
 CHUNK = 256 << 10

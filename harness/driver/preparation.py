@@ -22,8 +22,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from touchstone.harness import placeholders
-from touchstone.harness.scenario import TYPES, Until
+from touchstone.harness.model import placeholders
+from touchstone.harness.model.scenario import TYPES, Until
 from touchstone.reference_impl.wire.apis import API
 
 ENOUGH = 3  # cases that wait their whole deadline for what has never come yet

@@ -20,7 +20,6 @@ import struct
 import time
 from typing import Any, NoReturn
 
-from touchstone.harness import path as paths
 from touchstone.harness.driver import auto_creation, deadlines
 from touchstone.harness.driver.brokers import lookup, pauses, told_ids, topic_id
 from touchstone.harness.driver.halt import Halt
@@ -28,9 +27,17 @@ from touchstone.harness.driver.harm import Harm, NotDone
 from touchstone.harness.driver.line import Line, Pending, whose
 from touchstone.harness.driver.preparation import NO_WAITS, Waits
 from touchstone.harness.driver.words import Words, names_accepted, walk
-from touchstone.harness.pace import NOTHING_TO_DO, Fit
-from touchstone.harness.placeholders import Bindings, Coordinator, Frame, Leader, Ref, Unresolved
-from touchstone.harness.scenario import (
+from touchstone.harness.model import path as paths
+from touchstone.harness.model.pace import NOTHING_TO_DO, Fit
+from touchstone.harness.model.placeholders import (
+    Bindings,
+    Coordinator,
+    Frame,
+    Leader,
+    Ref,
+    Unresolved,
+)
+from touchstone.harness.model.scenario import (
     Ask,
     Await,
     Close,
@@ -46,8 +53,8 @@ from touchstone.harness.scenario import (
     connection_of,
     label,
 )
-from touchstone.harness.target import Address, Endpoint
-from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.harness.model.target import Address, Endpoint
+from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.codec import EncodeError

@@ -1,7 +1,7 @@
 """Cases that share a target, judged side by side: most of a case is waiting.
 
 Cases take names that no other case has, so they do not see one another, but for those that change
-what is everybody's (harness/dry.py); these have the target to themselves. Verdicts are
+what is everybody's (harness/run/dry.py); these have the target to themselves. Verdicts are
 handed out in the order in which they are asked for, so reports do not depend on who was first.
 """
 

@@ -15,7 +15,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import (
+    Address,
+    Endpoint,
+    Shape,
+    StartFailed,
+    Target,
+    Unavailable,
+)
 from touchstone.harness.targets import probe
 
 SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions

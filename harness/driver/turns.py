@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from touchstone.harness import altered, dry, pace, profiles
-from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.auto_creation import Given
 from touchstone.harness.driver.deleting import ALL_S, Deleter
@@ -24,15 +22,25 @@ from touchstone.harness.driver.preparation import NO_WAITS, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.driver.side_by_side import Sharing
 from touchstone.harness.driver.standing import Death, Standing, Watch, settle
-from touchstone.harness.placeholders import Name, Unresolved, unique
-from touchstone.harness.profiles import NOTHING_TOLD, Told
-from touchstone.harness.scenario import Scenario
-from touchstone.harness.target import Endpoint, OutOfScope, Shape, Target, Unavailable, Versions
+from touchstone.harness.judgement.verdict import reached
+from touchstone.harness.model import pace, profiles
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.placeholders import Name, Unresolved, unique
+from touchstone.harness.model.profiles import NOTHING_TOLD, Told
+from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.target import (
+    Endpoint,
+    OutOfScope,
+    Shape,
+    Target,
+    Unavailable,
+    Versions,
+)
+from touchstone.harness.model.transcript import Transcript
+from touchstone.harness.run import altered, dry
+from touchstone.harness.run.tuning import Tuning
 from touchstone.harness.targets import probe
 from touchstone.harness.targets.external import LEADER_AND_ISR
-from touchstone.harness.transcript import Transcript
-from touchstone.harness.tuning import Tuning
-from touchstone.harness.verdict import reached
 
 SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 # A step of a case that is asked again alone has so many deadlines: it is the last word, and a busy

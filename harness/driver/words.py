@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from touchstone.harness.driver.placement import Placement
-from touchstone.harness.pace import Fit, Raised
-from touchstone.harness.scenario import Ask, Scenario, Send, asked
-from touchstone.harness.target import Endpoint
-from touchstone.harness.translation import Translation, partition_of
+from touchstone.harness.model.pace import Fit, Raised
+from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
+from touchstone.harness.model.target import Endpoint
+from touchstone.harness.model.translation import Translation, partition_of
 
 
 class Words:

@@ -42,8 +42,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness import causes, marks, targets, wording
-from touchstone.harness.expect import fits
+from touchstone.harness import targets
+from touchstone.harness.judgement import causes, marks, wording
+from touchstone.harness.model.expect import fits
 from touchstone.harness.targets import target_file
 
 FOLDER = Path(__file__).resolve().parent

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
 from touchstone.harness.driver import brokers
 from touchstone.harness.driver.workload import Plan, Workload
+from touchstone.harness.model import history as histories
 from touchstone.harness.nemesis import faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from random import Random
 
+from touchstone.harness.model.target import Address
 from touchstone.harness.nemesis.fault_target import Network
-from touchstone.harness.target import Address
 from touchstone.harness.targets import probe
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.io.client import Client

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from touchstone.harness.target import Address, Endpoint
+from touchstone.harness.model.target import Address, Endpoint
 from touchstone.harness.targets.isolation import Clocks, Disks, Namespaces
 
 ENTER = ("nsenter", "--net", "--target")

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness import card, causes
-from touchstone.harness.causes import Cause
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES
+from touchstone.harness.judgement import card, causes
+from touchstone.harness.judgement.causes import Cause
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 
 Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
 SEVERITY = {"MUST": "critical", "SHOULD": "normal", "MAY": "minor", "OBSERVED": "minor"}

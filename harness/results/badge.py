@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from touchstone.harness import wording
+from touchstone.harness.judgement import wording
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.harness.results.summary import Report
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES
 
 GREEN, YELLOW, RED, GREY = "#2e7d32", "#a66f00", "#b3261e", "#5f6368"
 LABEL_COLOUR = "#3c4043"

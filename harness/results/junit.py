@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness import card, causes, wording
-from touchstone.harness.causes import Cause
-from touchstone.harness.verdict import BROKEN, DIVERGES
+from touchstone.harness.judgement import card, causes, wording
+from touchstone.harness.judgement.causes import Cause
+from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
 
 Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

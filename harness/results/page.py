@@ -13,10 +13,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness import card, tally, wording
-from touchstone.harness.card import Card, Evidence
-from touchstone.harness.causes import Cause
+from touchstone.harness.judgement import card, wording
+from touchstone.harness.judgement.card import Card, Evidence
+from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.results.summary import Report, cases, headline, settings
+from touchstone.harness.run import tally
 
 CSS = Path(__file__).with_name("page.css")
 CASES = 25  # of one cause that open to what differs

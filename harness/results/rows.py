@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from touchstone.harness.claim import CaseId
-from touchstone.harness.compare import Difference
-from touchstone.harness.expect import Failure
-from touchstone.harness.finding import Finding
-from touchstone.harness.shard import HARM
-from touchstone.harness.verdict import KINDS, Verdict
+from touchstone.harness.judgement.compare import Difference
+from touchstone.harness.judgement.verdict import KINDS, Verdict
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.expect import Failure
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.shard import HARM
 
 SCHEMA = 1
 VERDICTS = KINDS

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness import bundle, card
-from touchstone.harness.bundle import BadBundle
-from touchstone.harness.card import Card
+from touchstone.harness.judgement import bundle, card
+from touchstone.harness.judgement.bundle import BadBundle
+from touchstone.harness.judgement.card import Card
 from touchstone.harness.known import Surprise
 from touchstone.harness.results import badge, jsonl, page, summary, sums
 from touchstone.harness.results.jsonl import BadResults

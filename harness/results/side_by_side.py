@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from touchstone.harness import grades, wording
-from touchstone.harness.causes import Cause
+from touchstone.harness.judgement import grades, wording
+from touchstone.harness.judgement.causes import Cause
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.harness.results import page, summary
 from touchstone.harness.results.summary import Report
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES
 
 CAUSES = 40  # in Markdown; the page has all
 NOTHING = "·"

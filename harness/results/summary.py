@@ -14,10 +14,11 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from touchstone.harness import card, causes, tally, wording
-from touchstone.harness.causes import Cause, Causes
+from touchstone.harness.judgement import card, causes, wording
+from touchstone.harness.judgement.causes import Cause, Causes
+from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES
 from touchstone.harness.known import Surprise
-from touchstone.harness.verdict import CONFORMS, DIVERGES
+from touchstone.harness.run import tally
 
 CAUSES, NOTES = 20, 8  # shown; the others are counted and stand on the page
 JUDGED = (CONFORMS, DIVERGES)

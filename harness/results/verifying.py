@@ -19,12 +19,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.harness import known, tally
-from touchstone.harness.bundle import Bundle
+from touchstone.harness import known
+from touchstone.harness.judgement.bundle import Bundle
+from touchstone.harness.judgement.verdict import (
+    BROKEN,
+    CONFORMS,
+    DIVERGES,
+    INCONCLUSIVE,
+    UNSUPPORTED,
+)
 from touchstone.harness.known import Pin
 from touchstone.harness.results import junit
 from touchstone.harness.results.jsonl import Results
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE, UNSUPPORTED
+from touchstone.harness.run import tally
 
 Row = Mapping[str, Any]
 SAME = ("run", "commit", "schema")  # of all headers of one run

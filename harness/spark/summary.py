@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from touchstone.harness import causes, wording
+from touchstone.harness.judgement import causes, wording
 from touchstone.harness.spark import plain
 from touchstone.harness.spark.jobs.codes import LETTERS
 from touchstone.harness.spark.runs import Run, target_order

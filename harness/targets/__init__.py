@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from touchstone.harness.target import Address, Endpoint, Shape, Target, Unavailable, Versions
+from touchstone.harness.model.target import Address, Endpoint, Shape, Target, Unavailable, Versions
 from touchstone.harness.targets import matrix
 
 

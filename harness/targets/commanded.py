@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 
-from touchstone.harness.target import Address, OutOfScope, StartFailed
+from touchstone.harness.model.target import Address, OutOfScope, StartFailed
 from touchstone.harness.targets import probe, templates
 from touchstone.harness.targets.description import Description
 from touchstone.harness.targets.process import POLL_SECONDS
@@ -14,7 +14,7 @@ SECONDS = 120.0
 
 
 class CommandedNode:
-    """One broker in the hands of the nemesis (the Node of harness/target.py).
+    """One broker in the hands of the nemesis (the Node of harness/model/target.py).
 
     A verb returns when its command has ended well; `start` waits until the broker answers, since a
     command that starts a container or a service returns before that.

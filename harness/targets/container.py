@@ -32,7 +32,7 @@ os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # read when it is
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
-from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.model.target import Address, Endpoint, Shape, StartFailed, Unavailable
 from touchstone.harness.targets import jvm, matrix, probe, settings
 from touchstone.harness.targets.child import excerpt
 from touchstone.harness.targets.per_shape import PerShape
@@ -83,7 +83,7 @@ class Image:
 
 
 class KafkaContainers(PerShape):
-    """A Target (see harness/target.py) of kind "container"."""
+    """A Target (see harness/model/target.py) of kind "container"."""
 
     kind = "container"
 
@@ -278,7 +278,7 @@ class ContainerCluster:
 
 
 class ContainerNode:
-    """One container in the hands of the nemesis (the Node of harness/target.py)."""
+    """One container in the hands of the nemesis (the Node of harness/model/target.py)."""
 
     def __init__(self, cluster: ContainerCluster, name: str, container: DockerContainer) -> None:
         self.cluster, self.name, self.container = cluster, name, container

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from touchstone.harness.target import (
+from touchstone.harness.model.target import (
     Endpoint,
     OutOfScope,
     Setting,
@@ -39,7 +39,7 @@ CLUSTERS = 3  # at a time, where each is one small process
 
 
 class DescribedTarget:
-    """A Target (see harness/target.py) of kind "file"."""
+    """A Target (see harness/model/target.py) of kind "file"."""
 
     kind = "file"
 

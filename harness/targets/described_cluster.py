@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from touchstone.harness.target import Address, Shape, StartFailed, Unavailable
+from touchstone.harness.model.target import Address, Shape, StartFailed, Unavailable
 from touchstone.harness.targets import UnknownTarget, addresses, image, jvm, probe, tools
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.description import Before, Description, Start
@@ -251,7 +251,7 @@ class DescribedCluster:
 
 
 class BrokerProcess:
-    """One broker in the hands of the nemesis (the Node of harness/target.py)."""
+    """One broker in the hands of the nemesis (the Node of harness/model/target.py)."""
 
     def __init__(self, cluster: DescribedCluster, place: Place, child: Child) -> None:
         self.cluster, self.place, self.child = cluster, place, child

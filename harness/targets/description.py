@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from touchstone.harness.target import Address
+from touchstone.harness.model.target import Address
 from touchstone.harness.targets import templates
 from touchstone.harness.targets.templates import Command
 

@@ -13,7 +13,7 @@ import contextlib
 import socket
 import ssl
 
-from touchstone.harness.target import Address
+from touchstone.harness.model.target import Address
 
 SECONDS = 1.0  # per question
 HTTP = "an HTTP server answers there"

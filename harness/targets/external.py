@@ -2,7 +2,7 @@
 
 It cannot be given racks, settings or more brokers, so a shape that it does not have is OutOfScope,
 with the reason; brokers and racks may be called anything, and settings that only set a claim's pace
-(harness/pace.py) may have any value. Nothing else is presumed: a listener that accepts and
+(harness/model/pace.py) may have any value. Nothing else is presumed: a listener that accepts and
 never answers is a target like any other, whose silence the driver will record.
 """
 
@@ -12,8 +12,8 @@ import contextlib
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 
-from touchstone.harness import advertised, profiles
-from touchstone.harness.target import (
+from touchstone.harness.model import advertised, profiles
+from touchstone.harness.model.target import (
     Address,
     Endpoint,
     OutOfScope,
@@ -29,7 +29,7 @@ LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
 
 
 class ExternalTarget:
-    """A Target (see harness/target.py) of kind "external"."""
+    """A Target (see harness/model/target.py) of kind "external"."""
 
     kind = "external"
 

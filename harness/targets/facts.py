@@ -14,7 +14,7 @@ from math import gcd
 from typing import Any
 
 from touchstone.harness.driver.brokers import Question, pauses
-from touchstone.harness.target import Address, Setting, Versions
+from touchstone.harness.model.target import Address, Setting, Versions
 from touchstone.harness.targets import probe
 from touchstone.reference_impl.wire.apis import by_name
 

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.model.target import StartFailed, Unavailable
 from touchstone.harness.targets.child import Child, Watchdog, remove
 
 OWNER = "touchstone.pid"  # the label by which containers of a killed run are known

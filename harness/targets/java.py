@@ -17,7 +17,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.target import Unavailable
 
 OLDEST = 17
 _VERSION = re.compile(r'version "(\d+)')

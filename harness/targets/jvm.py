@@ -14,7 +14,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from touchstone.harness.target import StartFailed
+from touchstone.harness.model.target import StartFailed
 from touchstone.harness.targets import settings
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import Java

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness.target import StartFailed, Unavailable
+from touchstone.harness.model.target import StartFailed, Unavailable
 from touchstone.harness.targets import jvm, matrix, process, settings
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.harness.target import Address, Endpoint
+from touchstone.harness.model.target import Address, Endpoint
+from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.targets.misbehaviour import LIARS, HangUp, Liar, Turn, sized
-from touchstone.harness.transcript import Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import find_java, find_maven
 from touchstone.harness.targets.matrix import Release, release

@@ -12,7 +12,7 @@ import atexit
 import threading
 from typing import Protocol
 
-from touchstone.harness.target import Endpoint, Shape, Versions
+from touchstone.harness.model.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe, settings
 
 

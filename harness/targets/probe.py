@@ -12,7 +12,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from touchstone.harness.target import Address, Versions
+from touchstone.harness.model.target import Address, Versions
 
 API_VERSIONS, METADATA = 18, 3
 _CORRELATION = 0x746F7563

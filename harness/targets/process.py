@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from touchstone.harness.provenance import Provenance
-from touchstone.harness.target import Address, Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.model.provenance import Provenance
+from touchstone.harness.model.target import Address, Endpoint, Shape, StartFailed, Unavailable
 from touchstone.harness.targets import jvm, matrix, probe, settings
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.isolation import Isolations
@@ -43,7 +43,7 @@ PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocat
 
 
 class KafkaProcess(PerShape):
-    """A Target (see harness/target.py) of kind "process"."""
+    """A Target (see harness/model/target.py) of kind "process"."""
 
     kind = "process"
 
@@ -68,7 +68,7 @@ class KafkaProcess(PerShape):
         return self._isolation().unsupported()
 
     def provenance(self, shape: Shape) -> Provenance:
-        """Who answers a case of this shape (harness/provenance.py)."""
+        """Who answers a case of this shape (harness/model/provenance.py)."""
         jar, sha256 = broker_jar(self._release)
         return Provenance(
             release=self._release.name, version=self._release.version, jar=jar, sha256=sha256,
@@ -280,7 +280,7 @@ class KafkaCluster:
 
 
 class BrokerNode:
-    """One broker in the hands of the nemesis (the Node of harness/target.py)."""
+    """One broker in the hands of the nemesis (the Node of harness/model/target.py)."""
 
     def __init__(self, cluster: KafkaCluster, node: int, address: Address, child: Child) -> None:
         self.cluster, self.node, self.address, self.child = cluster, node, address, child

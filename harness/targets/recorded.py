@@ -7,17 +7,17 @@ not `start` but `transcript`, since there is no socket to send to.
 
 from __future__ import annotations
 
-from touchstone.harness import advertised
-from touchstone.harness.claim import CaseId
-from touchstone.harness.recordings import Store
-from touchstone.harness.scenario import Scenario
-from touchstone.harness.target import Endpoint, Shape, Unavailable, Versions
+from touchstone.harness.model import advertised
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.recordings import Store
+from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.target import Endpoint, Shape, Unavailable, Versions
+from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.targets import matrix
-from touchstone.harness.transcript import Transcript
 
 
 class RecordedTarget:
-    """A Target (see harness/target.py) of kind "recorded"."""
+    """A Target (see harness/model/target.py) of kind "recorded"."""
 
     kind = "recorded"
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from touchstone.harness.target import Endpoint, Shape, Versions
+from touchstone.harness.model.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.process import FIRST
@@ -22,7 +22,7 @@ from touchstone.reference_impl.io.server import RunningCluster, serve
 
 
 class ReferenceTarget:
-    """A Target (harness/target.py) of kind "reference"; `switches` are planted defects."""
+    """A Target (harness/model/target.py) of kind "reference"; `switches` are planted defects."""
 
     kind = "reference"
 
@@ -92,7 +92,7 @@ class ReferenceTarget:
 
 
 class ReferenceNode:
-    """One of our brokers in the hands of the nemesis (the Node of harness/target.py)."""
+    """One of our brokers in the hands of the nemesis (the Node of harness/model/target.py)."""
 
     def __init__(self, running: RunningCluster, number: int, isolation: Isolations) -> None:
         self.running, self._number, self.isolation = running, number, isolation

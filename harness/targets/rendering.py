@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import templates
 from touchstone.harness.targets.description import Before, Description, Start
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from touchstone.harness.target import Address, Shape
+from touchstone.harness.model.target import Address, Shape
 from touchstone.harness.targets.matrix import Release
 
 CONTROLLER_ID = 100  # a controller of its own; broker ids count from 0, as Kafka's quick start does

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.target import Address
+from touchstone.harness.model.target import Address
 from touchstone.harness.targets import UnknownTarget, addresses, matrix, templates
 from touchstone.harness.targets.description import (
     CARRIERS,

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import image, templates
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.child import Child, Watchdog

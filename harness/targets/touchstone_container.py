@@ -18,7 +18,7 @@ from typing import Any
 
 from testcontainers.core.container import DockerContainer
 
-from touchstone.harness.target import StartFailed
+from touchstone.harness.model.target import StartFailed
 
 IMAGE = "touchstone/broker:latest"
 FIRST_PORT = 9092

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.harness.transcript import Event, Header, Transcript
+from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 

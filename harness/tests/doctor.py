@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from touchstone.harness import path as paths
-from touchstone.harness.expect import All, Any_, ByRelease, Expectation, Holds, _wanted, fits
+from touchstone.harness.model import path as paths
+from touchstone.harness.model.expect import All, Any_, ByRelease, Expectation, Holds, _wanted, fits
+from touchstone.harness.model.transcript import Event, Transcript, read
 from touchstone.harness.tests import witness
 from touchstone.harness.tests.witness import GOLDEN
-from touchstone.harness.transcript import Event, Transcript, read
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API, by_name
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.harness import advertised
+from touchstone.harness.model import advertised
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.detection import functions
+from touchstone.harness.run.detection import functions
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
 FINDINGS: dict[int, tuple[str, tuple[str, ...], str]] = {

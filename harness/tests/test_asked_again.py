@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import grades
-from touchstone.harness.case import Judgement
-from touchstone.harness.compare import Difference
-from touchstone.harness.judge import ENOUGH, Judge, sign
-from touchstone.harness.oracles import Nobody
+from touchstone.harness.judgement import grades
+from touchstone.harness.judgement.compare import Difference
+from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES, Verdict
+from touchstone.harness.model.case import Judgement
+from touchstone.harness.run.judge import ENOUGH, Judge, sign
+from touchstone.harness.run.oracles import Nobody
 from touchstone.harness.targets import parse
-from touchstone.harness.verdict import CONFORMS, DIVERGES, Verdict
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness import tally
 from touchstone.harness.results import jsonl
 from touchstone.harness.results.run_folder import PAGE, SUMMARY
+from touchstone.harness.run import tally
 from touchstone.harness.targets.liars import LIARS, LyingServer
 from touchstone.harness.tests.small_kafka import word
 from touchstone.reference_impl.broker.faults.fault_plan import Rule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import card, wording
-from touchstone.harness.card import changed, evidence_of, named
-from touchstone.harness.expect import all_of, answer
+from touchstone.harness.judgement import card, wording
+from touchstone.harness.judgement.card import changed, evidence_of, named
+from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.tests.doctor import golden, with_answer
 from touchstone.harness.tests.results.runs import difference, failing, head
 from touchstone.harness.tests.test_cli import LYING, SEEN, a_bundle

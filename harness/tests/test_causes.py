@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import causes
-from touchstone.harness.causes import version_words
+from touchstone.harness.judgement import causes
+from touchstone.harness.judgement.causes import version_words
 from touchstone.harness.tests.spark.made import case_row
 
 

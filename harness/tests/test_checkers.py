@@ -11,12 +11,12 @@ import pytest
 
 from touchstone.harness import checkers
 from touchstone.harness.checkers import walks
-from touchstone.harness.compare import compare
 from touchstone.harness.driver import brokers, run, runner
+from touchstone.harness.judgement.compare import compare
+from touchstone.harness.model.transcript import OUTCOMES
 from touchstone.harness.targets.liars import LIARS, LyingServer, stored
 from touchstone.harness.tests.conversations import conversation
 from touchstone.harness.tests.witness import RELEASES, golden, witness
-from touchstone.harness.transcript import OUTCOMES
 
 LAST = "4.3"
 SOON, PATIENT = 0.25, 60.0  # for those who hang, and for those who answer, on any machine

@@ -6,8 +6,16 @@ import itertools
 
 import pytest
 
-from touchstone.harness import advertised, covering
-from touchstone.harness.claim import ClaimError, claim, claim_of, every, only, range_, suite_of
+from touchstone.harness.model import advertised, covering
+from touchstone.harness.model.claim import (
+    ClaimError,
+    claim,
+    claim_of,
+    every,
+    only,
+    range_,
+    suite_of,
+)
 
 GOOD = {"evidence": ("TOPIC-11",), "api": "CreateTopics"}
 

@@ -5,7 +5,8 @@ tier `recorded` does: it collects them for each persona alone, and is red where 
 complete over the union of releases, takes the cells of a later API for unclassified.
 """
 
-from touchstone.harness import advertised, detection
+from touchstone.harness.model import advertised
+from touchstone.harness.run import detection
 
 
 def test_every_claim_has_a_case_somewhere() -> None:

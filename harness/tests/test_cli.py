@@ -13,19 +13,21 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from touchstone.harness import anatomy, bundle, driver, recordings
+from touchstone.harness import driver
 from touchstone.harness.__main__ import COMMANDS, main
-from touchstone.harness.bundle import Bundle
 from touchstone.harness.cli import record, sim, smoke
-from touchstone.harness.expect import answer
-from touchstone.harness.placeholders import Name
-from touchstone.harness.scenario import Scenario
-from touchstone.harness.steps import create_topic
-from touchstone.harness.target import Unavailable
+from touchstone.harness.judgement import anatomy, bundle
+from touchstone.harness.judgement.bundle import Bundle
+from touchstone.harness.model import recordings
+from touchstone.harness.model.expect import answer
+from touchstone.harness.model.placeholders import Name
+from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.steps import create_topic
+from touchstone.harness.model.target import Unavailable
+from touchstone.harness.model.transcript import dumps, write
 from touchstone.harness.targets import external
 from touchstone.harness.tests.doctor import ended, golden, never_reached, step_with, with_answer
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
-from touchstone.harness.transcript import dumps, write
 from touchstone.plugin import OPTIONS
 from touchstone.reference_impl.io.server import serve
 

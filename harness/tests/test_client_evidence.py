@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from touchstone.harness import ledger
+from touchstone.harness.model import ledger
 
 
 @pytest.mark.parametrize(("area", "least"), [("PROD", 30), ("CONS", 30), ("META", 2), ("MISC", 3)])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from touchstone.harness import compare as compare_module
-from touchstone.harness.compare import MISSING, compare
+from touchstone.harness.judgement import compare as compare_module
+from touchstone.harness.judgement.compare import MISSING, compare
 from touchstone.harness.tests.conversations import conversation, doctored
 from touchstone.harness.tests.witness import RELEASES, golden
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness import causes, detection
-from touchstone.harness.detection import (
+from touchstone.harness.judgement import causes
+from touchstone.harness.run import detection
+from touchstone.harness.run.detection import (
     SWITCHES,
     Detection,
     catchers,

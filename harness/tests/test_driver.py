@@ -11,10 +11,10 @@ import struct
 
 import pytest
 
-from touchstone.harness import steps
 from touchstone.harness.driver import brokers, run, runner
 from touchstone.harness.driver.runner import Run
-from touchstone.harness.scenario import (
+from touchstone.harness.model import steps
+from touchstone.harness.model.scenario import (
     Ask,
     Await,
     Close,
@@ -29,7 +29,7 @@ from touchstone.harness.scenario import (
     Send,
     Until,
 )
-from touchstone.harness.target import Endpoint
+from touchstone.harness.model.target import Endpoint
 from touchstone.harness.targets.liars import LIARS, LyingServer
 from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import dry, steps
-from touchstone.harness.claim import CaseId, Claim
-from touchstone.harness.expect import answered
-from touchstone.harness.scenario import Ask, HalfClose, Raw, Scenario, Send, Until
+from touchstone.harness.model import steps
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.expect import answered
+from touchstone.harness.model.scenario import Ask, HalfClose, Raw, Scenario, Send, Until
+from touchstone.harness.run import dry
 
 BROKER, LOGGER, TOPIC, GROUP = 4, 8, 2, 32
 

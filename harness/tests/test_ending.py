@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import ending
-from touchstone.harness.compare import Difference
-from touchstone.harness.transcript import Event, Header, Transcript
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
+from touchstone.harness.judgement import ending
+from touchstone.harness.judgement.compare import Difference
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
+from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.reference_impl.wire import headers
 
 ASKED = headers.encode_request(18, 0, 1, "c", {})

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from touchstone.harness import expect
-from touchstone.harness.expect import (
+from touchstone.harness.model import expect
+from touchstone.harness.model.expect import (
     Undecided,
     all_of,
     answer,
@@ -24,8 +24,8 @@ from touchstone.harness.expect import (
     refused,
     size,
 )
-from touchstone.harness.placeholders import Name, Now, Ref
-from touchstone.harness.recordings import Store
+from touchstone.harness.model.placeholders import Name, Now, Ref
+from touchstone.harness.model.recordings import Store
 from touchstone.harness.tests.doctor import golden, step_with, without_step
 from touchstone.reference_impl.wire.records import read
 

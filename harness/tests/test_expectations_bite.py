@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import advertised, dry
-from touchstone.harness.detection import functions
-from touchstone.harness.expect import answer, any_of, by_release, connection, no_answer, records
-from touchstone.harness.recordings import Store
+from touchstone.harness.model import advertised
+from touchstone.harness.model.expect import (
+    answer,
+    any_of,
+    by_release,
+    connection,
+    no_answer,
+    records,
+)
+from touchstone.harness.model.recordings import Store
+from touchstone.harness.run import dry
+from touchstone.harness.run.detection import functions
 from touchstone.harness.tests import doctor
 from touchstone.harness.tests.witness import RELEASES
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import checkers, grades
-from touchstone.harness.expect import (
+from touchstone.harness import checkers
+from touchstone.harness.judgement import grades
+from touchstone.harness.judgement.grades import ASKED, CLAIM, MADE, SETUP
+from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES, judge
+from touchstone.harness.model.expect import (
     all_of,
     answer,
     by_release,
@@ -14,12 +17,10 @@ from touchstone.harness.expect import (
     outcome,
     records,
 )
-from touchstone.harness.finding import Finding
-from touchstone.harness.grades import ASKED, CLAIM, MADE, SETUP
-from touchstone.harness.placeholders import Ref
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.tests.conversations import conversation
 from touchstone.harness.tests.doctor import ended, golden, with_answer, without_step
-from touchstone.harness.verdict import CONFORMS, DIVERGES, judge
 
 SEEN = golden("2.8")  # CreateTopics v7 "created", later Produce v9, Fetch v12 "fetched"
 CODE = "topics[0].error_code"

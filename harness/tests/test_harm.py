@@ -10,18 +10,19 @@ import json
 
 import pytest
 
-from touchstone.harness import checkers, steps
-from touchstone.harness.claim import claim
+from touchstone.harness import checkers
 from touchstone.harness.driver import harm, run
-from touchstone.harness.expect import nothing_expected
-from touchstone.harness.judge import Judge
-from touchstone.harness.oracles import Nobody
-from touchstone.harness.placeholders import Records, Ref, TopicId
-from touchstone.harness.scenario import Ask, Controller, Inflict, Name, Scenario
-from touchstone.harness.target import Endpoint, StartFailed
+from touchstone.harness.judgement.verdict import UNSUPPORTED
+from touchstone.harness.model import steps
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import nothing_expected
+from touchstone.harness.model.placeholders import Records, Ref, TopicId
+from touchstone.harness.model.scenario import Ask, Controller, Inflict, Name, Scenario
+from touchstone.harness.model.target import Endpoint, StartFailed
+from touchstone.harness.run.judge import Judge
+from touchstone.harness.run.oracles import Nobody
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.tests.test_driver import PATIENT, SOON, VERSIONS, answering, directions
-from touchstone.harness.verdict import UNSUPPORTED
 
 ASK = Ask("ApiVersions", 0, {}, name="asked", broker=1)
 

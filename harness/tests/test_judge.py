@@ -6,17 +6,18 @@ import threading
 
 import pytest
 
-from touchstone.harness import ending
-from touchstone.harness.ahead import Ahead, Work
-from touchstone.harness.case import Case
-from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.driver import standing
-from touchstone.harness.expect import answered
-from touchstone.harness.judge import Judge
-from touchstone.harness.oracles import Nobody
-from touchstone.harness.scenario import Scenario
-from touchstone.harness.steps import create_topic, metadata, topic_ready
-from touchstone.harness.target import Endpoint
+from touchstone.harness.judgement import ending
+from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES, INCONCLUSIVE, UNSUPPORTED
+from touchstone.harness.model.case import Case
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.expect import answered
+from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.steps import create_topic, metadata, topic_ready
+from touchstone.harness.model.target import Endpoint
+from touchstone.harness.run.ahead import Ahead, Work
+from touchstone.harness.run.judge import Judge
+from touchstone.harness.run.oracles import Nobody
 from touchstone.harness.targets import parse, probe
 from touchstone.harness.tests.small_kafka import (
     API_VERSIONS,
@@ -25,7 +26,6 @@ from touchstone.harness.tests.small_kafka import (
     small_kafka,
     word,
 )
-from touchstone.harness.verdict import CONFORMS, DIVERGES, INCONCLUSIVE, UNSUPPORTED
 
 DEADLINE_S = 60.0
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import detection, ledger
-from touchstone.harness.claim import claim, claim_of, every, only
-from touchstone.harness.ledger import BadLedger, Entry, Ledger
+from touchstone.harness.model import ledger
+from touchstone.harness.model.claim import claim, claim_of, every, only
+from touchstone.harness.model.ledger import BadLedger, Entry, Ledger
+from touchstone.harness.run import detection
 
 NOW = ("TOPIC", "WIRE", "APPEND", "FETCH", "META")  # areas whose clauses are judged one by one
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from touchstone.harness import clearing
-from touchstone.harness.clearing import FOR_EVER, NO_ANSWER, Clearing
-from touchstone.harness.leftovers import (
+from touchstone.harness.model.transcript import Event, Header, Transcript
+from touchstone.harness.run import clearing
+from touchstone.harness.run.clearing import FOR_EVER, NO_ANSWER, Clearing
+from touchstone.harness.run.leftovers import (
     GROUP,
     GROUPS,
     QUOTA,
@@ -18,7 +19,6 @@ from touchstone.harness.leftovers import (
     Made,
     made_by,
 )
-from touchstone.harness.transcript import Event, Header, Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 

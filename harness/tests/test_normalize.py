@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import normalize
-from touchstone.harness.compare import compare
+from touchstone.harness.judgement import normalize
+from touchstone.harness.judgement.compare import compare
 from touchstone.harness.tests.conversations import CLOCK, conversation
 from touchstone.harness.tests.offsets_log import commits, hashed, hosted, led, looked, stamped
 from touchstone.reference_impl.wire.records.batch import Record, encode_batch

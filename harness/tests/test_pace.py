@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import pace
-from touchstone.harness.pace import Least, Raised
-from touchstone.harness.target import Setting, Shape
+from touchstone.harness.model import pace
+from touchstone.harness.model.pace import Least, Raised
+from touchstone.harness.model.target import Setting, Shape
 
 NOW = {
     "group.initial.rebalance.delay.ms": Setting("3000", False),

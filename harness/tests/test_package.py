@@ -196,7 +196,7 @@ def test_a_path_asks_for_our_suites_too(tmp_path):
 def test_parallel_workers_are_refused_in_words(pytester, suites):
     pytest.importorskip("xdist", reason="not run: no pytest-xdist (extra test)")
     pytester.makepyfile("""
-        from touchstone.harness.claim import claim
+        from touchstone.harness.model.claim import claim
 
         @claim("demo.any", evidence=("TOPIC-11",))
         def test_any(case):

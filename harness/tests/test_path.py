@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import path
+from touchstone.harness.model import path
 
 VALUE = {"topics": [{"name": "a", "partitions": [{"id": 1}, {"id": 2}]}, {"name": "b"}]}
 

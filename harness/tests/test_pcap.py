@@ -8,8 +8,9 @@ import struct
 import pytest
 from click.testing import CliRunner
 
-from touchstone.harness import pcap, transcript
 from touchstone.harness.__main__ import main
+from touchstone.harness.model import transcript
+from touchstone.harness.run import pcap
 from touchstone.harness.tests.conversations import doctored
 from touchstone.harness.tests.witness import golden
 

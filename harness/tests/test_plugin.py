@@ -8,9 +8,11 @@ import textwrap
 
 import pytest
 
-from touchstone.harness import checkers, ledger, session
+from touchstone.harness import checkers
 from touchstone.harness.cli import join
+from touchstone.harness.model import ledger
 from touchstone.harness.results import jsonl
+from touchstone.harness.run import session
 from touchstone.harness.targets import external, probe, process, recorded
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 from touchstone.plugin import OPTIONS
@@ -23,9 +25,9 @@ pytestmark = pytest.mark.slow
 PREFIXED = {f"--{name}": f"--touchstone-{name}" for name in OPTIONS}  # for claims of nobody's suite
 
 CLAIMS = """
-    from touchstone.harness.claim import claim, every
-    from touchstone.harness.expect import answer
-    from touchstone.harness.steps import create_topic
+    from touchstone.harness.model.claim import claim, every
+    from touchstone.harness.model.expect import answer
+    from touchstone.harness.model.steps import create_topic
 
     @claim("demo.zero-partitions", evidence=("TOPIC-11",), api="CreateTopics", {more})
     def test_zero(case):

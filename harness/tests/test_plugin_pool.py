@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
     suite.write(
         extra="""
-        from touchstone.harness.scenario import Raw
+        from touchstone.harness.model.scenario import Raw
 
         @claim("demo.garbage", evidence=("TOPIC-11",))
         def test_garbage(case):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import recordings
-from touchstone.harness.provenance import Provenance
+from touchstone.harness.model import recordings
+from touchstone.harness.model.provenance import Provenance
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.tests import test_plugin
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word

@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from touchstone.harness import advertised, detection, dry, pace, profiles, tally
-from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.cli import profile
-from touchstone.harness.expect import answered
-from touchstone.harness.judge import judge_for
-from touchstone.harness.profiles import PROFILES, UNFIT, Told, needs, wanting
-from touchstone.harness.scenario import Ask, Scenario
-from touchstone.harness.target import Setting, Shape
+from touchstone.harness.judgement.verdict import INCONCLUSIVE, UNSUPPORTED
+from touchstone.harness.model import advertised, pace, profiles
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.expect import answered
+from touchstone.harness.model.profiles import PROFILES, UNFIT, Told, needs, wanting
+from touchstone.harness.model.scenario import Ask, Scenario
+from touchstone.harness.model.target import Setting, Shape
+from touchstone.harness.run import detection, dry, tally
+from touchstone.harness.run.judge import judge_for
 from touchstone.harness.tests import small_kafka
-from touchstone.harness.verdict import INCONCLUSIVE, UNSUPPORTED
 
 # What no profile can have: settings that name an address or a broker, a limit that contradicts
 # another one, four brokers, and one broker of three without a rack.

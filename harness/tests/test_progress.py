@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.progress import Standing, duration, line, seconds_left
+from touchstone.harness.run.progress import Standing, duration, line, seconds_left
 
 OPEN, OPEN_ALONE = Standing(False), Standing(True)
 

@@ -9,15 +9,22 @@ import lzma
 import pytest
 from click.testing import CliRunner
 
-from touchstone.harness import recordings, stale
-from touchstone.harness.advertised import RECORDINGS
 from touchstone.harness.cli import diff, record
-from touchstone.harness.provenance import Provenance, teller
-from touchstone.harness.recordings import SUFFIX, BadRecording, Store, load, without_provenance
-from touchstone.harness.target import Shape
+from touchstone.harness.model import recordings
+from touchstone.harness.model.advertised import RECORDINGS
+from touchstone.harness.model.provenance import Provenance, teller
+from touchstone.harness.model.recordings import (
+    SUFFIX,
+    BadRecording,
+    Store,
+    load,
+    without_provenance,
+)
+from touchstone.harness.model.target import Shape
+from touchstone.harness.model.transcript import dumps
+from touchstone.harness.run import stale
 from touchstone.harness.targets import matrix, parse, settings
 from touchstone.harness.tests.doctor import golden
-from touchstone.harness.transcript import dumps
 
 JAR = Provenance(
     "2.8", "2.8.2", "kafka_2.13-2.8.2.jar", "5e" * 32, "17.0.9", brokers=3, racks=("a", "b", "c"),

@@ -6,9 +6,9 @@ import lzma
 
 import pytest
 
-from touchstone.harness.recordings import BadRecording, Missing, Store, read, write
+from touchstone.harness.model.recordings import BadRecording, Missing, Store, read, write
+from touchstone.harness.model.transcript import dumps
 from touchstone.harness.tests.doctor import golden
-from touchstone.harness.transcript import dumps
 
 SEEN = golden("2.8")
 MARK = SEEN.header.fingerprint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import causes, wording
+from touchstone.harness.judgement import causes, wording
 from touchstone.harness.tests.test_causes import difference, failed
 
 TEXTS = ("Unknown topic config name: no.such", "Invalid value soon for retention.ms")

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from touchstone.harness import steps
-from touchstone.harness.placeholders import Bindings, TopicId, Unresolved, unique
-from touchstone.harness.scenario import (
+from touchstone.harness.model import steps
+from touchstone.harness.model.placeholders import Bindings, TopicId, Unresolved, unique
+from touchstone.harness.model.scenario import (
     Ask,
     Await,
     Frame,

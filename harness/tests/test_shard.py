@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from touchstone.harness import shard
-from touchstone.harness.claim import CaseId, claim, claim_of
+from touchstone.harness.model import shard
+from touchstone.harness.model.claim import CaseId, claim, claim_of
 
 
 def some_claims():

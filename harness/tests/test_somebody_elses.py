@@ -15,18 +15,19 @@ from pathlib import Path
 import pytest
 
 from touchstone import suites
-from touchstone.harness import advertised, dry, tally
-from touchstone.harness.ahead import Ahead, Work
-from touchstone.harness.case import Case
-from touchstone.harness.claim import claim_of
 from touchstone.harness.driver.brokers import Question
-from touchstone.harness.judge import Judge
-from touchstone.harness.oracles import Recorded
-from touchstone.harness.recordings import Store
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
+from touchstone.harness.model import advertised
+from touchstone.harness.model.case import Case
+from touchstone.harness.model.claim import claim_of
+from touchstone.harness.model.recordings import Store
+from touchstone.harness.model.target import Shape
 from touchstone.harness.results import jsonl
-from touchstone.harness.target import Shape
+from touchstone.harness.run import dry, tally
+from touchstone.harness.run.ahead import Ahead, Work
+from touchstone.harness.run.judge import Judge
+from touchstone.harness.run.oracles import Recorded
 from touchstone.harness.targets import parse
-from touchstone.harness.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.reference_impl.io.server import serve
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from touchstone.harness import recordings, stale
-from touchstone.harness.claim import Claim, every
 from touchstone.harness.cli import coverage
+from touchstone.harness.model import recordings
+from touchstone.harness.model.claim import Claim, every
+from touchstone.harness.run import stale
 
 
 def a_claim(suite="topics", releases=None, api="CreateTopics"):

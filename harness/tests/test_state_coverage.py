@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from touchstone.harness import state_coverage
 from touchstone.harness.cli import coverage
-from touchstone.harness.state_coverage import LATE, TABLES, Coverage, Part, report
+from touchstone.harness.run import state_coverage
+from touchstone.harness.run.state_coverage import LATE, TABLES, Coverage, Part, report
 from touchstone.reference_impl.group.states import Input, State
 
 EMPTY_JOIN, STABLE_JOIN = (State.EMPTY, Input.JOIN_NEW), (State.STABLE, Input.JOIN_NEW)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from touchstone.harness import tally
 from touchstone.harness.known import FIXED, NEW, Surprise
+from touchstone.harness.run import tally
 from touchstone.harness.tests.spark.made import case_row
 
 NEWS = [Surprise(NEW, "a case", "it differs")]

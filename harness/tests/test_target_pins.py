@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness import tally
 from touchstone.harness.known import BadPin, of_target
+from touchstone.harness.run import tally
 from touchstone.harness.targets import UnknownTarget
 
 ROOT = Path(__file__).resolve().parents[2]

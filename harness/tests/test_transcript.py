@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from touchstone.harness import transcript
+from touchstone.harness.model import transcript
+from touchstone.harness.model.transcript import Event, Exchange, Header, Transcript, TranscriptError
 from touchstone.harness.tests.conversations import conversation
 from touchstone.harness.tests.witness import RELEASES, golden
-from touchstone.harness.transcript import Event, Exchange, Header, Transcript, TranscriptError
 
 ASKED = ("asked", "ListOffsets", 1, {"replica_id": -1, "topics": []}, {"topics": []})
 

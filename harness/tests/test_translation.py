@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from touchstone.harness.translation import (
+from touchstone.harness.model.translation import (
     NODE_FIELDS,
     REPLICA_LISTS,
     Translation,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.target import Endpoint, Setting, Shape, Unavailable
-from touchstone.harness.tuning import Tuning
+from touchstone.harness.model.target import Endpoint, Setting, Shape, Unavailable
+from touchstone.harness.run.tuning import Tuning
 
 HERE = Endpoint((("127.0.0.1", 9092),))
 PACE = "group.share.assignment.interval.ms"

@@ -6,21 +6,10 @@ import dataclasses
 
 import pytest
 
-from touchstone.harness import checkers, verdict
+from touchstone.harness import checkers
 from touchstone.harness.checkers import CheckerFailed
-from touchstone.harness.expect import answer, answered, by_release, nothing_expected, outcome
-from touchstone.harness.finding import Finding
-from touchstone.harness.tests.doctor import (
-    ended,
-    golden,
-    key_of,
-    never_reached,
-    step_with,
-    with_answer,
-    without_step,
-)
-from touchstone.harness.transcript import Event, Header, Transcript
-from touchstone.harness.verdict import (
+from touchstone.harness.judgement import verdict
+from touchstone.harness.judgement.verdict import (
     BROKEN,
     CONFORMS,
     DIVERGES,
@@ -31,6 +20,18 @@ from touchstone.harness.verdict import (
     judge,
     unsupported,
     worst,
+)
+from touchstone.harness.model.expect import answer, answered, by_release, nothing_expected, outcome
+from touchstone.harness.model.finding import Finding
+from touchstone.harness.model.transcript import Event, Header, Transcript
+from touchstone.harness.tests.doctor import (
+    ended,
+    golden,
+    key_of,
+    never_reached,
+    step_with,
+    with_answer,
+    without_step,
 )
 
 SEEN = golden("2.8")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.driver.words import Words, names_accepted
-from touchstone.harness.pace import NOTHING_TO_DO, Fit, Least
-from touchstone.harness.placeholders import Bindings, Name
-from touchstone.harness.scenario import Ask, Scenario
-from touchstone.harness.target import Endpoint
-from touchstone.harness.translation import partition_of
+from touchstone.harness.model.pace import NOTHING_TO_DO, Fit, Least
+from touchstone.harness.model.placeholders import Bindings, Name
+from touchstone.harness.model.scenario import Ask, Scenario
+from touchstone.harness.model.target import Endpoint
+from touchstone.harness.model.translation import partition_of
 
 AT = (("127.0.0.1", 9092),)
 OFFSETS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"

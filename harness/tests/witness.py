@@ -14,11 +14,11 @@ import secrets
 import sys
 from pathlib import Path
 
-from touchstone.harness import steps
 from touchstone.harness.driver import run
-from touchstone.harness.scenario import Await, Name, Open, Quiet, Raw, Scenario, Send
-from touchstone.harness.target import Endpoint
-from touchstone.harness.transcript import Transcript, read, write
+from touchstone.harness.model import steps
+from touchstone.harness.model.scenario import Await, Name, Open, Quiet, Raw, Scenario, Send
+from touchstone.harness.model.target import Endpoint
+from touchstone.harness.model.transcript import Transcript, read, write
 from touchstone.reference_impl.wire.records.batch import Record, encode_batch
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,7 +9,7 @@ its own are dropped before it hears of the others. A broker whose link to whoeve
 (`KEEPER`) is cut hears no news, reports nothing and loses its session. Every verb runs in the
 loop's thread.
 
-Sources: BRK-30..32, CTL-18, CTL-24; harness/target.py names the verbs.
+Sources: BRK-30..32, CTL-18, CTL-24; harness/model/target.py names the verbs.
 """
 
 from __future__ import annotations

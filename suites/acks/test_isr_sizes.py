@@ -9,10 +9,10 @@ checkEnoughReplicasReachOffset (1.0.2 to 4.3.1), KIP-966 (high watermark below t
 clauses APPEND-04, APPEND-05, APPEND-21 to APPEND-23, REPL-08, REPL-09.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, by_release, records
-from touchstone.harness.scenario import Await, Quiet
-from touchstone.harness.steps import pause_broker, resume_broker, start_broker
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, by_release, records
+from touchstone.harness.model.scenario import Await, Quiet
+from touchstone.harness.model.steps import pause_broker, resume_broker, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.sending import produce_many
 from touchstone.suites.trio import (

@@ -5,7 +5,7 @@ Nothing here judges.
 
 from typing import Any
 
-from touchstone.harness.scenario import Ask, Raw, Send
+from touchstone.harness.model.scenario import Ask, Raw, Send
 from touchstone.suites.scene import part, question
 
 AGES_MS = 600_000

@@ -11,10 +11,17 @@ clauses WIRE-10, WIRE-17, WIRE-22.
 
 import struct
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, answered, by_release, connection, records
-from touchstone.harness.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
-from touchstone.harness.steps import a_topic, fetch, list_offsets, metadata, produce
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import (
+    all_of,
+    answer,
+    answered,
+    by_release,
+    connection,
+    records,
+)
+from touchstone.harness.model.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
+from touchstone.harness.model.steps import a_topic, fetch, list_offsets, metadata, produce
 from touchstone.suites.connections.requests import sent_later, the_end, waiting
 from touchstone.suites.scene import ONE, TWO, batch
 

@@ -10,10 +10,10 @@ what it opened, asks twice, and only then ends.
 Sources: ConnectionQuotas and Acceptor at 1.0.2, 2.8.2 and 3.9; KIP-402; clauses WIRE-06, WIRE-07.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, answered, connection
-from touchstone.harness.scenario import Await, Close, Open, Quiet
-from touchstone.harness.steps import a_topic, list_offsets, metadata, produce
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, answered, connection
+from touchstone.harness.model.scenario import Await, Close, Open, Quiet
+from touchstone.harness.model.steps import a_topic, list_offsets, metadata, produce
 from touchstone.suites.connections.requests import sent_later, the_end
 from touchstone.suites.scene import ONE, batch
 

@@ -12,10 +12,10 @@ WIRE-17.
 
 import struct
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, answered, connection, records
-from touchstone.harness.scenario import Await, Quiet, Raw, Send
-from touchstone.harness.steps import a_topic, fetch, list_offsets, metadata, produce
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, answered, connection, records
+from touchstone.harness.model.scenario import Await, Quiet, Raw, Send
+from touchstone.harness.model.steps import a_topic, fetch, list_offsets, metadata, produce
 from touchstone.suites.connections.requests import NOTHING, sent_later, waiting
 from touchstone.suites.scene import ONE, THREE, TWO, batch
 

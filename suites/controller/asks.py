@@ -10,8 +10,8 @@ AlterPartition, AlterPartitionReassignments, ListPartitionReassignments, Describ
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from touchstone.harness.placeholders import TopicId
-from touchstone.harness.scenario import Ask
+from touchstone.harness.model.placeholders import TopicId
+from touchstone.harness.model.scenario import Ask
 from touchstone.suites.trio import FIRST
 
 PREFERRED, UNCLEAN = 0, 1

@@ -5,10 +5,10 @@ ReplicationControlManager.createTopic, createPartitions and deleteTopic (3.9.2, 
 CTL-12, CTL-18, CTL-21, TOPIC-10, TOPIC-13, TOPIC-35.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     create_partitions,
     create_topic,
     delete_topic,

@@ -5,10 +5,10 @@ ReplicationControlManager.electLeaders (3.9.2, 4.3.1), KIP-183, KIP-460, KIP-966
 CTL-18, CTL-23.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import kill_broker, start_broker, stop_broker
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import kill_broker, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.controller.asks import UNCLEAN, describe, elect
 from touchstone.suites.scene import among

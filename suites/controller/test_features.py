@@ -7,9 +7,9 @@ Sources: KafkaController.processFeatureUpdates (2.8.2), FeatureControlManager (3
 KIP-584, KIP-778, KIP-1022.
 """
 
-from touchstone.harness.claim import claim, only, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Ask
+from touchstone.harness.model.claim import claim, only, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 API = "UpdateFeatures"

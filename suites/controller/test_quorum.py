@@ -9,9 +9,9 @@ handleRemoveVoterRequest (3.9.2, 4.3.1), KIP-595, KIP-836, KIP-853.
 
 from dataclasses import replace
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Ask
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import CALM, on
 

@@ -8,10 +8,10 @@ handleControlledShutdownRequest, handleAlterIsrRequest (1.0.2 to 2.8.2), KIP-380
 clauses CTL-10, CTL-24, REPL-20.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer, by_release, outcome, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import at_another_broker, at_controller, kill_broker
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer, by_release, outcome, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import at_another_broker, at_controller, kill_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.controller.asks import (
     alter_partition,

@@ -5,10 +5,10 @@ Sources: DelayedFetch.tryComplete, ReplicaManager.stopReplicas at 1.0.2, 2.2.1, 
 clauses FETCH-08, FETCH-09, FETCH-11, FETCH-12.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Await, Quiet, Send
-from touchstone.harness.steps import a_topic, delete_topic, produce
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Await, Quiet, Send
+from touchstone.harness.model.steps import a_topic, delete_topic, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, SIZE, TWO, among, batch, part, question
 

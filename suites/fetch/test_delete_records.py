@@ -3,9 +3,9 @@
 Sources: KIP-107, ReplicaManager.deleteRecordsOnLocalLog at 1.0.2, 2.2.1 and 3.9; clause FETCH-23.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.steps import EARLIEST, a_topic, delete_records, list_offsets
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.steps import EARLIEST, a_topic, delete_records, list_offsets
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
 

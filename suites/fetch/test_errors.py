@@ -5,10 +5,10 @@ Sources: KafkaApis.handleFetchRequest and Partition.checkCurrentLeaderEpoch at 2
 (leader epochs), KIP-516 (topic ids), KIP-595 (diverging epochs); clause FETCH-21.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, by_release, refused
-from touchstone.harness.scenario import Ask, Frame, Raw
-from touchstone.harness.steps import a_topic, fetch, metadata
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release, refused
+from touchstone.harness.model.scenario import Ask, Frame, Raw
+from touchstone.harness.model.steps import a_topic, fetch, metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO, a_log, among, batch, part, question
 

@@ -7,10 +7,10 @@ suites/transactions makes them of every release.
 Sources: KIP-98, Log.fetchUpperBound at 2.2.1; clauses FETCH-03, META-01.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import fetch, init_producer_id, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import fetch, init_producer_id, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, batch
 

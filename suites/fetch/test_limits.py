@@ -4,10 +4,10 @@ Sources: KIP-74 (whole first batch, order), ReplicaManager.readFromLocalLog at 2
 clauses FETCH-12, FETCH-14; observed on all five releases.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Ask
-from touchstone.harness.steps import a_topic, fetch
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import (
     ONE,

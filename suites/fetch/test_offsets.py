@@ -4,9 +4,9 @@ Sources: Log.read and ReplicaManager.readFromLog at 2.2.1, KafkaApis.handleFetch
 clauses FETCH-01, FETCH-13, FETCH-15, FETCH-23; observed on all five releases.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.steps import a_topic, delete_records, fetch
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.steps import a_topic, delete_records, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch
 

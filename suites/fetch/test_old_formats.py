@@ -5,9 +5,9 @@ Kafka 4.x serves no version that needs it.
 Sources: KIP-283, KafkaApis.convertRecords and RecordsUtil.downConvert at 2.2.1; clause FETCH-18.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, batches, by_release, records
-from touchstone.harness.steps import a_topic, fetch
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, batches, by_release, records
+from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
 

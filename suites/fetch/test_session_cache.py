@@ -8,10 +8,10 @@ Sources: FetchSessionCache.maybeCreateSession and tryEvict at 2.2.1, 2.8.2 and 3
 FETCH-19, FETCH-20.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Ask, Ref
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Ask, Ref
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, a_log, among, batch, part, question
 

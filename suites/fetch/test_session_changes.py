@@ -5,10 +5,10 @@ KIP-516 (topic ids in sessions); clauses FETCH-19, FETCH-20; observed on the fou
 version 7.
 """
 
-from touchstone.harness.claim import claim, only, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Ask, Await, Quiet, Ref, Send
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Ask, Await, Quiet, Ref, Send
+from touchstone.harness.model.steps import (
     a_topic,
     create_partitions,
     delete_records,

@@ -4,10 +4,10 @@ Sources: KIP-227; FetchManager and FetchSession at 2.2.1 and 3.9; clauses FETCH-
 observed on the four releases that have version 7.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Ask, Ref
-from touchstone.harness.steps import a_topic, fetch
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Ask, Ref
+from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO, among, appended, batch, part, question
 

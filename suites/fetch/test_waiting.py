@@ -8,10 +8,10 @@ that only the append can complete it.
 Sources: ReplicaManager.fetchMessages and DelayedFetch at 2.2.1; clauses FETCH-04 to FETCH-09.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer, answered, records
-from touchstone.harness.scenario import Await, Frame, Quiet, Raw, Send
-from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer, answered, records
+from touchstone.harness.model.scenario import Await, Frame, Quiet, Raw, Send
+from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, SIZE, TWO, a_log, among, batch, part, question
 

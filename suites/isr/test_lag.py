@@ -4,10 +4,10 @@ Sources: Partition.maybeShrinkIsr and getOutOfSyncReplicas, Replica.updateFetchS
 4.3.1), KIP-16 (lag is a time), KAFKA-13091; clauses REPL-07 to REPL-14, REPL-16 to REPL-18, CTL-19.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, by_release, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import pause_broker, resume_broker
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, by_release, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import pause_broker, resume_broker
 from touchstone.suites.trio import (
     DEATH,
     ISR,

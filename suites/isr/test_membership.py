@@ -7,9 +7,9 @@ Sources: ReplicaStateMachine and PartitionStateMachine (1.0.2 to 2.8.2), Replica
 and PartitionChangeBuilder (3.9.2, 4.3.1), KIP-966; clauses CTL-16 to CTL-18, CTL-24, REPL-16.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, by_release, records
-from touchstone.harness.steps import kill_broker, start_broker, stop_broker
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, by_release, records
+from touchstone.harness.model.steps import kill_broker, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,

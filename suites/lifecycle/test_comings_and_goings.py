@@ -5,11 +5,11 @@ BrokerLifecycleManager and ReplicationControlManager (3.9.2, 4.3.1), KIP-631; cl
 BRK-26, BRK-30, BRK-32, CTL-16, CTL-18, CTL-24, CTL-25.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, outcome, records
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Await, Quiet, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, outcome, records
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Await, Quiet, Until
+from touchstone.harness.model.steps import (
     api_versions,
     ask,
     init_producer_id,

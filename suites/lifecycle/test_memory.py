@@ -7,10 +7,10 @@ Sources: LogManager.loadLogs, LogLoader, ProducerStateManager, LeaderEpochFileCa
 4.3.1); clauses LOG-09, LOG-10, APPEND-17, APPEND-18.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, batches
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, batches
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import (
     EARLIEST,
     delete_records,
     init_producer_id,

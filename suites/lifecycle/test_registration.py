@@ -5,10 +5,10 @@ ClusterControlManager.unregisterBroker (3.9.2, 4.3.1), KIP-631; clauses BRK-11, 
 BRK-29, BRK-31, WIRE-15.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, answered
-from touchstone.harness.scenario import Ask, Await, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, answered
+from touchstone.harness.model.scenario import Ask, Await, Until
+from touchstone.harness.model.steps import (
     api_versions,
     metadata,
     pause_broker,

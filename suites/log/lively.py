@@ -12,11 +12,18 @@ before that is told `unmet`, and its recording is not kept.
 
 from typing import Any
 
-from touchstone.harness.claim import only
-from touchstone.harness.expect import answer
-from touchstone.harness.placeholders import Now, Records
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import EARLIEST, a_topic, alter_configs, fetch, list_offsets, produce
+from touchstone.harness.model.claim import only
+from touchstone.harness.model.expect import answer
+from touchstone.harness.model.placeholders import Now, Records
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
+    EARLIEST,
+    a_topic,
+    alter_configs,
+    fetch,
+    list_offsets,
+    produce,
+)
 from touchstone.suites.scene import THREE, appended, batch
 
 LIVELY = {

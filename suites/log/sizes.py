@@ -5,7 +5,7 @@ Sources: KIP-113; schema DescribeLogDirs.
 
 from typing import Any
 
-from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.model.scenario import Ask, Until
 
 # 2.8 shows every topic of the broker, those nobody asked for without partitions: hence the stars.
 SIZES = "results[*].topics[*].partitions[*].partition_size"

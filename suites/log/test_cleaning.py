@@ -4,11 +4,11 @@ Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-354 (max.c
 LogCleanerManager at 1.0.2, 2.2.1, 2.8.2, 3.9.2; clauses LOG-23 to LOG-25.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, batches, records
-from touchstone.harness.placeholders import Now, Records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, batches, records
+from touchstone.harness.model.placeholders import Now, Records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     a_topic,
     alter_configs,
     fetch,

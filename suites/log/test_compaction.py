@@ -9,10 +9,10 @@ Sources: KIP-58 (min.compaction.lag.ms), KIP-71 (compact,delete), KIP-98 (produc
 2.8.2, 3.9.2; 4.3.1 observed; clauses LOG-23 to LOG-25.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, batches, by_release, records
-from touchstone.harness.placeholders import Now, Records, Ref
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, batches, by_release, records
+from touchstone.harness.model.placeholders import Now, Records, Ref
+from touchstone.harness.model.steps import (
     alter_configs,
     fetch,
     init_producer_id,

@@ -4,11 +4,11 @@ Sources: KIP-113 (both), KIP-827 (size of the disk); ReplicaManager.describeLogD
 alterReplicaLogDirs at 1.0.2, 2.8.2 and 3.9.2; clauses LOG-01, LOG-02.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
     a_topic,
     create_topic,
     delete_records,

@@ -7,11 +7,11 @@ Sources: KIP-226 (dynamic broker configs), KIP-339 (increments); DynamicBrokerCo
 DynamicLogConfig at 2.2.1, 2.8.2, 3.9.2; clauses DYN-10, DYN-14, LOG-30.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, batches, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, batches, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     BROKER,
     DELETE,
     SET,

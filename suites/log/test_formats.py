@@ -3,10 +3,10 @@
 Sources: TopicConfigHandler.processConfigChanges at 1.0.2, 2.2.1 and 2.8.2; clause DYN-11.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, batches
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, alter_configs, fetch, produce
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, batches
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, alter_configs, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 

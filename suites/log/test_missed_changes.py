@@ -6,10 +6,10 @@ DynamicBrokerConfig.updatedConfigs at 2.2.1 (what was taken away is no change) a
 DYN-08, DYN-14.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import BROKER, alter_configs, at_controller, start_broker
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import BROKER, alter_configs, at_controller, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     CALM,

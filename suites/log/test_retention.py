@@ -7,10 +7,10 @@ Sources: Log.deleteOldSegments and its three rules at 1.0.2, 2.2.1, 2.8.2, Unifi
 4.3.1, LogManager.cleanupLogs; clauses LOG-16 to LOG-20, LOG-27.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.placeholders import Now
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.placeholders import Now
+from touchstone.harness.model.steps import (
     delete_records,
     fetch,
     list_offsets,

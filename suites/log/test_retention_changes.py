@@ -4,11 +4,11 @@ Sources: LogManager.topicConfigUpdated, ProducerStateManager at 1.0.2, 2.2.1, 2.
 KIP-854; clauses LOG-17, LOG-30, LOG-31, DYN-10.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Now, Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Now, Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     alter_configs,
     delete_records,
     init_producer_id,

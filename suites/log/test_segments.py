@@ -4,10 +4,10 @@ Sources: Log.maybeRoll and LogSegment.shouldRoll at 1.0.2, 2.2.1, 2.8.2 and 3.9.
 clauses LOG-10, LOG-12, LOG-29.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, batches, records
-from touchstone.harness.placeholders import Now, Records, Ref
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, batches, records
+from touchstone.harness.model.placeholders import Now, Records, Ref
+from touchstone.harness.model.steps import (
     delete_records,
     fetch,
     init_producer_id,

@@ -7,10 +7,10 @@ Sources: CleanedTransactionMetadata and Cleaner.shouldDiscardBatch at 1.0.2, 2.8
 KIP-534; clauses LOG-25, LOG-28.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, batches, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import alter_configs, fetch, produce
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, batches, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import alter_configs, fetch, produce
 from touchstone.suites.log.lively import BYTES, COMPACT, LIVELY, MINUTE, cleaned, keyed
 from touchstone.suites.scene import ONE, THREE, TWO, a_log
 from touchstone.suites.transactions.acts import (

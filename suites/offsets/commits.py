@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from touchstone.harness.placeholders import Joined, Name, Ref, TopicId
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.harness.model.placeholders import Joined, Name, Ref, TopicId
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import CLUSTER
 

@@ -4,10 +4,10 @@ Sources: KIP-33 (time index), KIP-79 (ListOffsets v1), Log.fetchOffsetByTimestam
 2.8.2; clauses META-02, META-03.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Now
-from touchstone.harness.steps import delete_records, list_offsets
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Now
+from touchstone.harness.model.steps import delete_records, list_offsets
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import a_log, among, stamped
 

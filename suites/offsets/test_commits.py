@@ -4,10 +4,10 @@ Sources: KafkaApis.handleOffsetCommitRequest and GroupMetadataManager.storeOffse
 2.8.2; OffsetMetadataManager at 4.3; KIP-320 (leader epochs), KIP-848 (v9), KIP-1108 (v10).
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Await, Send
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Await, Send
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

@@ -11,11 +11,11 @@ onResignation); GroupCoordinatorService at 4.3; clauses OFFS-04, OFFS-25, GROUP-
 
 from typing import Any
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Coordinator, Ref
-from touchstone.harness.scenario import Inflict, Until
-from touchstone.harness.steps import at_controller, create_topic, find_coordinator
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Coordinator, Ref
+from touchstone.harness.model.scenario import Inflict, Until
+from touchstone.harness.model.steps import at_controller, create_topic, find_coordinator
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.offsets.commits import (

@@ -4,10 +4,16 @@ Sources: GroupCoordinator.handleDeleteOffsets, handleDeleteGroups and KafkaApis 
 GroupMetadataManager.cleanupGroupMetadata; OffsetMetadataManager at 4.3; KIP-229, KIP-496.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, create_topic, delete_topic, topic_gone, topic_ready
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
+    a_topic,
+    create_topic,
+    delete_topic,
+    topic_gone,
+    topic_ready,
+)
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

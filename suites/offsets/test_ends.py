@@ -5,9 +5,9 @@ timestamp, v7), KIP-405 (local log start, v8), KIP-1005 (v9), KIP-1023 (v11); cl
 META-04, FETCH-23.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.steps import (
     EARLIEST,
     LATEST,
     MAX_TIMESTAMP,

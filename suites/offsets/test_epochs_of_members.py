@@ -3,10 +3,10 @@
 Sources: ConsumerGroup.validateOffsetCommit, validateOffsetFetch at 4.3; KIP-848, KIP-1251.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import ask
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

@@ -9,12 +9,12 @@ Sources: GroupMetadata.removeExpiredOffsets at 1.0.2, 2.2.1, 2.8.2; OffsetExpira
 4.3; KIP-211.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release, own_batches
-from touchstone.harness.placeholders import Now, Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import alter_configs, list_offsets
-from touchstone.harness.steps import fetch as read_log
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release, own_batches
+from touchstone.harness.model.placeholders import Now, Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import alter_configs, list_offsets
+from touchstone.harness.model.steps import fetch as read_log
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

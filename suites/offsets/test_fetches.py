@@ -5,10 +5,10 @@ KIP-88 (all partitions), KIP-320 (leader epochs), KIP-447 (only stable ones), KI
 groups), KIP-848 (members), KIP-1108 (topic ids).
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

@@ -3,8 +3,8 @@
 Sources: schema OffsetFetch; KIP-320 (leader epochs), KIP-709 (several groups).
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import CLUSTER, CODE, OFFSET, a_group, commit, fetch, fetched
 

@@ -5,10 +5,10 @@ A transaction is opened by a transactional batch alone, as releases before 3.6 l
 Sources: KIP-98, ReplicaManager.fetchOffsetForTimestamp at 2.2.1; clause META-01.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Now, Ref
-from touchstone.harness.steps import EARLIEST, init_producer_id, list_offsets, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Now, Ref
+from touchstone.harness.model.steps import EARLIEST, init_producer_id, list_offsets, produce
 from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, batch
 
 READ_COMMITTED = 1

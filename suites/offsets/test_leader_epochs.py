@@ -5,9 +5,9 @@ A consumer asks with replica id -1. On a single broker every record is of epoch 
 Sources: KIP-101, KIP-279, KIP-320; Partition.lastOffsetForLeaderEpoch at 2.2.1.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.steps import a_topic, offset_for_leader_epoch
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.steps import a_topic, offset_for_leader_epoch
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO, a_log, batch
 

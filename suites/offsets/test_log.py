@@ -1,19 +1,19 @@
 """What a commit leaves in `__consumer_offsets`: keys, values, tombstones, and in which partition.
 
 Each case notes where the log ends, does something and reads from there; only records of its own
-group and topic are compared, opened (harness/internal_logs.py).
+group and topic are compared, opened (harness/judgement/internal_logs.py).
 
 Sources: GroupMetadataManager.storeOffsets, storeGroup, cleanupGroupMetadata at 1.0.2, 2.2.1,
 2.8.2; OffsetMetadataManager and GroupCoordinatorRecordHelpers at 4.3; schemas OffsetCommitKey,
 OffsetCommitValue, GroupMetadataValue.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release, own_batches
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, delete_topic, describe_configs, list_offsets
-from touchstone.harness.steps import fetch as read_log
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release, own_batches
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, delete_topic, describe_configs, list_offsets
+from touchstone.harness.model.steps import fetch as read_log
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

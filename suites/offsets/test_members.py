@@ -8,11 +8,11 @@ Sources: GroupCoordinator.doCommitOffsets at 1.0.2, 2.2.1, 2.8.2; ClassicGroup.v
 at 4.3; KIP-345 (instance ids).
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Await, Send, Until
-from touchstone.harness.steps import ask
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Await, Send, Until
+from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

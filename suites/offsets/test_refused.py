@@ -3,10 +3,10 @@
 Sources: KafkaApis.handleListOffsetRequest at 1.0.2, 2.2.1 and 3.9; KIP-320; clause META-05.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answer, refused
-from touchstone.harness.scenario import Ask, Frame, Raw
-from touchstone.harness.steps import LATEST, a_topic, list_offsets, metadata
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, refused
+from touchstone.harness.model.scenario import Ask, Frame, Raw
+from touchstone.harness.model.steps import LATEST, a_topic, list_offsets, metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, a_log, among, batch
 

@@ -7,8 +7,8 @@ Sources: KafkaApis.handleOffsetCommitRequest and handleOffsetFetchRequest at 1.0
 ZkUtils/KafkaZkClient (the paths); clauses OFFS-01, OFFS-02, OFFS-27.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, by_release
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets.commits import (
     CLUSTER,

@@ -4,8 +4,8 @@ Sources: KafkaApis.handleProduceRequest, ReplicaManager.appendRecords and Partit
 2.8.2 and 3.9; clauses APPEND-03, 04, 21, 22; the five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import (
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import (
     all_of,
     answered,
     by_release,
@@ -14,8 +14,8 @@ from touchstone.harness.expect import (
     outcome,
     records,
 )
-from touchstone.harness.placeholders import Records
-from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.harness.model.placeholders import Records
+from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.connections.requests import the_end
 from touchstone.suites.scene import among

@@ -4,10 +4,10 @@ Sources: ProducerStateManager at 1.0.2 and 2.2.1, ProducerAppendInfo and Produce
 and 3.9; KIP-98, KIP-360; clauses APPEND-11, 17, 18, 19; the five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Records, Ref
-from touchstone.harness.steps import a_topic, fetch, produce, producer_ready
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Records, Ref
+from touchstone.harness.model.steps import a_topic, fetch, produce, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (

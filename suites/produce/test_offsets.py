@@ -4,10 +4,10 @@ Sources: ReplicaManager.appendRecords, Log.append and ProduceRequest at 1.0.2, 2
 clauses APPEND-01, 02, 07, 08; the five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answer, by_release, records, refused
-from touchstone.harness.placeholders import Joined, Now, Records
-from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, by_release, records, refused
+from touchstone.harness.model.placeholders import Joined, Now, Records
+from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (

@@ -4,10 +4,10 @@ Sources: TransactionCoordinator.handleInitProducerId at 1.0.2 and 2.8.2, KafkaAp
 KIP-360; the five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import init_producer_id, producer_ready
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import init_producer_id, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 

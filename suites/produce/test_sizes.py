@@ -7,9 +7,9 @@ Sources: Log.analyzeAndValidateRecords and Log.append at 1.0.2 and 2.8.2, Unifie
 APPEND-13, 14.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of
-from touchstone.harness.steps import a_topic, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of
+from touchstone.harness.model.steps import a_topic, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import batch, ends_at, log_end, refused_with, stored_at

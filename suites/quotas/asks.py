@@ -6,7 +6,7 @@ Sources: schemas AlterClientQuotas and DescribeClientQuotas; KIP-546.
 from collections.abc import Mapping
 from typing import Any
 
-from touchstone.harness.scenario import Ask, Until
+from touchstone.harness.model.scenario import Ask, Until
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 USER = "ANONYMOUS"  # who everybody is on a listener without authentication

@@ -10,10 +10,10 @@ read), KIP-546; clauses DYN-16, FETCH-22.
 
 from dataclasses import replace
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, answered, by_release, outcome, records
-from touchstone.harness.scenario import Await, Quiet, Send
-from touchstone.harness.steps import a_topic, fetch, metadata, produce
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, answered, by_release, outcome, records
+from touchstone.harness.model.scenario import Await, Quiet, Send
+from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.quotas.asks import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
 from touchstone.suites.scene import ONE, batch

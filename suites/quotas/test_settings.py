@@ -4,9 +4,9 @@ Sources: ZkAdminManager.alterClientQuotas (2.8.2), ClientQuotaControlManager (3.
 KIP-546, KIP-612; clause DYN-16.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Until
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Until
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.quotas.asks import CONSUMER, PRODUCER, alter, describe, of_client
 

@@ -6,7 +6,7 @@ entry of a partition in Metadata version 4 and not for its position.
 
 from collections.abc import Mapping, Sequence
 
-from touchstone.harness.expect import Expectation, all_of, answer
+from touchstone.harness.model.expect import Expectation, all_of, answer
 
 
 def entry(partition: int, row: Sequence[int]) -> dict[str, object]:

@@ -8,9 +8,9 @@ Sources: AdminUtils.getBrokerMetadatas with RackAwareMode.Enforced and Safe (1.0
 StripedReplicaPlacer (3.9.2, 4.3.1); clauses TOPIC-03, TOPIC-15, TOPIC-18 to TOPIC-20, TOPIC-31.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, any_of, by_release
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, any_of, by_release
+from touchstone.harness.model.steps import (
     a_topic,
     at_controller,
     create_partitions,

@@ -7,10 +7,10 @@ Sources: ReplicaManager.findPreferredReadReplica, RackAwareReplicaSelector (2.8.
 KIP-392; clauses FETCH-14, META-08.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import pause_broker, resume_broker, stop_broker
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import pause_broker, resume_broker, stop_broker
 from touchstone.suites.scene import among
 from touchstone.suites.trio import (
     LAG,

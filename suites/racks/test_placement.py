@@ -11,9 +11,9 @@ TOPIC-30, TOPIC-31, TOPIC-33.
 
 from itertools import permutations
 
-from touchstone.harness.claim import claim, every, only
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every, only
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.steps import (
     a_topic,
     at_another_broker,
     at_controller,

@@ -13,9 +13,9 @@ Sources: schemas of APIs 8, 11 to 16, 42 and 47; GroupCoordinator.scala@1.0.2, 2
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from touchstone.harness.placeholders import Ref, TopicId
-from touchstone.harness.scenario import Ask, Await, Send, Until
-from touchstone.harness.steps import ask, coordinator_ready
+from touchstone.harness.model.placeholders import Ref, TopicId
+from touchstone.harness.model.scenario import Ask, Await, Send, Until
+from touchstone.harness.model.steps import ask, coordinator_ready
 from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
 from touchstone.reference_impl.wire.errors import ErrorCode
 

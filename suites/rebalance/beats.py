@@ -10,11 +10,11 @@ Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from touchstone.harness.claim import every, range_
-from touchstone.harness.placeholders import Name, Ref, TopicId
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import a_topic, ask, incremental_alter_configs, list_offsets
-from touchstone.harness.steps import fetch as read_log
+from touchstone.harness.model.claim import every, range_
+from touchstone.harness.model.placeholders import Name, Ref, TopicId
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import a_topic, ask, incremental_alter_configs, list_offsets
+from touchstone.harness.model.steps import fetch as read_log
 from touchstone.suites.rebalance.acts import coordinated
 
 CLUSTER = {

@@ -7,8 +7,8 @@ first. Nothing here judges.
 Sources: KIP-848; ConsumerProtocolSubscription and -Assignment of Kafka's message definitions.
 """
 
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import create_topic, topic_ready
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import create_topic, topic_ready
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     encode_assignment,
     encode_subscription,

@@ -22,8 +22,8 @@ Sources: GROUP-01, 08 to 13, 22, 24, 32; KIP-345, KIP-394, KIP-429.
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask, Await
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask, Await
 from touchstone.suites.rebalance.acts import (
     DESCRIBE,
     ID_FIRST,

@@ -8,7 +8,7 @@ joined and waits for them. A group without members had a once.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from touchstone.harness.scenario import Await
+from touchstone.harness.model.scenario import Await
 from touchstone.suites.rebalance.acts import (
     JOIN,
     PREPARING,

@@ -4,9 +4,9 @@ Sources: KIP-848; GroupMetadataManager.convertToConsumerGroup, classicGroupJoinT
 convertToClassicGroup@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, own_batches
-from touchstone.harness.scenario import Await
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, own_batches
+from touchstone.harness.model.scenario import Await
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync

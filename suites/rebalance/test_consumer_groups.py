@@ -4,11 +4,11 @@ Sources: KIP-848, KIP-1101; GroupMetadataManager, UniformAssignor, RangeAssignor
 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, own_batches
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, own_batches
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
     a_topic,
     create_partitions,
     delete_topic,

@@ -3,9 +3,9 @@
 Sources: KIP-848; observed on 3.9.2 and 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.steps import Ask
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.steps import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import CLUSTER
 from touchstone.suites.rebalance.beats import describe

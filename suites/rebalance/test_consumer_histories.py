@@ -4,8 +4,8 @@ Kafka.
 Sources: KIP-848; `consumer_histories.py`; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import answer
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import answer
 from touchstone.suites.rebalance.beats import (
     AWAY,
     CLUSTER,

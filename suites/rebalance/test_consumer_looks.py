@@ -3,10 +3,10 @@
 Sources: KIP-848, KIP-1043; re2j's syntax; GroupConfig@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     a_topic,
     describe_configs,
 )

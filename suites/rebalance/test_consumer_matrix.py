@@ -10,9 +10,9 @@ Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Ask
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Ask
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.beats import (
     AWAY,

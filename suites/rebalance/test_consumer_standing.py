@@ -11,11 +11,11 @@ CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import acts
 from touchstone.suites.rebalance.acts import id_of

@@ -6,9 +6,9 @@ end shows that the plan held: no member is left waiting.
 Sources: GROUP-01 to 25, 32; `histories.py`; all five releases were asked.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import answer
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import answer
+from touchstone.harness.model.steps import a_topic
 from touchstone.suites.rebalance.acts import CLUSTER, STATE, coordinated
 from touchstone.suites.rebalance.histories import HISTORIES, STATIC_HISTORIES
 from touchstone.suites.rebalance.scripts import played

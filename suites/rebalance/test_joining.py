@@ -4,10 +4,10 @@ protocol, delays.
 Sources: GROUP-04, 11 to 16; KIP-62, KIP-389 (group.max.size), KIP-394; all five were asked.
 """
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer, fits
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Await, Quiet
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer, fits
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,

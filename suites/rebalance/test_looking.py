@@ -3,10 +3,10 @@
 Sources: GROUP-31; KIP-229, KIP-430, KIP-496, KIP-518, KIP-848, KIP-1043; all five were asked.
 """
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Joined, Name
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Joined, Name
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,

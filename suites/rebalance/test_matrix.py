@@ -12,11 +12,11 @@ KIP-345, KIP-394, KIP-496, KIP-559; all five releases were asked.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, fits
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask, Await
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, fits
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask, Await
+from touchstone.harness.model.steps import a_topic
 from touchstone.suites.rebalance.acts import (
     CLUSTER,
     CODE,

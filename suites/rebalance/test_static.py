@@ -3,11 +3,11 @@
 Sources: GROUP-32; KIP-345, KIP-814; GroupCoordinator.scala@2.8.2; three releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Await
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Await
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,

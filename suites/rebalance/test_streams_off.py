@@ -6,9 +6,9 @@ The broker checks nothing else: neither whether the group exists nor any id.
 Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1 (facts); observed there.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.steps import Ask
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.steps import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 OFF = {

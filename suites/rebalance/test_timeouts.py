@@ -6,10 +6,10 @@ reached otherwise, after a short session, shows that a member is not gone.
 Sources: GROUP-13, 21 to 23; KIP-62; DelayedSync@2.8.2; all five releases were asked.
 """
 
-from touchstone.harness.claim import claim, every, only
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Await
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, every, only
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Await
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance.acts import (
     CLUSTER,

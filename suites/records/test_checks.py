@@ -5,10 +5,10 @@ Sources: DefaultRecordBatch.ensureValid and iterator, DefaultRecord.readFrom, Lo
 2.2.1, 2.8.2 and 3.9; KIP-98, KIP-467; clauses APPEND-06, 10, 11; the five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import Expectation, all_of, by_release, refused
-from touchstone.harness.placeholders import Records
-from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import Expectation, all_of, by_release, refused
+from touchstone.harness.model.placeholders import Records
+from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import varint
 from touchstone.suites.scene import among

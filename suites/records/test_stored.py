@@ -6,10 +6,10 @@ Sources: LogValidator at 1.0.2, 2.2.1, 2.8.2 and 3.9, DefaultRecordBatch.setMaxT
 KIP-82, KIP-98, KIP-110; clause APPEND-12; the five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answer, batches, records
-from touchstone.harness.placeholders import Now
-from touchstone.harness.steps import a_topic, fetch, produce
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, batches, records
+from touchstone.harness.model.placeholders import Now
+from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.records import batch as format_2
 from touchstone.reference_impl.wire.records.batch import Record
 from touchstone.suites.scene import among

@@ -4,10 +4,17 @@ Sources: LogValidator.validateTimestamp and validateRecord at 1.0.2, 2.8.2 and 3
 clause APPEND-09; the five releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import Expectation, all_of, answer, batches, by_release, records
-from touchstone.harness.placeholders import Now
-from touchstone.harness.steps import a_topic, fetch, list_offsets, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import (
+    Expectation,
+    all_of,
+    answer,
+    batches,
+    by_release,
+    records,
+)
+from touchstone.harness.model.placeholders import Now
+from touchstone.harness.model.steps import a_topic, fetch, list_offsets, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import among
 from touchstone.suites.sending import (

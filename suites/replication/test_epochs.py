@@ -6,9 +6,9 @@ Sources: LeaderEpochFileCache, Partition.lastOffsetForLeaderEpoch and checkCurre
 to 4.3.1), KIP-101, KIP-279, KIP-320; clauses APPEND-16, REPL-21, REPL-22.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, batches, by_release
-from touchstone.harness.steps import offset_for_leader_epoch, start_broker, stop_broker
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, batches, by_release
+from touchstone.harness.model.steps import offset_for_leader_epoch, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     CALM,

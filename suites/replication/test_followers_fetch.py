@@ -8,10 +8,10 @@ Sources: ReplicaManager.fetchMessages, Partition.updateFollowerFetchState, Delay
 
 from dataclasses import replace
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, outcome, records
-from touchstone.harness.scenario import Await, Quiet
-from touchstone.harness.steps import pause_broker, resume_broker
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, outcome, records
+from touchstone.harness.model.scenario import Await, Quiet
+from touchstone.harness.model.steps import pause_broker, resume_broker
 from touchstone.suites.trio import (
     DEATH,
     LONG_MS,

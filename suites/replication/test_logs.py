@@ -6,10 +6,10 @@ ProducerStateManager (1.0.2 to 4.3.1), KIP-101, KIP-107; clauses REPL-05, REPL-2
 APPEND-17, APPEND-18.
 """
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Ref, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Ref, Until
+from touchstone.harness.model.steps import (
     EARLIEST,
     delete_records,
     init_producer_id,

@@ -10,10 +10,10 @@ CTL-22.
 
 from dataclasses import replace
 
-from touchstone.harness.claim import claim, only
-from touchstone.harness.expect import all_of, answer, by_release, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import all_of, answer, by_release, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     delete_topic,
     pause_broker,
     resume_broker,

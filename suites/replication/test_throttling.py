@@ -7,10 +7,10 @@ Sources: ReplicaManager.shouldLeaderThrottle and ReplicationQuotaManager (2.8.2 
 KIP-226; clauses DYN-13 to DYN-15, FETCH-22.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer, records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import BROKER, alter_configs, at_controller, describe_configs
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer, records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import BROKER, alter_configs, at_controller, describe_configs
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.trio import (
     DEATH,

@@ -7,9 +7,9 @@ Sources: ReplicaManager.appendToLocalLog, fetchMessages, getPartitionOrError (1.
 KIP-392 (consumers may read from followers); clauses APPEND-02, APPEND-21, REPL-06, REPL-20.
 """
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer, by_release, outcome, records
-from touchstone.harness.steps import delete_records, pause_broker, resume_broker
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer, by_release, outcome, records
+from touchstone.harness.model.steps import delete_records, pause_broker, resume_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.replication.test_epochs import epoch_end
 from touchstone.suites.scene import among

@@ -10,10 +10,10 @@ KIP-43, KIP-48, KIP-140, KIP-152; clauses SEC-04, SEC-05.
 
 from typing import Any
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Ask
-from touchstone.harness.steps import metadata
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.steps import metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 ANY, TOPIC, LITERAL = 1, 2, 3

@@ -9,10 +9,10 @@ KIP-554; clause SEC-02.
 
 from typing import Any
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import metadata
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 SHA_256, SHA_512 = 1, 2

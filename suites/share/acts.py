@@ -17,11 +17,16 @@ APIs 76 to 79, 83 to 87, 90 to 92.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from touchstone.harness.claim import every
-from touchstone.harness.expect import Expectation, answer
-from touchstone.harness.placeholders import Ref, TopicId
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import a_topic, ask, coordinator_ready, incremental_alter_configs
+from touchstone.harness.model.claim import every
+from touchstone.harness.model.expect import Expectation, answer
+from touchstone.harness.model.placeholders import Ref, TopicId
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
+    a_topic,
+    ask,
+    coordinator_ready,
+    incremental_alter_configs,
+)
 from touchstone.suites.scene import appended
 
 RELEASE = "4.3"

@@ -4,9 +4,9 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 @4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (

@@ -3,11 +3,11 @@
 Sources: KIP-932; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import ask, coordinator_ready
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.rebalance import beats
 from touchstone.suites.share.acts import (

@@ -3,10 +3,10 @@
 Sources: KIP-932, KIP-1206; SharePartition.acquire, DelayedShareFetch@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Await, Send, Until
-from touchstone.harness.steps import a_topic, delete_records, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Await, Send, Until
+from touchstone.harness.model.steps import a_topic, delete_records, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import appended, batch
 from touchstone.suites.share.acts import (

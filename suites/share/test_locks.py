@@ -3,9 +3,9 @@
 Sources: KIP-932, KIP-1222; SharePartition@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of
-from touchstone.harness.steps import produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of
+from touchstone.harness.model.steps import produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (

@@ -11,12 +11,12 @@ Sources: KIP-932; ShareCoordinatorService, ShareCoordinatorShard, ShareCoordinat
 ShareCoordinatorRecordHelpers@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
-from touchstone.harness.steps import fetch as read_log
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
+from touchstone.harness.model.steps import fetch as read_log
 from touchstone.suites.share.acts import (
     ANNE,
     CLUSTER,

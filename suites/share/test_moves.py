@@ -12,11 +12,11 @@ observed on 4.3.1.
 
 from typing import Any
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Coordinator, Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Coordinator, Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     ask,
     at_controller,
     create_topic,

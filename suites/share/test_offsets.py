@@ -3,10 +3,10 @@
 Sources: KIP-932, KIP-1226; GroupCoordinatorService@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (

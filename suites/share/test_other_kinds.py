@@ -4,8 +4,8 @@ Sources: KIP-932; GroupMetadataManager.getOrMaybeCreateClassicGroup and its kin,
 observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.offsets import commits
 from touchstone.suites.rebalance import acts as classic

@@ -3,10 +3,10 @@
 Sources: KIP-932; SharePartitionManager.newContext, ShareSessionCache@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Close
-from touchstone.harness.steps import produce
+from touchstone.harness.model.claim import claim, every
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Close
+from touchstone.harness.model.steps import produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import batch
 from touchstone.suites.share.acts import (

@@ -6,11 +6,11 @@ need not be there: the coordinator of states knows share partitions only.
 Sources: KIP-932, KIP-1226; ShareCoordinatorService, ShareCoordinatorShard@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import TopicId
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, ask
+from touchstone.harness.model.claim import claim
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import TopicId
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.share.acts import a_group, card
 

@@ -5,9 +5,9 @@ KafkaApis.getTopicMetadata (1.0.2 to 2.8.2), DefaultAutoTopicCreationManager (3.
 clauses TOPIC-01, TOPIC-02, META-10.
 """
 
-from touchstone.harness.claim import claim, only, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.steps import a_topic, metadata, topic_ready
+from touchstone.harness.model.claim import claim, only, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.steps import a_topic, metadata, topic_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 CODE = "topics[0].error_code"

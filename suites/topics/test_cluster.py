@@ -4,10 +4,10 @@ Sources: KIP-700 (DescribeCluster), KIP-919 (endpoint types), KIP-1073 (fenced b
 (coordinators of transactions), KIP-699 (many keys at once); clause META-12.
 """
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.scenario import Ask
-from touchstone.harness.steps import coordinator_ready, find_coordinator
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.steps import coordinator_ready, find_coordinator
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 GROUP, TRANSACTION = 0, 1

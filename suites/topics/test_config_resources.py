@@ -6,10 +6,10 @@ version 1 (KIP-1142).
 Sources: KafkaApis.handleListConfigResources at 3.9.2 and 4.3.1.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
     APPEND,
     BROKER,
     DELETE,

@@ -8,11 +8,11 @@ AdminManager (1.0.2, 2.2.1), ConfigAdminManager (3.9.2, 4.3.1).
 
 from functools import partial
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Now, Records
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Now, Records
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     APPEND,
     BROKER,
     DELETE,

@@ -6,11 +6,11 @@ topic's size and configs in the answer); clauses TOPIC-07, TOPIC-09, TOPIC-34.
 
 from dataclasses import replace
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import (
     a_topic,
     create_partitions,
     create_topic,

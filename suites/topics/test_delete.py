@@ -4,11 +4,11 @@ Sources: KIP-4, KIP-516 (ids, version 6), KIP-599 (messages, version 5); AdminMa
 ReplicationControlManager (3.9.2); clause TOPIC-35.
 """
 
-from touchstone.harness.claim import claim, every, only
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.claim import claim, every, only
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
     a_topic,
     create_topic,
     delete_topic,

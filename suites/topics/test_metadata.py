@@ -4,11 +4,11 @@ Sources: KIP-78 (cluster id), KIP-430 (authorized operations), KIP-516 (topic id
 (DescribeTopicPartitions); KafkaApis.handleTopicMetadataRequest; clauses META-08 to META-10.
 """
 
-from touchstone.harness.claim import claim, every, only, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Ask
-from touchstone.harness.steps import a_topic, create_topic, metadata, topic_ready
+from touchstone.harness.model.claim import claim, every, only, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.steps import a_topic, create_topic, metadata, topic_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 CODE = "topics[0].error_code"

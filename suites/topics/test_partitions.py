@@ -4,9 +4,15 @@ Sources: KIP-195; AdminManager (1.0.2, 2.2.1), ZkAdminManager (2.8.2), Replicati
 (3.9.2, 4.3.1); clause TOPIC-33.
 """
 
-from touchstone.harness.claim import claim, every, only
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.steps import a_topic, create_partitions, metadata, together, topic_ready
+from touchstone.harness.model.claim import claim, every, only
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.steps import (
+    a_topic,
+    create_partitions,
+    metadata,
+    together,
+    topic_ready,
+)
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 CODE = "results[0].error_code"

@@ -7,10 +7,10 @@ Sources: Topic.validate and AdminUtils (1.0.2), AdminManager (2.2.1), ZkAdminMan
 ReplicationControlManager (3.9.2, 4.3.1); clauses TOPIC-07 and TOPIC-10 to TOPIC-14, TOPIC-34.
 """
 
-from touchstone.harness.claim import claim, every, only
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.scenario import Ask
-from touchstone.harness.steps import a_topic, create_topic, metadata, together, topic_ready
+from touchstone.harness.model.claim import claim, every, only
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.steps import a_topic, create_topic, metadata, together, topic_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 CODES = "topics[*].error_code"

@@ -14,9 +14,9 @@ Sources: TransactionCoordinator, TransactionMarkerChannelManager at 1.0.2 and 2.
 from collections.abc import Sequence
 from typing import Any
 
-from touchstone.harness.placeholders import Now, Records, Ref
-from touchstone.harness.scenario import Ask, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.placeholders import Now, Records, Ref
+from touchstone.harness.model.scenario import Ask, Until
+from touchstone.harness.model.steps import (
     alter_configs,
     ask,
     coordinator_ready,

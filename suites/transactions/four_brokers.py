@@ -17,9 +17,9 @@ Sources: TransactionMarkerChannelManager at 1.0.2, 2.8.2, 4.3; KIP-98.
 
 from typing import Any
 
-from touchstone.harness.placeholders import Coordinator, Ref
-from touchstone.harness.scenario import Inflict, Until
-from touchstone.harness.steps import (
+from touchstone.harness.model.placeholders import Coordinator, Ref
+from touchstone.harness.model.scenario import Inflict, Until
+from touchstone.harness.model.steps import (
     alter_configs,
     at_controller,
     create_topic,

@@ -9,9 +9,9 @@ coordinator aborted a transaction after its timeout (`timed-out`).
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, coordinator_ready, list_offsets
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, coordinator_ready, list_offsets
 from touchstone.suites.transactions.acts import (
     ABORT,
     COMMIT,

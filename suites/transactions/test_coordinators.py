@@ -5,11 +5,11 @@ ProducerAppendInfo.checkCoordinatorEpoch at 1.0.2, 2.8.2, 4.3; KIP-98, KIP-460, 
 all five releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import init_producer_id, resume_broker, start_broker
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import init_producer_id, resume_broker, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.transactions.acts import (

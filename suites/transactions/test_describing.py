@@ -5,10 +5,10 @@ TransactionStateManager.listTransactionStates on trunk of 2024-10; observed on 2
 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import a_topic, ask, produce, producer_ready
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import a_topic, ask, produce, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites import trio
 from touchstone.suites.scene import ONE, batch

@@ -4,11 +4,11 @@ Sources: TransactionStateManager.removeExpiredTransactionalIds at 1.0.2, 2.8.2; 
 releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,

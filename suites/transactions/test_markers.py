@@ -8,10 +8,10 @@ Sources: KafkaApis.handleWriteTxnMarkersRequest, ProducerAppendInfo at 1.0.2, 2.
 EndTransactionMarker; KIP-98; all five releases were asked.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer, batches, by_release, records
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import a_topic, fetch, list_offsets, produce, producer_ready
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, batches, by_release, records
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import a_topic, fetch, list_offsets, produce, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, TWO
 from touchstone.suites.sending import from_producer

@@ -12,10 +12,10 @@ KIP-447, KIP-588, KIP-890; all five releases were asked.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import Expectation, all_of, answer, fits
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import coordinator_ready, init_producer_id
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import Expectation, all_of, answer, fits
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import coordinator_ready, init_producer_id
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,

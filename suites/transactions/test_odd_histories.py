@@ -6,11 +6,11 @@ Sources: TransactionCoordinator.endTransaction at 1.0.2, 2.2.1; GroupCoordinator
 harness/tests/groups/test_random_transactions.py, observed on the releases that are named.
 """
 
-from touchstone.harness.claim import claim, every, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,

@@ -4,11 +4,11 @@ Sources: GroupCoordinator.handleTxnCommitOffsets and GroupMetadata at 1.0.2, 2.8
 KIP-890; all five releases were asked.
 """
 
-from touchstone.harness.claim import OBSERVED, claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Await, Send, Until
-from touchstone.harness.steps import a_topic, ask, coordinator_ready
+from touchstone.harness.model.claim import OBSERVED, claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Await, Send, Until
+from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,

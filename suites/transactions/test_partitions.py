@@ -4,10 +4,10 @@ Sources: KafkaApis.handleAddPartitionsToTxnRequest at 1.0.2, 2.8.2 and trunk of 
 KIP-890; all five releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, by_release
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import a_topic, ask
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, by_release
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import a_topic, ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     CLUSTER,

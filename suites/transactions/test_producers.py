@@ -5,10 +5,10 @@ Sources: TransactionCoordinator.handleInitProducerId and TransactionMetadata at 
 KIP-98, KIP-360, KIP-588; all five releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.steps import coordinator_ready, init_producer_id
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.steps import coordinator_ready, init_producer_id
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     CLUSTER,

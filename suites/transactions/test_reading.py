@@ -5,11 +5,11 @@ Sources: KIP-98; Log.fetch and TransactionIndex at 1.0.2, 2.8.2; clauses LOG-28,
 all five releases were asked.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, batches, records
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Await, Send, Until
-from touchstone.harness.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, batches, records
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Await, Send, Until
+from touchstone.harness.model.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, THREE, TWO, among, batch
 from touchstone.suites.transactions.acts import (

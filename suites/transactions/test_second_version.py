@@ -3,11 +3,11 @@
 Sources: KIP-890; TransactionCoordinator on trunk of 2024-10; observed on 4.3.1.
 """
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, batches
-from touchstone.harness.placeholders import Ref
-from touchstone.harness.scenario import Until
-from touchstone.harness.steps import a_topic, coordinator_ready, fetch, init_producer_id
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, batches
+from touchstone.harness.model.placeholders import Ref
+from touchstone.harness.model.scenario import Until
+from touchstone.harness.model.steps import a_topic, coordinator_ready, fetch, init_producer_id
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.transactions.acts import (
     ABORT,

@@ -6,11 +6,18 @@ ApiVersionsRequest.getErrorResponse and SaslServerAuthenticator at 2.8.2; clause
 
 import struct
 
-from touchstone.harness import advertised
-from touchstone.harness.claim import OBSERVED, claim, every, range_
-from touchstone.harness.expect import all_of, answer, answered, by_release, connection, refused
-from touchstone.harness.scenario import Ask, Frame, Raw
-from touchstone.harness.steps import api_versions, metadata
+from touchstone.harness.model import advertised
+from touchstone.harness.model.claim import OBSERVED, claim, every, range_
+from touchstone.harness.model.expect import (
+    all_of,
+    answer,
+    answered,
+    by_release,
+    connection,
+    refused,
+)
+from touchstone.harness.model.scenario import Ask, Frame, Raw
+from touchstone.harness.model.steps import api_versions, metadata
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import ErrorCode
 

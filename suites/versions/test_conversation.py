@@ -6,10 +6,10 @@ KIP-482 (tagged fields), RequestHeader; clauses WIRE-10, WIRE-17.
 
 import struct
 
-from touchstone.harness.claim import claim, range_
-from touchstone.harness.expect import all_of, answer, answered, connection
-from touchstone.harness.scenario import Ask, Await, Frame, Raw, Send
-from touchstone.harness.steps import a_topic, list_offsets, metadata, produce
+from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.expect import all_of, answer, answered, connection
+from touchstone.harness.model.scenario import Ask, Await, Frame, Raw, Send
+from touchstone.harness.model.steps import a_topic, list_offsets, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.scene import ONE, batch, part, question
 

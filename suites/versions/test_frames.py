@@ -6,11 +6,11 @@ RequestHeader.parse, RequestContext.parseRequest; clauses WIRE-18, WIRE-19.
 
 import struct
 
-from touchstone.harness import advertised
-from touchstone.harness.claim import OBSERVED, claim
-from touchstone.harness.expect import all_of, answered, connection, refused
-from touchstone.harness.scenario import Frame, Raw
-from touchstone.harness.steps import metadata
+from touchstone.harness.model import advertised
+from touchstone.harness.model.claim import OBSERVED, claim
+from touchstone.harness.model.expect import all_of, answered, connection, refused
+from touchstone.harness.model.scenario import Frame, Raw
+from touchstone.harness.model.steps import metadata
 from touchstone.reference_impl.wire.apis import by_name
 
 APIS = ("Produce", "Fetch", "ListOffsets", "Metadata", "CreateTopics", "DeleteTopics")

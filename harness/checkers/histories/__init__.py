@@ -27,7 +27,7 @@ from functools import cache
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
 from touchstone.harness.checkers.histories.seen import Seen
-from touchstone.harness.history import History
+from touchstone.harness.model.history import History
 
 Check = Callable[[Seen], Iterator[Anomaly]]
 

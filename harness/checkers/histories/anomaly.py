@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from touchstone.harness.history import Operation
+from touchstone.harness.model.history import Operation
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
 from touchstone.harness.checkers.histories.seen import Seen
-from touchstone.harness.history import Operation, place
+from touchstone.harness.model.history import Operation, place
 
 
 def check(seen: Seen) -> Iterator[Anomaly]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from touchstone.harness.history import History, Operation, place
+from touchstone.harness.model.history import History, Operation, place
 
 READ_COMMITTED = "read_committed"
 ALL = -1  # acks

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
 from touchstone.harness.checkers.histories.seen import Seen
-from touchstone.harness.history import Operation
+from touchstone.harness.model.history import Operation
 
 NONE = -1
 

@@ -15,7 +15,7 @@ from typing import Any
 from touchstone.harness.checkers.histories.position_lost import OUT_OF_RANGE
 from touchstone.harness.driver.workload.member import Member
 from touchstone.harness.driver.workload.recorder import Recorder
-from touchstone.harness.history import place
+from touchstone.harness.model.history import place
 from touchstone.reference_impl.client.consumer import NoPosition
 from touchstone.reference_impl.client.flow import ANY, Ask, ClientError, Failed, Pause
 from touchstone.reference_impl.client.metadata import refresh

@@ -12,7 +12,7 @@ from typing import Any
 
 from touchstone.harness.driver.workload.consumers import recall
 from touchstone.harness.driver.workload.member import Member
-from touchstone.harness.history import place
+from touchstone.harness.model.history import place
 from touchstone.reference_impl.client.assignors import Taker, assigned, assignment, by_range
 from touchstone.reference_impl.client.coordinator import Coordinator
 from touchstone.reference_impl.client.flow import ClientError, Failed, Flow

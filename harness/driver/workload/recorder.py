@@ -2,7 +2,7 @@
 
 The order of lines is what a checker knows of time, so a line is written under one lock: the
 beginning before anything is sent, the end after it is known. A file that ends in the middle of a
-line is a history all the same (harness/history.py).
+line is a history all the same (harness/model/history.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.history import FORMAT, beginning, ending, line, place
+from touchstone.harness.model.history import FORMAT, beginning, ending, line, place
 
 
 class Recorder:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from touchstone.harness.bench.contest import Options, our_broker
-from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.maven import kafka_home
 from touchstone.harness.tests.clients.conftest import HASTE, KAFKA

@@ -11,7 +11,7 @@ import shutil
 
 import pytest
 
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse
 from touchstone.harness.tests.disk.one_client import Client
 from touchstone.reference_impl.io.server import build

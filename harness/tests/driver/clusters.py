@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.harness.target import Endpoint
+from touchstone.harness.model.target import Endpoint
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers

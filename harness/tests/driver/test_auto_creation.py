@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.case import Case, run_case
-from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.auto_creation import Given, is_subject, unfit
 from touchstone.harness.driver.brokers import Unresolved
-from touchstone.harness.expect import answer, nothing_expected, outcome
-from touchstone.harness.grades import MADE
-from touchstone.harness.judge import Judge
-from touchstone.harness.oracles import Nobody
-from touchstone.harness.placeholders import Leader, Name, Ref
-from touchstone.harness.scenario import Scenario
-from touchstone.harness.steps import (
+from touchstone.harness.judgement.grades import MADE
+from touchstone.harness.judgement.verdict import CONFORMS, UNSUPPORTED
+from touchstone.harness.model.case import Case, run_case
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.expect import answer, nothing_expected, outcome
+from touchstone.harness.model.placeholders import Leader, Name, Ref
+from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.steps import (
     a_topic,
     ask,
     create_topic,
@@ -24,11 +23,12 @@ from touchstone.harness.steps import (
     metadata,
     produce,
 )
+from touchstone.harness.run.judge import Judge
+from touchstone.harness.run.oracles import Nobody
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.harness.tests.small_kafka import word
-from touchstone.harness.verdict import CONFORMS, UNSUPPORTED
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API, by_name
 

@@ -6,8 +6,8 @@ import pytest
 
 from touchstone.harness.driver import deleting
 from touchstone.harness.driver.deleting import Deleter
+from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.harness.tests.driver.clusters import EVERYTHING, Cluster
-from touchstone.harness.transcript import Event, Header, Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 

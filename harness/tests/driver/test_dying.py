@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import ending
-from touchstone.harness.ahead import Ahead
-from touchstone.harness.judge import Judge
-from touchstone.harness.oracles import Nobody
-from touchstone.harness.steps import create_topic
+from touchstone.harness.judgement import ending
+from touchstone.harness.judgement.verdict import CONFORMS
+from touchstone.harness.model.steps import create_topic
+from touchstone.harness.run.ahead import Ahead
+from touchstone.harness.run.judge import Judge
+from touchstone.harness.run.oracles import Nobody
 from touchstone.harness.targets import parse
 from touchstone.harness.tests.test_judge import a_work
-from touchstone.harness.verdict import CONFORMS
 
 FILE = """
 name = "dying"

@@ -8,7 +8,7 @@ import pytest
 
 from touchstone.harness.driver import run
 from touchstone.harness.driver.halt import Halt, Halted
-from touchstone.harness.scenario import Ask, Scenario
+from touchstone.harness.model.scenario import Ask, Scenario
 from touchstone.harness.targets.liars import LIARS, LyingServer
 from touchstone.harness.tests.test_driver import ASK, HONEST, PATIENT, directions
 

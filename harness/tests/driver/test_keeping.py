@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness import altered
-from touchstone.harness.altered import BROKER, LOGGER, SECRET
 from touchstone.harness.driver.keeping import Keeper
-from touchstone.harness.scenario import Ask, Scenario, Until
+from touchstone.harness.model.scenario import Ask, Scenario, Until
+from touchstone.harness.run import altered
+from touchstone.harness.run.altered import BROKER, LOGGER, SECRET
 from touchstone.harness.tests.driver.clusters import EVERYTHING, Cluster
 
 ALL, ONE, LOG = (BROKER, ""), (BROKER, "3"), (LOGGER, "3")

@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from touchstone.harness import progress
 from touchstone.harness.driver.lanes import Lanes
 from touchstone.harness.driver.side_by_side import LANES, Pool
-from touchstone.harness.progress import Standing
+from touchstone.harness.run import progress
+from touchstone.harness.run.progress import Standing
 from touchstone.harness.targets import parse
 
 LONG_S = 60.0  # for what happens at once, on any machine

@@ -5,8 +5,8 @@ from __future__ import annotations
 from touchstone.harness.driver import deadlines
 from touchstone.harness.driver.preparation import BRIEF_S, ENOUGH, OFTEN, TIMES, Preparation, Waits
 from touchstone.harness.driver.runner import run
-from touchstone.harness.scenario import Scenario, Until
-from touchstone.harness.steps import create_topic, metadata
+from touchstone.harness.model.scenario import Scenario, Until
+from touchstone.harness.model.steps import create_topic, metadata
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, METADATA, small_kafka
 
 LABEL = "known topic"

@@ -11,7 +11,7 @@ import pytest
 
 from touchstone.harness.driver import standing
 from touchstone.harness.driver.standing import ENDED, SILENT, Standing
-from touchstone.harness.target import Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.model.target import Endpoint, Shape, StartFailed, Unavailable
 from touchstone.harness.targets import probe
 
 SHAPE = Shape()

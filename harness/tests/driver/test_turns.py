@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.claim import CaseId, Claim
 from touchstone.harness.driver import turns as turns_
 from touchstone.harness.driver.turns import AGAIN_TIMES, Turns
-from touchstone.harness.placeholders import Name
-from touchstone.harness.scenario import Ask, Scenario
-from touchstone.harness.target import OutOfScope
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.placeholders import Name
+from touchstone.harness.model.scenario import Ask, Scenario
+from touchstone.harness.model.target import OutOfScope
 from touchstone.harness.targets import facts, parse
 from touchstone.reference_impl.io.server import serve
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from touchstone.harness.bench.line import Line
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse, probe
 from touchstone.harness.tests.groups.sides import Side
 from touchstone.reference_impl.wire.apis import by_name

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
-from touchstone.harness.history import FORMAT, History, Operation, place
+from touchstone.harness.model.history import FORMAT, History, Operation, place
 from touchstone.harness.tests.histories.made import COMMITTED, UNCOMMITTED
 
 

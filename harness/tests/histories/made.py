@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from random import Random
 
-from touchstone.harness.history import FORMAT, History, Operation, place
+from touchstone.harness.model.history import FORMAT, History, Operation, place
 
 TOPIC = "t"
 UNCOMMITTED, COMMITTED = "read_uncommitted", "read_committed"

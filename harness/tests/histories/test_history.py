@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.checkers.histories import judge
-from touchstone.harness.history import BadHistory, dump, read
+from touchstone.harness.model.history import BadHistory, dump, read
 from touchstone.harness.tests.histories.made import history
 
 HEAD = '{"history": 1}\n'

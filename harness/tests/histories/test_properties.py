@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import (
     CONFORMS,
     DIVERGES,
@@ -15,6 +14,7 @@ from touchstone.harness.checkers.histories import (
     judge,
     properties,
 )
+from touchstone.harness.model import history as histories
 from touchstone.harness.tests.histories.lies import LIES, empty
 from touchstone.harness.tests.histories.made import history
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from touchstone.harness.__main__ import main
 from touchstone.harness.driver.workload.producers import Producer
-from touchstone.harness.history import dump
+from touchstone.harness.model.history import dump
 from touchstone.harness.tests.histories.made import history
 from touchstone.reference_impl.io.server import serve
 

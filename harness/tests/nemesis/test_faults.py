@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from touchstone.harness import nemesis
+from touchstone.harness.model.target import Endpoint, Shape
 from touchstone.harness.nemesis import campaign, evidence, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
-from touchstone.harness.target import Endpoint, Shape
 from touchstone.harness.targets import parse, probe
 from touchstone.harness.targets.isolation import ISOLATIONS, Disks, Isolations
 from touchstone.reference_impl.io.client import Client

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
 from touchstone.harness.driver.workload import Plan, Workload, consumers
 from touchstone.harness.driver.workload.consumers import ISOLATIONS, poll, seek
+from touchstone.harness.model import history as histories
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.client.metadata import refresh
 from touchstone.reference_impl.client.offsets import LATEST, READ_UNCOMMITTED, offsets_for

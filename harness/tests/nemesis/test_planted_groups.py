@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
 from touchstone.harness.driver.workload import Plan, Workload
+from touchstone.harness.model import history as histories
 from touchstone.reference_impl.io.server import serve
 
 pytestmark = pytest.mark.slow

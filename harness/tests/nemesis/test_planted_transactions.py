@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness import history as histories
 from touchstone.harness.checkers.histories import CONFORMS, Report, judge
 from touchstone.harness.driver.workload import Plan, Workload
 from touchstone.harness.driver.workload.consumers import ISOLATIONS, poll, seek
 from touchstone.harness.driver.workload.transactions import producer_of
+from touchstone.harness.model import history as histories
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from touchstone.harness import history as histories
 from touchstone.harness.driver.workload import Plan
 from touchstone.harness.driver.workload.member import Member
 from touchstone.harness.driver.workload.recorder import Recorder
+from touchstone.harness.model import history as histories
 from touchstone.reference_impl.client.flow import ClientError
 
 NOWHERE = Plan(("127.0.0.1:1",), ("t",), pause_s=0.0)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import jvm, matrix, settings
 from touchstone.harness.targets.child import Child
 from touchstone.harness.targets.java import find_java

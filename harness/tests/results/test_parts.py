@@ -9,10 +9,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from touchstone.harness import tally
 from touchstone.harness.cli import join
 from touchstone.harness.known import Pin
 from touchstone.harness.results import jsonl, parts, rows
+from touchstone.harness.run import tally
 from touchstone.harness.spark import inputs, plain
 from touchstone.harness.tests.spark.made import case_row
 

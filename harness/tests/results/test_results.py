@@ -8,12 +8,12 @@ from collections import Counter
 
 import pytest
 
-from touchstone.harness.claim import CaseId, claim, claim_of
-from touchstone.harness.compare import Difference
-from touchstone.harness.finding import Finding
+from touchstone.harness.judgement.compare import Difference
+from touchstone.harness.judgement.verdict import Verdict
+from touchstone.harness.model.claim import CaseId, claim, claim_of
+from touchstone.harness.model.finding import Finding
 from touchstone.harness.results import allure, jsonl, junit, rows
 from touchstone.harness.results.jsonl import BadResults
-from touchstone.harness.verdict import Verdict
 
 HEADER = rows.header(
     run="20261121T000000-x", started="2026-11-21T00:00:00+00:00", target="127.0.0.1:9092",

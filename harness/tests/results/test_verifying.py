@@ -12,11 +12,12 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from touchstone.harness import bundle, known
+from touchstone.harness import known
 from touchstone.harness.__main__ import main
-from touchstone.harness.bundle import Bundle
+from touchstone.harness.judgement import bundle
+from touchstone.harness.judgement.bundle import Bundle
+from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.results import jsonl, junit, parts, rows, sums
-from touchstone.harness.scenario import Scenario
 from touchstone.harness.tests.doctor import golden
 from touchstone.harness.tests.spark.made import DIFFERENCE, case_row, header
 

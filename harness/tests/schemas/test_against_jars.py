@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
 from touchstone.reference_impl.wire.apis import API

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import parse, probe, tools
 from touchstone.harness.targets.process import free_ports
 
@@ -271,7 +271,7 @@ def test_a_killed_run_leaves_no_process(tmp_path, described):
     described(text)
     program = f"""
         import sys
-        from touchstone.harness.target import Shape
+        from touchstone.harness.model.target import Shape
         from touchstone.harness.targets import parse
         parse({str(tmp_path / "small.toml")!r}).start(Shape())
         print("started", flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets.described import CLUSTERS
 from touchstone.harness.tests.targets.test_described import ARGUMENTS, children, described
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from touchstone.harness.target import Shape, Target, Unavailable
+from touchstone.harness.model.target import Shape, Target, Unavailable
 from touchstone.harness.targets import facts, parse, probe
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.targets.liars import LIARS, LyingServer

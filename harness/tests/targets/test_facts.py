@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.target import Setting
+from touchstone.harness.model.target import Setting
 from touchstone.harness.targets import facts
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.targets.misbehaviour import HangUp

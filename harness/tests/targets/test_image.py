@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import image, parse, probe
 
 HERE = Path(__file__).parent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import matrix, parse, probe, shipped
 from touchstone.harness.targets.launch import properties
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness.target import Shape, StartFailed
+from touchstone.harness.model.target import Shape, StartFailed
 from touchstone.harness.targets import parse, probe
 
 pytestmark = [pytest.mark.live, pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -82,7 +82,7 @@ def test_a_container_that_cannot_start_says_why(target):
 @pytest.mark.parametrize("target", ["4.3"], indirect=True)
 def test_containers_of_a_killed_run_are_removed_by_the_next(target):
     program = (
-        "import os; from touchstone.harness.target import Shape;"
+        "import os; from touchstone.harness.model.target import Shape;"
         "from touchstone.harness.targets import parse;"
         "parse('docker@4.3').start(Shape());"
         "print(os.getpid(), flush=True); os.kill(os.getpid(), 9)"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness.target import Shape, StartFailed
+from touchstone.harness.model.target import Shape, StartFailed
 from touchstone.harness.targets import matrix, parse, probe
 from touchstone.harness.targets.process import KafkaProcess
 

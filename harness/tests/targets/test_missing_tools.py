@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from touchstone.harness.target import Shape, Unavailable
+from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import java, maven, parse
 
 

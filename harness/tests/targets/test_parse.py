@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.harness.target import KINDS, Target
+from touchstone.harness.model.target import KINDS, Target
 from touchstone.harness.targets import UnknownTarget, addresses, matrix, parse
 
 

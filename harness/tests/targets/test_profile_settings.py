@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.harness.profiles import KNOWN, PROFILES
-from touchstone.harness.target import Unavailable
+from touchstone.harness.model.profiles import KNOWN, PROFILES
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home

@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.harness.target import Shape
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import matrix, settings
 
 RELEASES = [release.name for release in matrix.releases()]

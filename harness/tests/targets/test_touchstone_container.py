@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from touchstone.harness.target import StartFailed
+from touchstone.harness.model.target import StartFailed
 from touchstone.harness.targets import probe
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]

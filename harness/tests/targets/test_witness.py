@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.checkers import check_all
-from touchstone.harness.compare import compare
 from touchstone.harness.driver import run, runner
-from touchstone.harness.target import Shape, Target
+from touchstone.harness.judgement.compare import compare
+from touchstone.harness.model.target import Shape, Target
 from touchstone.harness.targets import parse
 from touchstone.harness.tests.witness import RELEASES, golden, witness
 

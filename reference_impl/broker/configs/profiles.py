@@ -1,6 +1,6 @@
 """A profile names settings for whoever starts this broker: `touchstone broker --profile test`.
 
-The profiles of `harness/profiles.py` say what a cluster must have to be judged; these, what
+The profiles of `harness/model/profiles.py` say what a cluster must have to be judged; these, what
 its user wants of it. Values that a release has no setting for are left out there.
 """
 

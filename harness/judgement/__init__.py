@@ -1,0 +1,1 @@
+"""From two transcripts to a verdict, from verdicts to causes, and their words. Pure."""

@@ -1,0 +1,171 @@
+"""A failure as one small file: question, both answers, what was expected, where they part.
+
+A bundle is complete: it is judged again without a broker (`touchstone judge`), sent again outside
+pytest (`touchstone replay`), and read side by side (`touchstone diff`). It is JSON, so it can be
+mailed; raw bytes stand in it as hex, and every decoded view is made from them when it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from touchstone.harness.judgement.verdict import Verdict, judge
+from touchstone.harness.model import expect, transcript
+from touchstone.harness.model.case import Judgement
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.expect import Expectation
+from touchstone.harness.model.recordings import slim
+from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.transcript import Transcript
+from touchstone.harness.results.rows import plain
+
+SCHEMA = 1
+
+
+class BadBundle(ValueError):
+    """A file is no bundle; the message names it and says why."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One case with everything needed to judge it again."""
+
+    case: str
+    claim: str
+    sentence: str
+    evidence: tuple[str, ...]
+    release: str | None
+    verdict: Mapping[str, Any]
+    scenario: Scenario
+    expectation: Expectation | None
+    target: Transcript
+    oracle: Transcript | None
+    api: str | None = None  # the claim's, with the case's version: what was asked
+    version: int | None = None
+    strict: bool = False
+    again: str = ""  # the command that runs the case again
+
+    def judge(self) -> Verdict:
+        """The verdict of today's checkers, normaliser and schemas on what was seen then."""
+        return judge(
+            self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True,
+            api=self.api, version=self.version, strict=self.strict,
+        )  # fmt: skip
+
+
+def of(
+    case: CaseId, judgement: Judgement, release: str | None, *, strict: bool = False,
+    again: str = "",
+) -> Bundle | None:  # fmt: skip
+    """The bundle of a judged case; None when its scenario never ran on the target."""
+    if judgement.scenario is None or judgement.target is None:
+        return None
+    verdict = judgement.verdict
+    return Bundle(
+        case=case.id,
+        claim=case.claim.id,
+        sentence=case.claim.sentence,
+        evidence=case.claim.evidence,
+        release=release,
+        verdict={
+            "kind": verdict.kind,
+            "connection": verdict.connection,
+            "reason": verdict.reason,
+            "signature": verdict.signature,
+            "stack": verdict.stack,
+        },
+        scenario=judgement.scenario,
+        expectation=judgement.expectation,
+        target=judgement.target,
+        oracle=judgement.oracle,
+        api=case.claim.api,
+        version=case.version,
+        strict=strict,
+        again=again,
+    )
+
+
+def file_name(case: str) -> str:
+    """A case id as a file's name, on any file system."""
+    return re.sub(r"[^A-Za-z0-9.+=-]+", "_", case).strip("_")[:180] + ".bundle.json"
+
+
+def write(bundle: Bundle, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / file_name(bundle.case)
+    path.write_text(dumps(bundle), encoding="utf-8")
+    return path
+
+
+def dumps(bundle: Bundle) -> str:
+    first = next(iter(bundle.judge().differences), None)
+    data = {
+        "bundle": SCHEMA,
+        "case": bundle.case,
+        "claim": bundle.claim,
+        "sentence": bundle.sentence,
+        "evidence": list(bundle.evidence),
+        "release": bundle.release,
+        "api": bundle.api,
+        "version": bundle.version,
+        "strict": bundle.strict,
+        "again": bundle.again,
+        "verdict": dict(bundle.verdict),
+        "first_difference": None if first is None else plain(vars_of(first)),
+        "expectation": expect.to_json(bundle.expectation),
+        "scenario": bundle.scenario.to_json(),
+        "target": _lines(bundle.target),
+        "oracle": None if bundle.oracle is None else _lines(bundle.oracle),
+    }
+    return json.dumps(data, indent=1) + "\n"
+
+
+def vars_of(difference: Any) -> dict[str, Any]:
+    return {name: getattr(difference, name) for name in ("step", "path", "oracle", "target")}
+
+
+def _lines(one: Transcript) -> list[Any]:
+    """A transcript without its scenario, which the bundle has once."""
+    return [json.loads(line) for line in transcript.dumps(slim(one)).splitlines()]
+
+
+def read(path: Path) -> Bundle:
+    """The inverse of `write`. Raises BadBundle."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadBundle(f"{path}: {error}") from error
+    if not isinstance(data, dict) or data.get("bundle") != SCHEMA:
+        raise BadBundle(f"{path}: not a bundle of schema {SCHEMA}")
+    try:
+        scenario = data["scenario"]
+        return Bundle(
+            case=data["case"],
+            claim=data["claim"],
+            sentence=data["sentence"],
+            evidence=tuple(data["evidence"]),
+            release=data["release"],
+            verdict=data["verdict"],
+            scenario=Scenario.from_json(scenario),
+            expectation=expect.from_json(data["expectation"]),
+            target=_transcript(data["target"], scenario, f"{path}: target"),
+            oracle=data["oracle"] and _transcript(data["oracle"], scenario, f"{path}: oracle"),
+            api=data.get("api"),
+            version=data.get("version"),
+            # In bundles of before there were grades everything decided.
+            strict=data.get("strict", "api" not in data),
+            again=data.get("again", ""),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _transcript(lines: list[Any], scenario: Mapping[str, Any], source: str) -> Transcript:
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    found = transcript.loads(text, source=source)
+    return replace(found, header=replace(found.header, scenario=scenario))

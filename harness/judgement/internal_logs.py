@@ -1,0 +1,139 @@
+"""What a read of an internal topic's log may be compared by: a case's own records, opened.
+
+The log of `__consumer_offsets`, `__transaction_state` or `__share_group_state` is shared by all
+cases of a cluster, so where a record stands in it and what stands beside it differ from run to run,
+while which records a case brought about, in which batches and with which values, must not. `opened`
+decodes the records and takes the positions away before names are replaced (names have lengths, and
+lengths are part of the encoding); `own` drops what is not this case's, afterwards, when names are
+symbols.
+
+Sources: GroupMetadataManager at 1.0.2, 2.8.2; KIP-915; schemas in reference_impl/wire/embedded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from touchstone.harness.model import record_view
+from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded import (
+    consumer_group_records,
+    consumer_offsets,
+    share_state,
+    transaction_state,
+)
+from touchstone.reference_impl.wire.interpreter import DecodeError
+
+SOMEWHERE = "$internal"
+CONTROL = 0x20  # of a batch's attributes; message sets have nothing there
+APIS = ("Fetch", "ListOffsets")
+# fields of records that say when something was written
+TIMES = (
+    "commit_timestamp", "current_state_timestamp", "assignment_timestamp",
+    "create_timestamp", "write_timestamp",
+)  # fmt: skip
+# where an answer's topics stand, and their names
+_WHERE = {"Fetch": ("responses", "topic"), "ListOffsets": ("topics", "name")}
+# topic -> the kinds of records in it, and the words of a key that say whose a record is
+_KINDS: Mapping[str, tuple[Mapping[int, Any], tuple[str, ...]]] = {
+    "__consumer_offsets": (
+        {**consumer_group_records.RECORDS, **consumer_offsets.RECORDS},
+        ("group", "topic", "group_id"),
+    ),
+    "__transaction_state": (transaction_state.RECORDS, ("transactional_id",)),
+    "__share_group_state": (share_state.RECORDS, ("group_id",)),
+}
+_POSITIONS = ("high_watermark", "last_stable_offset", "log_start_offset", "offset", "first_offset")
+
+
+def told(api: str, answer: dict[str, Any]) -> bool:
+    """Whether this answer is about an internal topic."""
+    where, word = _WHERE.get(api, ("", ""))
+    return any(row.get(word) in _KINDS for row in answer.get(where) or ())
+
+
+def opened(api: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """The decoded answer with its internal topics' records decoded and positions taken away."""
+    where, word = _WHERE[api]
+    rows = [
+        {**row, "partitions": [_opened(row[word], part) for part in row["partitions"]]}
+        if row.get(word) in _KINDS
+        else row
+        for row in answer[where]
+    ]
+    return {**answer, where: rows}
+
+
+def own(api: str, answer: dict[str, Any], ours: Collection[str]) -> dict[str, Any]:
+    """The same after names became symbols, without records that belong to other cases."""
+    if api != "Fetch":
+        return answer
+    rows = [
+        {**row, "partitions": [_own(row["topic"], part, ours) for part in row["partitions"]]}
+        if row.get("topic") in _KINDS
+        else row
+        for row in answer["responses"]
+    ]
+    return {**answer, "responses": rows}
+
+
+def _opened(topic: str, part: dict[str, Any]) -> dict[str, Any]:
+    out = {
+        word: SOMEWHERE if word in _POSITIONS and isinstance(value, int) and value >= 0 else value
+        for word, value in part.items()
+    }
+    if "records" in part:
+        data = part["records"]
+        batches = record_view.view(bytes(data) if data is not None else None) or []
+        out["records"] = [_batch(topic, batch) for batch in batches if "records" in batch]
+    if part.get("aborted_transactions"):
+        aborted = [{**one, "first_offset": SOMEWHERE} for one in part["aborted_transactions"]]
+        out["aborted_transactions"] = aborted
+    return out
+
+
+def _batch(topic: str, batch: dict[str, Any]) -> dict[str, Any]:
+    kinds = {} if batch["attributes"] & CONTROL else _KINDS[topic][0]
+    return {
+        "magic": batch["magic"],
+        "attributes": batch["attributes"],
+        "producer_id": batch.get("producer_id", -1),
+        "records": [_record(kinds, record) for record in batch["records"]],
+    }
+
+
+def _record(kinds: Mapping[int, Any], record: dict[str, Any]) -> dict[str, Any]:
+    key, value = record["key"] or b"", record["value"]
+    try:
+        kind, body = embedded.decode_key(kinds, key)
+        version, found = (None, None)
+        if value is not None:
+            version, found = embedded.decode_value(kinds, kind, value)
+    except DecodeError:
+        return {"key": key, "value": value}
+    if found is not None and found.get("expire_timestamp", -1) >= 0:
+        lives = found.pop("expire_timestamp") - found["commit_timestamp"]
+        found["expires_after"] = lives
+    if found is not None and "regular_expression" in body:  # resolved when, and against what
+        found |= {"version": SOMEWHERE, "timestamp": SOMEWHERE}
+    return {"kind": kind, "key": body, "version": version, "value": found}
+
+
+def _own(topic: str, part: dict[str, Any], ours: Collection[str]) -> dict[str, Any]:
+    words = _KINDS[topic][1]
+    batches, producers = [], set()
+    for batch in part.get("records") or ():
+        if batch["attributes"] & CONTROL:
+            kept = batch["records"] if batch["producer_id"] in producers else []
+        else:
+            kept = [r for r in batch["records"] if _mine(r["key"], words, ours)]
+        if kept:  # a commit's partitions come in the order of a hash map
+            in_order = sorted(kept, key=lambda record: str(record["key"]))
+            batches.append({**batch, "records": in_order})
+            producers.add(batch["producer_id"])
+    return {**part, "records": batches}
+
+
+def _mine(key: Any, words: tuple[str, ...], ours: Collection[str]) -> bool:
+    return isinstance(key, dict) and any(key.get(word) in ours for word in words)

@@ -1,0 +1,139 @@
+"""What is odd in one row of a judged case: a mark each, with what makes two of them equal. Pure.
+
+Equal are: API, field path (list indexes as [*]), kind; for error codes both codes, and for a step
+that ended otherwise both endings: an answer that never comes and one that Kafka does not give are
+opposite defects. Other values (offsets, names, counts) vary by case and are only shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from touchstone.harness.checkers.answer_parses import ANSWER
+from touchstone.harness.judgement import grades
+
+Row = Mapping[str, Any]
+Pair = tuple[Any, Any]
+_INDEX = re.compile(r"\[-?\d+\]")
+EVERY = "[*]"
+# Endings that something earlier brought, and topics that were made in another way than asked.
+WEAK = frozenset({"not attempted", "unresolved", "gone", grades.MADE})
+UNMET, ENDED = "unmet", "ended"  # ENDED: the target, and not only a connection
+UNASKED = "unasked"  # all WEAK endings, in an identity
+LONGEST_CODE = 100  # characters of a code, or of a list of codes, as an expectation words it
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What two marks share when they are one: everything that does not vary by case."""
+
+    api: str | None
+    path: str
+    kind: str
+    codes: Pair | None = None  # error codes, or how a step ended: Kafka's and the target's
+    checker: str = ""
+
+    @property
+    def word(self) -> str:
+        """The identity as one word, the same in every run: what reports and pins call it."""
+        path = ".".join(re.findall(r"\w+", self.path.replace(EVERY, "")))
+        place = ".".join(word for word in (self.api or "bytes", path) if word)
+        if self.checker:
+            return f"{place}:{self.checker}"
+        if self.codes is not None:
+            return f"{place}:{self.codes[0]},{self.codes[1]}"
+        return f"{place}:absence" if self.kind == grades.ABSENCE else place
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing that is odd in one row, as its row tells it."""
+
+    identity: Identity
+    step: str
+    at: int
+    version: int | None
+    pair: Pair
+    stands: str
+    sentence: str = ""  # of a checker's finding
+    expected: bool = False  # the pair is what an expectation wanted and got, in its words
+
+
+def marks(row: Row) -> list[Mark]:
+    """Everything in a row that decides, in the order of the steps."""
+    found = [_of_difference(one) for one in row["differences"]]
+    found = found or [_of_failure(one) for one in row.get("failures") or ()]
+    found = found or [_of_finding(one) for one in row["findings"]]
+    return sorted(found, key=lambda mark: mark.at) or [_of_reason(row)]
+
+
+def notes(row: Row) -> list[Mark]:
+    """Everything in a row that decides nothing."""
+    return [
+        _of_finding(one) if one.get("checker") else _of_difference(one)
+        for one in row.get("notes") or ()
+    ]
+
+
+def _of_difference(one: Row) -> Mark:
+    path, pair = starred(one["path"]), (_plain(one["oracle"]), _plain(one["target"]))
+    kind = one.get("kind") or grades.kind_of(one["path"], one["oracle"], one["target"])
+    return _mark(one, Identity(one.get("api"), path, kind, _codes(kind, path, pair)), pair)
+
+
+def _of_failure(one: Row) -> Mark:
+    path = starred(one["path"])
+    kind = one.get("kind") or grades.kind_of_failure(one["path"])
+    pair = _number(one["wanted"]), _number(one["got"])
+    identity = Identity(one.get("api"), path, kind, _codes(kind, path, pair))
+    return replace(_mark(one, identity, pair), expected=True)
+
+
+def _codes(kind: str, path: str, pair: Pair) -> Pair | None:
+    """Both codes of a difference of codes, or both endings of a step; what stands there and is too
+    long for a code varies.
+    """
+    if kind == grades.CONNECTION and path == "connection":
+        oracle, target = (UNASKED if one in WEAK else one for one in pair)
+        return oracle, target
+    fits = all(len(str(one)) <= LONGEST_CODE for one in pair)
+    return pair if (kind == grades.CODE or pair[1] == ENDED) and fits else None
+
+
+def _of_finding(one: Row) -> Mark:
+    if one["path"] == ANSWER:  # the same as the difference that other cases tell of
+        identity = Identity(one.get("api"), ANSWER, grades.CONNECTION)
+        return _mark(one, identity, ("decodes", one["sentence"]))
+    kind = one.get("kind") or grades.kind_of_finding(one["checker"])
+    identity = Identity(one.get("api"), starred(one["path"]), kind, checker=one["checker"])
+    return _mark(one, identity, (None, None))
+
+
+def _of_reason(row: Row) -> Mark:
+    """Rows of before failures were kept have nothing but their reason."""
+    identity = Identity(row.get("api"), "", grades.VALUE)
+    return Mark(identity, "", 0, row.get("version"), (None, None), grades.ASKED, row["reason"])
+
+
+def _mark(one: Row, identity: Identity, pair: Pair) -> Mark:
+    return Mark(
+        identity, one["step"], one.get("at") or 0, one.get("version"), pair,
+        one.get("stands") or grades.ASKED, one.get("sentence") or "",
+    )  # fmt: skip
+
+
+def starred(path: str) -> str:
+    """A path without its list indexes: what does not vary by case."""
+    return _INDEX.sub(EVERY, path)
+
+
+def _plain(value: Any) -> Hashable:
+    """A value as text where it is none that can be counted."""
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _number(text: str) -> Any:
+    return int(text) if re.fullmatch(r"-?\d+", text) else text

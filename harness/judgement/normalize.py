@@ -1,0 +1,495 @@
+"""Names what may legally differ between two runs of one scenario, and replaces it by symbols.
+
+Two targets that behave alike still answer with their own ports, ids and instants. Each such freedom
+is a Reason with a name and a sentence; nothing else is touched. A value becomes a symbol, numbered
+by first appearance, so that *relations* survive: an id that should be echoed and is not gets
+another symbol. For every reason the tests hold a doctored transcript that it must not hide.
+
+What comes out is a list of Readings, one per step that was attempted: how it ended, and the decoded
+answer with record bytes opened up. Pure: no target, no time, no scenario.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from touchstone.harness.judgement import internal_logs, rewrites
+from touchstone.harness.judgement.unordered import UNORDERED
+from touchstone.harness.model import record_view
+from touchstone.harness.model.transcript import Exchange, Transcript
+from touchstone.reference_impl.wire.apis import API
+
+Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
+WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
+LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
+_DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$"
+                       r"|(?<=-)[0-9a-f]{32}$", re.ASCII)  # fmt: skip
+NO_ID = bytes(16)
+NO_BROKER = -1
+
+# Config values that say where a broker runs, not how it behaves.
+DEPLOYMENT = frozenset(
+    {
+        "listeners", "advertised.listeners", "listener.security.protocol.map", "log.dir",
+        "log.dirs", "port", "host.name", "advertised.port", "advertised.host.name",
+        "zookeeper.connect",
+        "controller.quorum.voters", "controller.quorum.bootstrap.servers", "broker.id", "node.id",
+        "broker.rack", "metadata.log.dir", "process.roles", "controller.listener.names",
+        "inter.broker.listener.name",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One step as it may be compared: how it ended and what was answered."""
+
+    step: int
+    label: str
+    api: str | None
+    version: int | None
+    connection: str
+    outcome: str  # answered | none | closed | hung | refused | garbled | gone | unresolved | unmet
+    answer: Any = None  # the normalised body; None when there is none or it does not decode
+    undecodable: str | None = None
+    frames: int = 0  # answers that came; more than one is one too many
+
+
+@dataclass(slots=True)
+class Symbols:
+    """What has been given a symbol in one transcript, and which reasons were used."""
+
+    words: list[tuple[str, str]]
+    times: dict[int, str]
+    clock_ms: int
+    brokers: int
+    ours: frozenset[str] = frozenset()
+    addresses: dict[tuple[str, int], int] = field(default_factory=dict)  # of brokers, by their ids
+    assigned: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)  # that requests have named
+    tables: dict[str, dict[Any, str]] = field(default_factory=dict)
+    used: Counter[str] = field(default_factory=Counter)
+
+    def symbol(self, table: str, value: Any) -> str:
+        known = self.tables.setdefault(table, {})
+        return known.setdefault(value, f"${table}-{len(known) + 1}")
+
+    def moment(self, value: Any) -> Any:
+        """An instant the run knows by name, else one in its window, else the number itself."""
+        if not isinstance(value, int) or value < 0:
+            return value
+        if value in self.times:
+            return self.times[value]
+        least, most = WINDOW_MS
+        return "$appended" if least <= value - self.clock_ms <= most else value
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A legal difference: its name, why it is legal, where it applies, what it does.
+
+    `fields` are the names of the values it rewrites; "" means the whole struct.
+    """
+
+    name: str
+    sentence: str
+    fields: tuple[str, ...]
+    rewrite: Rewrite
+    apis: frozenset[str] | None = None
+
+
+def normalise(transcript: Transcript) -> list[Reading]:
+    """The transcript as Readings, in the order of its steps."""
+    return readings(transcript)[0]
+
+
+def readings(transcript: Transcript) -> tuple[list[Reading], Counter[str]]:
+    """The Readings and how often each reason was used."""
+    header = transcript.header
+    words = sorted(((text, f"${key}") for key, text in header.names.items()), key=_longest_first)
+    symbols = Symbols(
+        words=words,
+        times={value: symbol for symbol, value in header.times.items()},
+        clock_ms=header.clock_ms,
+        brokers=header.brokers,
+        ours=frozenset(f"${key}" for key in header.names),
+        addresses=rewrites.addresses(transcript) if header.brokers > 1 else {},
+    )
+    found = [_reading(exchange, symbols) for exchange in transcript.exchanges]
+    return found, symbols.used
+
+
+def _longest_first(pair: tuple[str, str]) -> tuple[int, str]:
+    return -len(pair[0]), pair[0]
+
+
+def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
+    event = exchange.event
+    api = API[event.api].name if event.api in API else None
+    if exchange.request is not None and api is not None:
+        _learn(exchange.request.body, api, symbols)
+    answer = None
+    if exchange.answer is not None and api is not None:
+        answer = exchange.answer
+        if internal_logs.told(api, answer):
+            names = [text for text, _ in symbols.words]  # others' ids must not take a number
+            answer = internal_logs.own(api, internal_logs.opened(api, answer), names)
+            symbols.used["internal-logs"] += 1
+        answer = _struct(answer, api, "", symbols)
+        if api == "Metadata" and _asked_for_all(exchange):
+            answer = rewrites.only_ours(answer, symbols)
+        if api in internal_logs.APIS:
+            answer = internal_logs.own(api, answer, symbols.ours)
+        if api == "ListGroups":
+            answer = rewrites.only_ours(answer, symbols, "groups", "group_id")
+        if api == "ListConfigResources":
+            answer = rewrites.only_named(answer, symbols)
+        if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
+            answer |= {"results": [rewrites.only_ours(one, symbols) for one in answer["results"]]}
+    ending = exchange.ending.direction if exchange.ending else None
+    return Reading(
+        step=exchange.step,
+        label=exchange.label,
+        api=api,
+        version=exchange.received.version if exchange.received else event.version,
+        connection=event.connection,
+        outcome=_OUTCOME.get(ending or "", ending or ("answered" if exchange.received else "none")),
+        answer=answer,
+        undecodable=exchange.undecodable if api else _unknown(exchange),
+        frames=bool(exchange.received) + len(exchange.extra),
+    )
+
+
+# reset-or-closed: a socket closed with unread bytes in its buffer is reset by the kernel, so which
+# of the two a peer sees depends on how much the broker had read. Results keep the distinction.
+_OUTCOME = {"reset": "closed", "timeout": "hung", "silent": "none"}
+
+
+def _unknown(exchange: Exchange) -> str | None:
+    """Bytes whose message nobody named are compared as they are, without their correlation id."""
+    return exchange.received.raw[4:].hex() if exchange.received else None
+
+
+def _learn(body: Any, api: str, symbols: Symbols) -> None:
+    """Symbols for ids in a request: an echo of it must get the same one."""
+    if api == "CreateTopics":
+        for topic in body["topics"] or ():
+            if topic["assignments"]:
+                symbols.assigned.add(_renamed(topic["name"], symbols))
+    _learn_ids(body, symbols)
+
+
+def _learn_ids(value: Any, symbols: Symbols) -> None:
+    if isinstance(value, dict):
+        found = value.get("topic_id")
+        if found and found != NO_ID:
+            symbols.symbol("topic-id", found)
+        if isinstance(value.get("member_id"), str):
+            symbols.members.add(_renamed(value["member_id"], symbols))
+        for inner in value.values():
+            _learn_ids(inner, symbols)
+    elif isinstance(value, list):
+        for inner in value:
+            _learn_ids(inner, symbols)
+
+
+# walking an answer
+
+
+def _struct(value: dict[str, Any], api: str, at: str, symbols: Symbols) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, inner in value.items():
+        where = f"{at}.{name}" if at else name
+        out[name] = _field(inner, api, where, symbols)
+    for reason in _WHOLE:
+        out = _apply(reason, "", out, out, api, symbols)
+    for name in list(out):
+        for reason in _BY_FIELD.get(name, ()):
+            out[name] = _apply(reason, name, out[name], out, api, symbols)
+    return out
+
+
+def _apply(
+    reason: Reason, name: str, value: Any, struct: dict[str, Any], api: str, symbols: Symbols
+) -> Any:
+    if reason.apis is not None and api not in reason.apis:
+        return value
+    rewritten = reason.rewrite(symbols, value, struct)
+    if rewritten != value:
+        symbols.used[reason.name] += 1
+    return rewritten
+
+
+def _field(value: Any, api: str, at: str, symbols: Symbols) -> Any:
+    if at.endswith("records") and isinstance(value, bytes | bytearray | memoryview):
+        opened = record_view.view(bytes(value)) or []
+        return [_entry(entry, symbols) for entry in opened]
+    if isinstance(value, dict):
+        return _struct(value, api, at, symbols)
+    if isinstance(value, list):
+        keys = UNORDERED.get((api, at))
+        if keys is None:
+            return [_field(inner, api, at, symbols) for inner in value]
+        if not keys:  # plain values
+            return sorted(_field(inner, api, at, symbols) for inner in value)
+        by_name = sorted(value, key=lambda element: _known_words(element, keys, symbols))
+        elements = [_field(inner, api, at, symbols) for inner in by_name]
+        ordered = sorted(elements, key=lambda one: (_sort_key(one, keys), str(one)))
+        symbols.used["order"] += by_name != value or ordered != elements
+        return ordered
+    if isinstance(value, str | bytes) and value:
+        return _renamed(value, symbols)
+    return value
+
+
+def _sort_key(element: Any, keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Equal types compare as they are; None and others as text, so that sorting never fails."""
+    found = [element.get(key) for key in keys]
+    return tuple(
+        ("0", f"{value:020d}") if isinstance(value, int) else ("1", str(value)) for value in found
+    )
+
+
+def _known_words(element: Any, keys: tuple[str, ...], symbols: Symbols) -> tuple[Any, ...]:
+    """What to sort by before ids get their symbols, which are numbered as they are met."""
+    found = [element.get(key) for key in keys]
+    words = [_renamed(one, symbols) if isinstance(one, str) else one for one in found]
+    kept = [None if isinstance(one, bytes) else one for one in words]
+    return _sort_key(dict(zip(keys, kept, strict=True)), keys)
+
+
+def _renamed(value: Any, symbols: Symbols) -> Any:
+    """Text or bytes with every name of this run replaced by its placeholder."""
+    for text, symbol in symbols.words:
+        word: Any = text if isinstance(value, str) else text.encode()
+        if word in value:
+            value = value.replace(word, symbol if isinstance(value, str) else symbol.encode())
+            symbols.used["names"] += 1
+    return value
+
+
+def _entry(entry: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
+    """One batch or message. Its CRC follows from what is compared anyway, so only its truth stays.
+
+    The length of a compressed batch depends on the codec's implementation, not on Kafka.
+    """
+    if "records" not in entry:
+        return entry
+    out = dict(entry)
+    right = out.pop("crc_computed")
+    out["crc"] = "right" if out["crc"] == right else f"wrong: {out['crc']}, not {right}"
+    symbols.used["crc"] += 1
+    if out["attributes"] & 7:
+        for word in ("batch_length", "size"):
+            if word in out:
+                out[word] = "$compressed"
+                symbols.used["compressed-size"] += 1
+    if out.get("producer_id", -1) >= 0:
+        out["producer_id"] = symbols.symbol("producer-id", out["producer_id"])
+    by_broker = bool(out["attributes"] & (LOG_APPEND_TIME | CONTROL))
+    if out["attributes"] & DELETE_HORIZON and out.get("base_timestamp", -1) >= symbols.clock_ms:
+        out["base_timestamp"] = out["batch_length"] = "$horizon"  # to a record's time: a varint
+        symbols.used["delete-horizons"] += 1
+    for word in ("base_timestamp", "max_timestamp", "timestamp"):
+        if word in out:
+            out[word] = _stamp(out[word], symbols, by_broker)
+    out["records"] = [
+        {name: _field(value, "", name, symbols) for name, value in record.items()}
+        | {"timestamp": _stamp(record["timestamp"], symbols, by_broker)}
+        for record in out["records"]
+    ]
+    return out
+
+
+def _stamp(value: int, symbols: Symbols, by_broker: bool) -> Any:
+    """A time of the run by its name; one that the broker assigned, as that."""
+    named = symbols.moment(value)
+    if named == "$appended" and not by_broker:
+        return value
+    symbols.used["times"] += named != value
+    return named
+
+
+# the reasons
+
+
+def _address(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]:
+    if not {"host", "port"} <= struct.keys() or not struct["host"]:
+        return struct
+    address = (struct["host"], struct["port"])
+    if symbols.brokers > 1 and "error_code" in struct:  # a coordinator's, which is anybody
+        symbol = symbols.symbol("coordinator-address", address)
+    elif address in symbols.addresses:
+        symbol = f"$address-of-{symbols.addresses[address]}"
+    else:
+        symbol = symbols.symbol("address", address)
+    return struct | {"host": symbol, "port": symbol}
+
+
+def _id(table: str, nothing: Any) -> Rewrite:
+    def rewrite(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+        return value if value in (None, nothing) else symbols.symbol(table, value)
+
+    return rewrite
+
+
+def _non_negative(table: str) -> Rewrite:
+    def rewrite(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+        return symbols.symbol(table, value) if isinstance(value, int) and value >= 0 else value
+
+    return rewrite
+
+
+def _member(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    """An id that the coordinator drew, in whatever form; one that a request named stays."""
+    if not isinstance(value, str) or not value:
+        return value
+    drawn = _DRAWN_ID.search(value)
+    if drawn is None and value in symbols.members and value not in symbols.tables.get("member", ()):
+        return value
+    return symbols.symbol("member", drawn.group() if drawn else value)
+
+
+def _moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return symbols.moment(value)
+
+
+def _known_moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    named = symbols.moment(value)
+    return value if named == "$appended" else named
+
+
+def _deployment(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    return "$deployment" if struct.get("name") in DEPLOYMENT and value else value
+
+
+def _placement(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]:
+    """Roles in place of broker ids, where several brokers were free to be chosen."""
+    if symbols.brokers == 1 or "partitions" not in struct or struct.get("name") in symbols.assigned:
+        return struct
+    return struct | {"partitions": [_roles(partition) for partition in struct["partitions"]]}
+
+
+def _roles(partition: dict[str, Any]) -> dict[str, Any]:
+    replicas = partition.get("replica_nodes")
+    if not isinstance(replicas, list):
+        return partition
+    role = {broker: f"$replica-{index}" for index, broker in enumerate(replicas)}
+    out = dict(partition)
+    out["replica_nodes"] = [role[broker] for broker in replicas]
+    out["leader_id"] = role.get(partition["leader_id"], partition["leader_id"])
+    for word in ("isr_nodes", "offline_replicas"):
+        if isinstance(out.get(word), list):
+            out[word] = sorted((role.get(broker, broker) for broker in out[word]), key=str)
+    return out
+
+
+def _chosen(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    if symbols.brokers == 1:
+        return value
+    ids = {broker.get("node_id", broker.get("broker_id")) for broker in struct["brokers"] or ()}
+    return "$one-of-the-brokers" if value in ids else value
+
+
+def _coordinator(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    if symbols.brokers == 1 or value == NO_BROKER:
+        return value
+    return symbols.symbol("coordinator", value)
+
+
+def _asked_for_all(exchange: Exchange) -> bool:
+    if exchange.request is None:
+        return False
+    topics, version = exchange.request.body["topics"], exchange.sent.version if exchange.sent else 1
+    return topics is None or (version == 0 and not topics)
+
+
+REASONS: tuple[Reason, ...] = (
+    Reason(
+        "addresses",
+        "A broker advertises the host and port it was given; who shares one must still share it.",
+        ("",),
+        _address,
+    ),
+    Reason("member-ids", "A group's coordinator draws the ids of its members in its own form.",
+           ("member_id", "leader"), _member),
+    Reason("client-hosts", "Where a member connects from is its client's address.",
+           ("client_host",), rewrites.client_host),
+    Reason("cluster-id", "A cluster's id is drawn when it is formatted.", ("cluster_id",),
+           _id("cluster-id", None)),
+    Reason("scouts", "A scout joins a group of its own until its coordinator has heard of a topic.",
+           ("member_epoch",), rewrites.scouted, frozenset({"ConsumerGroupHeartbeat"})),
+    Reason("unread-leaders", "Without an error Kafka leaves a share partition's leader at 0.",
+           ("",), rewrites.unread_leader, frozenset({"ShareFetch", "ShareAcknowledge"})),
+    Reason("topic-ids", "A topic's id is drawn when it is created; all zeros stay zeros.",
+           ("topic_id",), _id("topic-id", NO_ID)),
+    Reason("producer-ids", "Producer ids go on counting through a cluster's life.",
+           ("producer_id",), _non_negative("producer-id")),
+    Reason("sessions", "A fetch session's id is drawn; 0 means none and stays.",
+           ("session_id",), _id("session", 0), frozenset({"Fetch"})),
+    Reason("append-times", "The instant of an append is the broker's clock; -1 stays.",
+           ("log_append_time_ms",), _moment),
+    Reason("run-times", "A timestamp that the scenario made from its clock goes by its name.",
+           ("timestamp",), _known_moment, frozenset({"ListOffsets"})),
+    Reason("transaction-times", "When a producer last wrote, or a transaction began, is the clock.",
+           ("last_timestamp", "transaction_start_time_ms"), _moment),
+    Reason("commit-times", "When an offset was committed, or a group changed, is the clock.",
+           internal_logs.TIMES, _moment),
+    Reason("metadata-hashes", "A hash over a group's topics holds their ids; 0 is of none.",
+           ("metadata_hash",), _id("metadata-hash", 0)),
+    Reason("feature-epoch", "The epoch of finalized features is an offset of the metadata log.",
+           ("finalized_features_epoch",), rewrites.feature_epoch),
+    Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
+           ("value",), _deployment, frozenset({"DescribeConfigs"})),
+    Reason("documentation", "What a config is for, each broker says in its own words.",
+           ("documentation",), rewrites.prose, frozenset({"DescribeConfigs"})),
+    Reason("log-dirs", "Where a broker keeps its files is its owner's choice.",
+           ("log_dir",), _id("log-dir", ""), frozenset({"DescribeLogDirs"})),
+    Reason("disks", "How large a disk is, and how full, is the machine's affair; -1 stays.",
+           ("total_bytes", "usable_bytes"), rewrites.disk, frozenset({"DescribeLogDirs"})),
+    Reason("placement", "Unassigned replicas start at a random broker; roles are compared instead.",
+           ("",), _placement, frozenset({"Metadata"})),
+    Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",
+           ("controller_id",), _chosen, frozenset({"Metadata", "DescribeCluster"})),
+    Reason("quoted-times", "A message may quote instants; those of the run go by their names.",
+           ("batch_index_error_message", "error_message"), rewrites.quoted),
+    Reason("quoted-cluster-ids", "A message may quote the cluster's id, which is drawn.",
+           ("error_message",), rewrites.quoted_cluster,
+           frozenset({"AddRaftVoter", "RemoveRaftVoter"})),
+    Reason("metadata-offsets", "How far a metadata log is depends on all that was ever done there.",
+           ("high_watermark", "log_end_offset"), rewrites.metadata_offset,
+           frozenset({"DescribeQuorum"})),
+    Reason("quorum-times", "When a voter or observer last fetched is the clock.",
+           ("last_fetch_timestamp", "last_caught_up_timestamp"), _moment,
+           frozenset({"DescribeQuorum"})),
+    Reason("throttle-times", "How long somebody is to wait follows from rates by the clock; that "
+           "somebody is stays.", ("throttle_time_ms",), rewrites.span),
+    Reason("node-ids", "The number of an only broker is its owner's choice; it has only one.",
+           ("node_id", "broker_id", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
+            "offline_replicas"), rewrites.only_node),
+    Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
+           ("node_id",), _coordinator, frozenset({"FindCoordinator"})),
+)  # fmt: skip
+
+# Reasons that are applied while walking; named here so that the list of legal differences is whole.
+WALKED: dict[str, str] = {
+    "names": "Topics and groups have names of their own in every run, of equal length.",
+    "order": "Kafka leaves the order of these arrays to a hash map; see UNORDERED.",
+    "crc": "A batch's CRC follows from bytes compared field by field; whether it is right stays.",
+    "compressed-size": "A compressed batch's length depends on the codec's implementation.",
+    "times": "Instants of the run, and those a broker stamped (also on markers), go by name.",
+    "delete-horizons": "When the cleaner may drop tombstones: its clock and delete.retention.ms.",
+    "internal-logs": "Where a record stands in an internal topic's log, and beside which others.",
+    "other-topics": "A question for all topics or groups also shows those of other cases.",
+    "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
+}
+
+_WHOLE = tuple(reason for reason in REASONS if "" in reason.fields)
+_BY_FIELD: dict[str, tuple[Reason, ...]] = {
+    name: tuple(reason for reason in REASONS if name in reason.fields)
+    for name in {name for reason in REASONS for name in reason.fields if name}
+}

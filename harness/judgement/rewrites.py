@@ -1,0 +1,113 @@
+"""Rewrites of single values of answers: legal differences of one line each.
+
+`normalize` names the reasons and says where they apply; these functions only do what is said there.
+
+Sources: schemas DescribeQuorum, AddRaftVoter, ListConfigResources; KIP-124 (throttle times).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from touchstone.harness.judgement.normalize import Symbols
+    from touchstone.harness.model.transcript import Transcript
+
+TOPIC = 2  # of a config resource's kinds
+MOVED = frozenset({6, 74})  # NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH
+SCOUT = "scout"  # the member of suites/rebalance/beats.py that only looks
+_INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
+_CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
+
+
+def addresses(transcript: Transcript) -> dict[tuple[str, int], int]:
+    """The address of each broker as lists of brokers tell it; the first that is told counts."""
+    found: dict[int, tuple[str, int]] = {}
+    for exchange in transcript.exchanges:
+        answer = exchange.answer if isinstance(exchange.answer, dict) else {}
+        for row in answer.get("brokers") or ():
+            if isinstance(row, dict) and {"host", "port"} <= row.keys():
+                node = row.get("node_id", row.get("broker_id"))
+                found.setdefault(node, (row["host"], row["port"]))
+    return {address: node for node, address in found.items()}
+
+
+def quoted(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    def named(found: re.Match[str]) -> str:
+        moment = symbols.moment(int(found[0]))
+        return moment if isinstance(moment, str) else "$instant"
+
+    return _INSTANT.sub(named, value) if isinstance(value, str) else value
+
+
+def unread_leader(symbols: Symbols, value: Any, struct: dict[str, Any]) -> dict[str, Any]:
+    """Read only with an error that sends a client to another leader (ShareFetchResponse.json)."""
+    codes = {struct.get("error_code"), struct.get("acknowledge_error_code")}
+    unread = "current_leader" in struct and not codes & MOVED
+    return struct | {"current_leader": "$unread"} if unread else struct
+
+
+def quoted_cluster(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return _CLUSTER_ID.sub(r"\1$cluster-id", value) if isinstance(value, str) else value
+
+
+def metadata_offset(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    known = "error_code" not in struct or struct["error_code"] == 0
+    return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
+
+
+def only_node(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    if symbols.brokers > 1:
+        return value
+    if isinstance(value, list):
+        return [only_node(symbols, one, {}) for one in value]
+    return symbols.symbol("node", value) if isinstance(value, int) and value >= 0 else value
+
+
+def disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$disk" if isinstance(value, int) and value >= 0 else value
+
+
+def client_host(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    """Some brokers tell the port as well, so that it differs between members of one client."""
+    return "$client-host" if isinstance(value, str) and value else value
+
+
+def prose(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$prose" if isinstance(value, str) and value else value
+
+
+def feature_epoch(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    """Any change of the cluster's metadata moves it, between two answers of one case too."""
+    return "$feature-epoch" if isinstance(value, int) and value >= 0 else value
+
+
+def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    return "$throttled" if isinstance(value, int) and value > 0 else value
+
+
+def scouted(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+    """Each look may be an epoch, and how many there are before the news comes is chance."""
+    known = struct.get("member_id") == SCOUT and isinstance(value, int) and value > 0
+    return "$scouted" if known else value
+
+
+def only_ours(
+    answer: dict[str, Any], symbols: Symbols, rows: str = "topics", word: str = "name"
+) -> dict[str, Any]:
+    kept = [row for row in answer[rows] or () if row.get(word) in symbols.ours]
+    symbols.used["other-topics"] += len(kept) != len(answer[rows] or ())
+    return answer | {rows: kept}
+
+
+def only_named(answer: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
+    """Topics of other cases are theirs; brokers are everybody's."""
+    rows = answer["config_resources"]
+    kept = [
+        row
+        for row in rows
+        if row.get("resource_type") != TOPIC or row.get("resource_name") in symbols.ours
+    ]
+    symbols.used["other-topics"] += len(kept) != len(rows)
+    return answer | {"config_resources": kept}

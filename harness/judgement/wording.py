@@ -1,0 +1,158 @@
+"""How answers and causes are put into words: one vocabulary for terminal, Markdown, pages. Pure.
+
+A reader knows Kafka, not this harness. So an error code has its name, a connection closes or says
+nothing, and a sentence names both sides: "Kafka 4.3 answers X, this target answers Y".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from touchstone.harness.judgement import grades
+from touchstone.harness.judgement.causes import Cause, version_words
+from touchstone.reference_impl.wire.errors import name_of
+
+LONGEST = 100  # characters of one value
+APIS = 4  # named of a cause that is in many
+TARGET = "this target"
+INSTALLED = "touchstone."  # modules of the installed package, which have no path of their own
+# How a step of one side ended -> what that side does.
+ENDED = {
+    "answered": "answers",
+    "none": "sends nothing",
+    "closed": "closes the connection",
+    "hung": "does not answer until the deadline",
+    "refused": "refuses the connection",
+    "garbled": "sends bytes that cannot be a frame",
+    "gone": "had closed the connection before",
+    "unresolved": "had not given a value that the request needs",
+    "unmet": "never gets to what is waited for",
+    grades.MADE: "does not serve it; topics of set-up steps were made by Metadata",
+    "ended": "ends, and serves nobody until it is started again",
+    "not attempted": "could not be asked: an earlier step failed",
+}
+
+
+def kafka(release: str | None) -> str:
+    return f"Kafka {release}" if release else "Kafka"
+
+
+def value(path: str, found: Any) -> str:
+    """One value of an answer: error codes by name, bytes and structures shortened."""
+    if grades.is_code(path) and isinstance(found, int) and not isinstance(found, bool):
+        return f"{name_of(found)} ({found})"
+    if found is None:
+        return "null"
+    if found == grades.MISSING:
+        return "nothing"
+    text = found if isinstance(found, str) and is_bare(found) else json.dumps(
+        found, ensure_ascii=False, default=str
+    )  # fmt: skip
+    return shortened(text)
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text needs no quotes: a symbol of the run, bytes as hex, a structure as text."""
+    return bool(re.match(r"\$|0x|[{\[(]", text)) or text == grades.MISSING
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def both(path: str, kind: str, pair: Sequence[Any], release: str | None) -> str:
+    """What Kafka does and what the target does, as one sentence without its full stop."""
+    oracle, target = pair
+    who = kafka(release)
+    if kind == grades.CONNECTION:
+        return f"{who} {ended(path, oracle)}, {TARGET} {ended(path, target)}"
+    if oracle == grades.MISSING:
+        return f"{who} has nothing there, {TARGET} has {value(path, target)}"
+    if target == grades.MISSING:
+        return f"{who} has {value(path, oracle)}, {TARGET} has nothing there"
+    return f"{who} answers {value(path, oracle)}, {TARGET} answers {value(path, target)}"
+
+
+def ended(path: str, found: Any) -> str:
+    """What a side does whose step ended like this."""
+    if path == "frames":
+        return f"sends {found} frames"
+    if path == "answer":
+        return "sends an answer that decodes" if found == "decodes" else f"sends {found}"
+    return ENDED.get(str(found), str(found))
+
+
+def expectation(path: str, wanted: str, got: str) -> str:
+    """What a claim expects at a place and what was there; both are the expectation's own words."""
+    return f"expected {_coded(path, wanted)}, got {_coded(path, got)}"
+
+
+def _coded(path: str, text: str) -> str:
+    """The words of an expectation with the names of error codes behind their numbers."""
+    if not grades.is_code(path):
+        return shortened(text)
+    named = re.sub(r"(?<![\w.])-?\d+", lambda number: value(path, int(number[0])), text)
+    return shortened(named)
+
+
+def apis(cause: Cause) -> str:
+    """The APIs of a cause with the versions that were seen to differ."""
+    names = [api or "bytes of no API" for api in cause.apis]
+    if len(names) > 1:
+        more = f" and {len(names) - APIS} more" if len(names) > APIS else ""
+        return f"{', '.join(names[:APIS])}{more}"
+    versions = version_words(cause.versions)
+    return f"{names[0]} {versions}" if versions else names[0]
+
+
+def title(cause: Cause) -> str:
+    """API, versions and field of a cause."""
+    place = cause.path if cause.path not in ("connection", grades.MADE, "") else ""
+    return f"{apis(cause)}: {place}" if place else apis(cause)
+
+
+def sentence(cause: Cause) -> str:
+    """What the cause is: both sides, and how many other pairs of values were seen."""
+    release = cause.example.get("release")
+    wanted, got = cause.pairs[0]
+    if cause.sentence:
+        return cause.sentence
+    if cause.expected and isinstance(wanted, str):
+        text = f"{expectation(cause.path, wanted, str(got))} of {TARGET}"
+    else:
+        text = both(cause.path, cause.kind, (wanted, got), release)
+    return text + others(len(cause.pairs) - 1, "pair")
+
+
+def also(sign: Cause) -> str:
+    """Another sign of a cause's defect, and why it is told there."""
+    cases = counted(len(sign.cases), "case")
+    return f"also {title(sign)}: {sentence(sign)} ({cases}; {sign.why})"
+
+
+def others(count: int, noun: str) -> str:
+    return f" (and {count} other {noun}{'s' if count > 1 else ''})" if count > 0 else ""
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def again(row: Mapping[str, Any], header: Mapping[str, Any]) -> str:
+    """The command that runs this case again, as one types it in a shell."""
+    options = header.get("arguments") or ["--target", row["target"]]
+    return shlex.join(["pytest", *node(row), *options])
+
+
+def node(row: Mapping[str, Any]) -> list[str]:
+    """The case as pytest is asked for it: by file in a checkout, by module where installed."""
+    module, _, function = (row.get("where") or row["claim"]).rpartition(".")
+    words = row["case"].removeprefix(row["claim"]).strip("[]")
+    name = "-".join(word for word in (row["target"], words) if word)
+    if module.startswith(INSTALLED):
+        return ["--pyargs", f"{module}::{function}[{name}]"]
+    return [f"{module.replace('.', '/')}.py::{function}[{name}]"]

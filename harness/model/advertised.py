@@ -1,0 +1,85 @@
+"""Which versions each release advertises, as recorded from real Kafka: data with a reader.
+
+`suites/recordings/<release>/advertised.json` holds the answer of a real broker of that release to
+ApiVersions, as {API key: [lowest, highest]}. It says which cases a claim has for a release, and it
+names an unknown broker: one whose table equals a release's is taken for that release. Listing is
+not serving: `LISTED_ONLY` is the one exception known, and `every` leaves it out.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+Table = Mapping[int, tuple[int, int]]
+
+RECORDINGS = Path(__file__).resolve().parents[2] / "suites" / "recordings"
+FILE = "advertised.json"
+
+# release from which on, API key -> lowest version served: 4.x lists Produce from 0, since old
+# clients take a broker without it for too old, and refuses 0 to 2 (KIP-896, KAFKA-18659).
+LISTED_ONLY: dict[str, dict[int, int]] = {"4.": {0: 3}}
+
+
+class NoTable(LookupError):
+    """Nobody recorded what this release advertises."""
+
+
+@functools.cache
+def tables(folder: Path = RECORDINGS) -> dict[str, Table]:
+    """Release -> what it advertises, oldest release first."""
+    found = {}
+    for path in folder.glob(f"*/{FILE}"):
+        rows = json.loads(path.read_text(encoding="utf-8"))["versions"]
+        found[path.parent.name] = {int(key): (low, high) for key, (low, high) in rows.items()}
+    return dict(sorted(found.items(), key=lambda item: number(item[0])))
+
+
+def table(release: str) -> Table:
+    """What this release advertises, by its short name ("4.3"). Raises NoTable."""
+    known = tables()
+    if release not in known:
+        raise NoTable(f"no {FILE} for release {release!r}; there are {', '.join(known) or 'none'}")
+    return known[release]
+
+
+def release_of(versions: Table) -> str | None:
+    """The release that advertises exactly this, None when none does."""
+    same = [name for name, known in tables().items() if dict(known) == dict(versions)]
+    return same[-1] if same else None
+
+
+def nearest(versions: Table) -> str:
+    """The release that advertises most of the same ranges: what a stranger is held against."""
+    return max(tables(), key=lambda name: (len(_same(tables()[name], versions)), number(name)))
+
+
+def _same(one: Table, other: Table) -> set[int]:
+    return {key for key, pair in one.items() if tuple(other.get(key, ())) == tuple(pair)}
+
+
+def served(release: str, key: int, versions: Table) -> tuple[int, int]:
+    """The range that is answered, of the range that is listed; (0, -1) when there is none."""
+    low, high = versions.get(key, (0, -1))
+    for prefix, lowest in LISTED_ONLY.items():
+        if release.startswith(prefix):
+            low = max(low, lowest.get(key, 0))
+    return low, high
+
+
+def number(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split(".")[:2])
+
+
+def write(release: str, version: str, versions: Table, folder: Path = RECORDINGS) -> Path:
+    """Keep what a real broker of this release advertises."""
+    path = folder / release / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = {str(key): list(pair) for key, pair in sorted(versions.items())}
+    text = json.dumps({"release": version, "versions": rows}, indent=0).replace("[\n", "[")
+    text = text.replace(",\n", ", ").replace("\n]", "]").replace("], ", "],\n")
+    path.write_text(text + "\n", encoding="utf-8")
+    tables.cache_clear()
+    return path

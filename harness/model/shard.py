@@ -1,0 +1,76 @@
+"""Parts of a run: `--shard 2/3` is the second of three processes that judge one target together.
+
+Every part collects everything and deals it out the same way, so nobody has to hand out work and a
+part can run on another machine. Cases are dealt by shape, because cases of one shape share a
+cluster and a cluster of real Kafka costs seconds: a shape stays whole unless one part would have to
+wait for it, and then its cases are dealt to all in turn, the versions of one claim apart.
+What counts is time, which nobody knows beforehand; cases that harm brokers wait for sessions to
+end, so they count for many.
+
+Playwright and Jest shard by file; there a file is what shares a set-up, here it is a shape.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from touchstone.harness.model.claim import CaseId
+
+HARM = "harm"
+HARMFUL = 20  # cases that harm nobody take as long as one that does
+LARGE = 8  # a shape is cut where it is more than so many-th of a part
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of `count` parts; `index` is from 1."""
+
+    index: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+def parse(word: str) -> Shard:
+    """ "2/3". Raises ValueError."""
+    found = re.fullmatch(r"(\d+)/(\d+)", word)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise ValueError(f"a shard is I/N with I from 1 to N, not {word!r}")
+    return Shard(int(found[1]), int(found[2]))
+
+
+def deal(cases: Sequence[CaseId], count: int) -> list[int]:
+    """The part (from 1) of each case, in the order of the cases. It does not depend on it."""
+    pieces = _pieces(cases, count)
+    parts = [(0, number) for number in range(1, count + 1)]
+    found = [0] * len(cases)
+    for weight, _, places in sorted(pieces, key=lambda piece: (-piece[0], piece[1])):
+        load, number = heapq.heappop(parts)
+        heapq.heappush(parts, (load + weight, number))
+        for place in places:
+            found[place] = number
+    return found
+
+
+def _weight(case: CaseId) -> int:
+    return HARMFUL if HARM in case.claim.capabilities else 1
+
+
+def _pieces(cases: Sequence[CaseId], count: int) -> list[tuple[int, str, list[int]]]:
+    """What stays together: its weight, the id of its first case, its places among the cases."""
+    shapes: dict[tuple[object, bool], list[int]] = {}
+    for place, case in sorted(enumerate(cases), key=lambda pair: pair[1].id):
+        shapes.setdefault((case.claim.shape, _weight(case) > 1), []).append(place)
+    large = sum(map(_weight, cases)) / (count * LARGE)
+    pieces = []
+    for places in shapes.values():
+        weight = _weight(cases[places[0]])
+        cut = count if weight * len(places) > large else 1
+        for start in range(min(cut, len(places))):
+            piece = places[start::cut]
+            pieces.append((weight * len(piece), cases[piece[0]].id, piece))
+    return pieces

@@ -1,0 +1,1 @@
+"""One run of the suites: who is asked when, how fast, and what is left behind."""

@@ -1,0 +1,405 @@
+"""Judges cases: one target held against one oracle, for as long as a run lasts.
+
+The judge decides what a claim's cases are (the versions of the oracle's release), brings scenario
+and target together (`driver.turns`), asks the oracle, and lets `verdict` judge. Three promises. A
+target that cannot be reached, or stops answering, costs a bounded time, then the rest is
+INCONCLUSIVE and the report is whole. UNSUPPORTED is proved by a probe, once per API and version.
+Whatever goes wrong in here is BROKEN, with the stack.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from touchstone.harness import driver
+from touchstone.harness.driver import auto_creation
+from touchstone.harness.driver.lanes import Lanes
+from touchstone.harness.driver.turns import SHARED_KINDS, Seen, Turns, Unharmable
+from touchstone.harness.judgement import ending, grades, marks
+from touchstone.harness.judgement.verdict import (
+    DIVERGES,
+    OUT_OF_SCOPE,
+    UNSUPPORTED,
+    Verdict,
+    broken,
+    inconclusive,
+    judge,
+    unsupported,
+)
+from touchstone.harness.model import advertised, profiles
+from touchstone.harness.model.advertised import Table
+from touchstone.harness.model.case import Judgement
+from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.expect import Expectation
+from touchstone.harness.model.profiles import NOTHING_TOLD, Told
+from touchstone.harness.model.provenance import teller
+from touchstone.harness.model.recordings import Missing, Store
+from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
+from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Unavailable
+from touchstone.harness.run.oracles import Live, Nobody, Oracle, Recorded
+from touchstone.harness.targets import parse, probe
+from touchstone.harness.targets.recorded import RecordedTarget
+from touchstone.reference_impl.wire.apis import by_name
+
+ENOUGH = 3  # cases that ended in the same way twice, after which others are not asked again
+AGAIN = 1  # tries more of what differs on a target that is busy with many cases, unless one says
+
+
+class Judge:
+    """Judges one target by one oracle."""
+
+    def __init__(
+        self,
+        target: Target,
+        oracle: Oracle,
+        release: str,
+        *,
+        nonce: str,
+        seed: int = 0,
+        deadline_s: float = driver.DEADLINE_S,
+        strict_oracle: bool = False,
+        again: int = 0,
+        strict: bool = False,
+        gentle: bool = False,
+        told: Told = NOTHING_TOLD,
+    ) -> None:
+        self.target, self.oracle, self.release = target, oracle, release
+        self.nonce, self.again = nonce, again
+        self.strict_oracle, self.strict, self.gentle = strict_oracle, strict, gentle
+        self.table: Table = advertised.table(release)
+        self.told = told
+        turns = partial(
+            Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told
+        )
+        self.turns = turns(target)
+        apart = getattr(target, "has_twins", False)
+        self.lanes = Lanes(lambda: turns(target.twin())) if apart else None
+        self.jobs = self.turns.jobs  # cases at a time
+        self.later = False  # what differs is asked again by `ask_again`, when all others are done
+        self._probes: dict[tuple[int, int], Verdict | None] = {}
+        self._met_again: set[Hashable] = set()  # differences that need not be asked for again
+        self._ended_again: Counter[Hashable] = Counter()  # ways to end that were met again
+        self._went_away: set[Hashable] = set()  # differences that were not
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    def cases(self, claim: Claim) -> list[CaseId]:
+        return claim.cases(self.release, self.table)
+
+    def quicken(self, claims: Iterable[Claim]) -> list[str]:
+        """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
+        return [*self._disputed(), *self.turns.quicken(claims)]
+
+    def _disputed(self) -> list[str]:
+        """Where the target tells other settings than it is said to have."""
+        known = self.told.profiles and self.turns.open() is None
+        tells = getattr(self.target, "settings", None)
+        return self.told.disputed(tells()) if known and tells is not None else []
+
+    def judgement(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
+        """The case's verdict and everything it rests on. Never raises for what a target does."""
+        first = self._tried(case, scenario, expectation, "")
+        return first if self.later else self.ask_again(case, first)
+
+    def ask_again(self, case: CaseId, first: Judgement) -> Judgement:
+        """The verdict of a case that differed, asked again, under new names and with nobody else on
+        the cluster, as often as the user allows.
+
+        Only a case that then conforms is excused, and what it did first goes with it: chance, not a
+        new verdict. One that differs again is told as it differed alone. Who ended the target has
+        been asked alone already. Once a difference has been met again, other cases of which it is
+        the first are not asked again: a broker of its own mind would be asked everything twice.
+        """
+        found, difference = first, sign(first.verdict)
+        if difference in self._met_again:
+            return first
+        for number in range(self.again):
+            if found.verdict.kind != DIVERGES or ending.is_one(found.verdict):
+                break
+            assert first.scenario is not None and first.expectation is not None
+            suffix = f"/again-{number + 1}"
+            last = self._tried(case, first.scenario, first.expectation, suffix, alone=True)
+            self._is_met_again(last, difference)
+            if last.verdict.conforms:
+                return replace(last, at_first=first)
+            found = last if last.verdict.kind == DIVERGES else found
+        return found
+
+    def differs_again(self, case: CaseId, first: Judgement) -> bool:
+        """Whether a case that differed does so in the same way beside others, under new names; also
+        where nobody has to ask (see `ask_again`).
+        """
+        difference = sign(first.verdict)
+        if difference in self._met_again or ending.is_one(first.verdict):
+            return True
+        assert first.scenario is not None and first.expectation is not None
+        last = self._tried(case, first.scenario, first.expectation, "/beside")
+        return self._is_met_again(last, difference)
+
+    def _is_met_again(self, last: Judgement, first: Hashable) -> bool:
+        """Whether this difference is there again; remembered, so that other cases need not be
+        asked. How a step ended depends on deadlines, and each case has its own: that is believed
+        when ENOUGH cases have met it again, and none has got rid of it.
+        """
+        met = last.verdict.kind == DIVERGES and sign(last.verdict) == first
+        ended = isinstance(first, tuple) and first[2] == grades.CONNECTION
+        self._ended_again[first] += met
+        if not met:
+            self._went_away.add(first)
+        elif not ended or self._ended_again[first] >= ENOUGH and first not in self._went_away:
+            self._met_again.add(first)
+        return met
+
+    def _tried(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation, suffix: str, *,
+        alone: bool = False,
+    ) -> Judgement:  # fmt: skip
+        nonce = f"{self.nonce}/{case.id}{suffix}"
+        try:
+            return self._judgement(case, scenario, expectation, nonce, alone)
+        except Exception as error:
+            return Judgement(broken(error), scenario, expectation)
+
+    def _judgement(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation, nonce: str, alone: bool
+    ) -> Judgement:
+        def without(verdict: Verdict) -> Judgement:
+            return Judgement(verdict, scenario, expectation)
+
+        # What somebody says of the target's settings first: a probe of what they switch off would
+        # call it unsupported.
+        against = self.told.against(scenario.shape, case.claim.subject)
+        if against is not None:
+            return without(inconclusive(f"{OUT_OF_SCOPE}: {against}"))
+        reason = self.turns.open()
+        if reason:
+            return without(inconclusive(f"not run: {reason}"))
+        try:
+            found, made = self._unsupported(case, scenario), frozenset()
+            if found is None:
+                found, made = self._lacking(case, scenario, expectation)
+            if found is not None:
+                return without(found)
+            # A recording first: do not trouble the target when nobody can judge.
+            first = isinstance(self.oracle, Recorded)
+            kafkas = self.oracle.transcript(case, scenario, nonce) if first else None
+            prepares = grades.prepares(scenario, expectation, case)
+            seen = self._run(case, scenario, nonce, alone=alone, prepares=prepares, made=made)
+            kafkas = kafkas if first else self.oracle.transcript(case, scenario, nonce)
+        except Unharmable:
+            text = f"{self.target.name}: its brokers cannot be harmed from here"
+            return without(Verdict(UNSUPPORTED, reason=text))
+        except OutOfScope as missing:
+            return without(inconclusive(f"{OUT_OF_SCOPE}: {missing.reason}"))
+        except Unavailable as missing:
+            return without(inconclusive(f"not run: {missing.reason}"))
+        except (StartFailed, probe.NotReady) as failed:
+            return without(inconclusive(f"not run: it did not start: {failed}"))
+        except Missing as missing:
+            return without(inconclusive(f"not run: {missing}"))
+        verdict = judge(
+            expectation, seen.transcript, kafkas, release=self.release,
+            watch_oracle=self.strict_oracle, api=case.claim.api, version=case.version,
+            strict=self.strict,
+        )  # fmt: skip
+        if seen.death is not None:
+            verdict = ending.ended(verdict, seen.transcript, kafkas, seen.death.how)
+        return Judgement(verdict, scenario, expectation, seen.transcript, kafkas)
+
+    def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> Seen:
+        if isinstance(self.target, RecordedTarget):
+            return Seen(self.target.transcript(case, scenario))
+        if self.lanes is None or not scenario.harms:
+            return self.turns.run(case, scenario, nonce, **how)
+        with self.lanes.one() as turns:
+            return turns.run(case, scenario, nonce, **how)
+
+    def serves(self, case: CaseId) -> bool:
+        """Whether a target of somebody else's says that it serves the version of the case's API;
+        true of all others, and where there is none.
+        """
+        shared = self.target.kind in SHARED_KINDS
+        if not shared or case.claim.api is None or case.version is None:
+            return True
+        try:
+            low, high = self.target.advertised().get(by_name(case.claim.api).key, (0, -1))
+        except (probe.NotReady, Unavailable, OSError):
+            return True
+        return low <= case.version <= high
+
+    def _unsupported(self, case: CaseId, scenario: Scenario) -> Verdict | None:
+        """UNSUPPORTED, proved once per API and version; None when the case must be run."""
+        if case.claim.api is None or case.version is None or self.target.kind == "recorded":
+            return None
+        return self._proved(case.claim.api, case.version, scenario)
+
+    def _lacking(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation
+    ) -> tuple[Verdict | None, frozenset[str]]:
+        """UNSUPPORTED when the target proves to lack what Kafka has and the case's steps need;
+        else labels of the steps whose topics Metadata is to make in place of CreateTopics.
+
+        Without this a target that cannot create topics would cost each case a deadline.
+        """
+        made: set[str] = set()
+        if self.target.kind == "recorded":
+            return None, frozenset()
+        for label, api, version in _needs(scenario):
+            low, high = self.table.get(by_name(api).key, (0, -1))
+            found = self._proved(api, version, scenario) if low <= version <= high else None
+            if found is None:
+                continue
+            why = self._not_made(case, scenario, expectation) if api == auto_creation.API else ""
+            if why is not None:
+                reason = f"a step needs {api}: {found.reason}; {why}".removesuffix("; ")
+                return replace(found, reason=reason), frozenset()
+            made.add(label)
+        return None, frozenset(made)
+
+    def _not_made(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> str | None:
+        """Why Metadata cannot make the topics of a case on a target that refuses CreateTopics in
+        every version; None when it can. For a strict judge set-up decides, so nothing replaces it.
+        """
+        if self.strict or by_name(auto_creation.API).key in self.target.advertised():
+            return ""
+        if auto_creation.is_subject(case, scenario, expectation):
+            return "the claim is about it"
+        with self.turns.looking_at(auto_creation.API):
+            gives = self.turns.auto_creation(scenario.shape)
+        return auto_creation.unfit(scenario, gives)
+
+    def _proved(self, api: str, version: int, scenario: Scenario) -> Verdict | None:
+        """Whether the target lacks this version, by a probe on the cluster of the scenario. Who
+        wants to know the same waits for it; an answer that never comes holds up nobody else.
+        """
+        wanted = by_name(api).key, version
+        with self.turns.looking_at(wanted):
+            if wanted not in self._probes:
+                self._probes[wanted] = self._probe(api, *wanted, scenario)
+            return self._probes[wanted]
+
+    def _probe(self, api: str, key: int, version: int, where: Scenario) -> Verdict | None:
+        try:
+            offered = self.target.advertised()
+        except (probe.NotReady, OSError):
+            return None  # whoever does not even answer ApiVersions is judged by its cases
+        low, high = offered.get(key, (0, -1))
+        if low <= version <= high:
+            return None
+        steps = (Ask(api, version, {}, name="probe"),)
+        try:
+            seen = self.turns.ask(replace(where, steps=steps), f"{self.nonce}/probe")
+        except Unavailable:  # the cluster of the scenario cannot be had
+            seen = self.turns.ask(Scenario(steps), f"{self.nonce}/probe")
+        return unsupported(key, version, offered, seen)
+
+    def halt(self) -> None:
+        """End what is under way."""
+        self.turns.halt.halt()
+        if self.lanes is not None:
+            self.lanes.halt()
+
+    def close(self, *, interrupted: bool = False) -> list[str]:
+        """Leave the target as it was; what is not so, in words."""
+        told = [] if self.lanes is None else self.lanes.close(interrupted=interrupted)
+        told += self.turns.close(interrupted=interrupted)
+        self.oracle.stop()
+        return told
+
+
+def sign(verdict: Verdict) -> Hashable:
+    """What equal differences of several cases share."""
+    first = next(iter(verdict.differences), None)
+    if first is None:
+        return verdict.signature
+    varies = first.kind not in (grades.CODE, grades.CONNECTION)
+    pair = None if varies else (str(first.oracle), str(first.target))
+    return first.api, marks.starred(first.path), first.kind, pair
+
+
+def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
+    """The label, API and version of every request of a scenario, in their order."""
+    for label, step in zip(scenario.labels, map(asked, scenario.steps), strict=True):
+        if isinstance(step, Ask | Send):
+            yield label, step.api, step.version
+
+
+def judge_for(
+    target_word: str,
+    oracle_word: str | None = None,
+    *,
+    nonce: str,
+    seed: int = 0,
+    deadline_s: float = driver.DEADLINE_S,
+    record: bool = False,
+    again: int | None = None,
+    strict: bool = False,
+    gentle: bool = False,
+    having: Iterable[str] = (),
+) -> Judge:
+    """The judge for the words a user typed. Raises UnknownTarget, ValueError.
+
+    Without an oracle's word it is the recording of the target's release, or of the release whose
+    versions are nearest to what a stranger advertises. To record, a target is its own oracle, so
+    that an answer which changes from run to run is noticed before it is kept; that is judged
+    strictly, as `strict` asks for (see `grades`). `having` are names of profiles that the target
+    is said to have.
+    """
+    target = parse(target_word)
+    if again is None:
+        again = AGAIN if target.kind in SHARED_KINDS and not record else 0
+    if record:
+        told = teller(target)
+        if target.release is None:
+            raise ValueError(f"{target.name} advertises what no known release does")
+        oracle: Oracle = Live(target, target.release, deadline_s, told)
+        release = target.release
+    else:
+        oracle, release = _oracle(oracle_word, target, deadline_s)
+    return Judge(
+        target, oracle, release, nonce=nonce, seed=seed, deadline_s=deadline_s,
+        strict_oracle=record or oracle.kind == "live", again=again, strict=strict or record,
+        gentle=gentle, told=_told(target, having, release),
+    )  # fmt: skip
+
+
+def _told(target: Target, names: Iterable[str], release: str) -> Told:
+    """The profiles that the target is said to have. Raises ValueError."""
+    found = profiles.named(names)
+    if found and target.kind not in SHARED_KINDS:
+        raise ValueError(
+            f"{target.name} gets the settings of each claim; a profile is said of a target that "
+            "somebody else runs"
+        )
+    return Told(found, release)
+
+
+def _oracle(word: str | None, target: Target, deadline_s: float) -> tuple[Oracle, str]:
+    if word is None:
+        release = _release_of(target)
+        return Recorded(Store(release)), release
+    if word == "none":
+        release = _release_of(target)
+        return Nobody(release), release
+    other = parse(word)
+    other = target if other.name == target.name else other  # one cluster, asked twice
+    if isinstance(other, RecordedTarget):
+        return Recorded(other.store), other.store.release
+    release = _release_of(other)
+    return Live(other, release, deadline_s), release
+
+
+def _release_of(target: Target) -> str:
+    """Its release; for a stranger the nearest one, for one that is silent the newest."""
+    if target.release is not None:
+        return target.release
+    try:
+        return advertised.nearest(target.advertised())
+    except (probe.NotReady, Unavailable, OSError):
+        return list(advertised.tables())[-1]

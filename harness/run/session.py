@@ -1,0 +1,366 @@
+"""One run of the suites: its judges, its files, its exit code. No pytest in here.
+
+The plugin feeds it claims, cases and what became of them; it keeps the books. What they come to is
+said in `tally`. A run that was interrupted leaves files without a footer, and one process of
+several (`--shard`) leaves parts; every reader refuses both.
+
+Wall time is read here and in the driver, nowhere else: a row says when and how long.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import platform
+import secrets
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from touchstone.checkout import ROOT
+from touchstone.harness import known
+from touchstone.harness.driver.turns import SHARED_KINDS
+from touchstone.harness.judgement import bundle, card, wording
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
+from touchstone.harness.known import Pin, Surprise
+from touchstone.harness.model import ledger
+from touchstone.harness.model.case import Case, Judgement
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.recordings import Store
+from touchstone.harness.model.shard import Shard
+from touchstone.harness.model.target import Target
+from touchstone.harness.model.transcript import Transcript
+from touchstone.harness.results import allure, junit, parts, rows, run_folder, summary
+from touchstone.harness.results.jsonl import Writer
+from touchstone.harness.results.summary import Report
+from touchstone.harness.run import tally
+from touchstone.harness.run.judge import Judge, judge_for
+
+CARDS = 20  # failing cases that pytest shows in full
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    targets: tuple[str, ...] = ("reference",)
+    oracle: str | None = None
+    results: Path | None = None
+    run: str | None = None  # a run that other processes add their own targets to
+    record: bool = False
+    expectations: Path | None = None
+    update_expectations: bool = False
+    ignore_pins: bool = False
+    allure: bool = False
+    shard: Shard | None = None
+    deadline_s: float = 10.0
+    seed: int = 0
+    again: int | None = None  # tries of a case that differs, after the first; None: see `judge_for`
+    jobs: int | None = None  # cases at a time where there may be several
+    gentle: bool = False  # nothing is set on a target
+    strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
+    profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
+
+
+@dataclass
+class TargetRun:
+    """One target in a run: what is planned, the rows so far, what was recorded."""
+
+    judge: Judge
+    pins: list[Pin]
+    arguments: tuple[str, ...] = ()  # pytest's, that ask this target again
+    planned: list[CaseId] = field(default_factory=list)
+    deselected: list[CaseId] = field(default_factory=list)
+    elsewhere: int = 0  # cases of other parts
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
+    writer: Writer | None = None
+    surprises: list[Surprise] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)  # what is not as it was before the run
+
+
+class Session:
+    """A run from its first case to its exit code."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.nonce = secrets.token_hex(4)
+        self.started = _now()
+        self.run = options.run or f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
+        pins = [] if options.ignore_pins else known.load()
+        if options.expectations is not None and options.expectations.exists():
+            pins += [] if options.ignore_pins else known.load([options.expectations])
+        self.target_runs: list[TargetRun] = []
+        for index, word in enumerate(options.targets):
+            judge = judge_for(
+                word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
+                deadline_s=options.deadline_s, record=options.record, again=options.again,
+                strict=options.strict, gentle=options.gentle, having=options.profiles,
+            )  # fmt: skip
+            if options.jobs and judge.jobs > 1:
+                judge.jobs = options.jobs
+            own = [] if options.ignore_pins else known.of_target(word)
+            self.target_runs.append(TargetRun(judge, [*pins, *own], _arguments(word, options)))
+        self.whole = False
+        self.suites: frozenset[str] = frozenset()
+        self.planned = False
+        self.not_again = 0  # cases that differ and were not asked again, for want of time
+        self.told: list[str] = []  # what was set on targets for this run
+        self.cards = 0  # of failing cases, shown so far
+        self.exit = tally.INCOMPLETE
+
+    @property
+    def judged(self) -> int:
+        return sum(len(run.rows) for run in self.target_runs)
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.options.results is None else self.options.results / self.run
+
+    # the life of a run
+
+    def plan(
+        self, cases: Iterable[Case], deselected: Iterable[Case], *, whole: bool,
+        suites: Iterable[str] = (), elsewhere: Iterable[Case] = (),
+    ) -> None:  # fmt: skip
+        """What is going to run; opens the files. `suites`: those of which no claim is missing;
+        `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
+        judged the target before, and has then changed nothing on any target."""
+        for run in self.target_runs if self.folder is not None else ():
+            if (there := self._file(run, "jsonl")).exists():
+                raise FileExistsError(f"{there} is there already: choose another --run")
+        self.whole, self.planned, self.suites = whole, True, frozenset(suites)
+        by_judge = {id(run.judge): run for run in self.target_runs}
+        for case in cases:
+            by_judge[id(case.judge)].planned.append(case.case)
+        for case in deselected:
+            by_judge[id(case.judge)].deselected.append(case.case)
+        for case in elsewhere:
+            by_judge[id(case.judge)].elsewhere += 1
+        for run in self.target_runs:
+            self.told += run.judge.quicken(case.claim for case in run.planned)
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
+        for run in self.target_runs:
+            run.writer = Writer(self._file(run, "jsonl"), self._header(run))
+            text = json.dumps(self._manifest(run), indent=1) + "\n"
+            self._file(run, "manifest.json").write_text(text, encoding="utf-8")
+
+    def finish_case(self, case: Case, judgement: Judgement, duration_ms: float) -> Verdict:
+        """Books one judged case; the verdict with its pin, if it has one."""
+        run = next(one for one in self.target_runs if one.judge is case.judge)
+        row = rows.case(
+            case.case, judgement.verdict, target=run.judge.name, release=run.judge.release,
+            duration_ms=duration_ms,
+            at_first=judgement.at_first.verdict.reason if judgement.at_first else None,
+        )  # fmt: skip
+        row["known"] = known.explain(row, run.pins, self.started.date())
+        row["transcript"] = self._bundle(run, case, judgement)
+        run.rows.append(row)
+        if run.writer is not None:
+            run.writer.case(row)
+        if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
+            run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
+        return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
+
+    def told_of(self, case: Case, judgement: Judgement) -> str:
+        """A failing case as a card; empty for one that never ran."""
+        run = next(one for one in self.target_runs if one.judge is case.judge)
+        if judgement.verdict.kind not in (DIVERGES, BROKEN):
+            return ""
+        self.cards += 1
+        if self.cards > CARDS:  # causes say more than a thousand cards
+            return f"{judgement.verdict.kind} {case.id}: {judgement.verdict.reason}"
+        made = self._bundle_of(run, case, judgement)
+        return "" if made is None else "\n".join(card.lines(card.of_bundle(made)))
+
+    def finish(self, *, interrupted: bool = False, trouble: bool = False) -> int:
+        """Closes the books; the exit code. `trouble` is an error outside every case."""
+        for run in self.target_runs:
+            run.surprises = self._surprises(run)
+        self.exit = self._exit_code(interrupted, trouble)
+        finished = _now().isoformat(timespec="seconds")
+        for run in self.target_runs:
+            if run.writer is not None:
+                if interrupted:
+                    run.writer.close()
+                else:
+                    run.writer.finish(finished=finished, exit_code=self.exit)
+            run.left = run.judge.close(interrupted=interrupted)
+        if self.folder is not None and not interrupted:
+            self._write_reports(self.folder)
+        if self.options.record:
+            self._keep_recordings()
+        if self.options.update_expectations and self.options.expectations is not None:
+            self._update_expectations(self.options.expectations)
+        return self.exit
+
+    def _exit_code(self, interrupted: bool, trouble: bool) -> int:
+        codes = [tally.INCOMPLETE] if interrupted else [tally.CONFORMED]
+        codes += [tally.BROKE] if trouble else []
+        codes += [
+            tally.exit_code(run.rows, len(run.planned), run.surprises) for run in self.target_runs
+        ]
+        return tally.worst(codes)
+
+    def _surprises(self, run: TargetRun) -> list[Surprise]:
+        whole = self.whole and self.options.shard is None
+        return known.surprises(run.rows, run.pins, self.started.date(), whole=whole)
+
+    def _write_reports(self, folder: Path) -> None:
+        if self.options.shard is not None:  # of whole targets only: `touchstone join` writes them
+            return
+        everything = [(self._header(run), run.rows) for run in self.target_runs]
+        for run, rows_of_one in zip(self.target_runs, everything, strict=True):
+            junit.write([rows_of_one], self._file(run, "junit.xml"))
+        if self.options.allure:
+            allure.write(everything, folder / "allure")
+        run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
+
+    def _bundle(self, run: TargetRun, case: Case, judgement: Judgement) -> str | None:
+        judgement = judgement.at_first or judgement
+        if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
+            return None
+        made = self._bundle_of(run, case, judgement)
+        if made is None:
+            return None
+        path = bundle.write(made, self.folder / "bundles" / file_word(run.judge.name))
+        return str(path.relative_to(self.folder))
+
+    def _bundle_of(self, run: TargetRun, case: Case, judgement: Judgement) -> bundle.Bundle | None:
+        judge = run.judge
+        named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
+        again = wording.again(named | {"target": judge.name}, {"arguments": run.arguments})
+        return bundle.of(case.case, judgement, judge.release, strict=judge.strict, again=again)
+
+    def _keep_recordings(self) -> None:
+        for run in self.target_runs:
+            collected: dict[str, set[str]] = {}
+            for case in (*run.planned, *run.deselected):
+                collected.setdefault(case.claim.suite, set()).add(case.id)
+            store = Store(run.judge.release)
+            made = {"date": f"{self.started:%Y-%m-%d}", "commit": commit()}
+            for suite, found in run.recorded.items():
+                store.update(suite, found, collected[suite] if suite in self.suites else None, made)
+
+    def _update_expectations(self, path: Path) -> None:
+        own, day = known.load([path]) if path.exists() else [], self.started.date()
+        left = [
+            row
+            for run in self.target_runs
+            for others in [[pin for pin in run.pins if pin not in own]]
+            for row in run.rows
+            if known.explain(row, others, day) is None
+        ]
+        made = known.updated(left, own, day)
+        path.write_text(known.dumps(made), encoding="utf-8")
+
+    # what is told
+
+    def _header(self, run: TargetRun) -> dict[str, Any]:
+        judge = run.judge
+        return rows.header(
+            run=self.run, started=self.started.isoformat(timespec="seconds"), target=judge.name,
+            release=judge.release, kind=judge.target.kind, oracle=judge.oracle.name,
+            oracle_kind=judge.oracle.kind, commit=commit(), seed=self.options.seed,
+            host={"python": platform.python_version(), "platform": platform.platform()},
+            planned=len(run.planned), part=self._part(run), arguments=run.arguments,
+            deselected=len(run.deselected), suites=ledger.suites(),
+            profiles=[profile.name for profile in judge.told.profiles],
+            configured=configured(judge.target),
+        )  # fmt: skip
+
+    def _part(self, run: TargetRun) -> dict[str, int] | None:
+        shard = self.options.shard
+        total = len(run.planned) + run.elsewhere
+        return None if shard is None else parts.mark(shard.index, shard.count, total)
+
+    def _manifest(self, run: TargetRun) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "whole": self.whole,
+            "target": run.judge.name,
+            "planned": [case.id for case in run.planned],
+            "deselected": [case.id for case in run.deselected],
+        }
+
+    def _file(self, run: TargetRun, suffix: str) -> Path:
+        name, shard = file_word(run.judge.name), self.options.shard
+        if shard is not None:
+            name = parts.name(name, shard.index, shard.count)
+        return self.folder / f"{name}.{suffix}"
+
+    def heading(self) -> list[str]:
+        """The lines before the first case."""
+        lines = []
+        for run in self.target_runs:
+            judge = run.judge
+            lines.append(
+                f"target {judge.name} ({judge.target.kind}) against oracle {judge.oracle.name} "
+                f"({judge.oracle.kind}), cases of Kafka {judge.release}: {len(run.planned)}"
+            )
+            lines += summary.settings(self._header(run))
+        lines += self.told
+        shard = f", part {self.options.shard}" if self.options.shard else ""
+        lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
+        return lines
+
+    def summary(self) -> list[str]:
+        """What the run found out, the causes first, and what was not run."""
+        reports = (Report(self._header(one), one.rows, one.surprises) for one in self.target_runs)
+        return [line for report in reports for line in summary.lines(report)] + [
+            *self._not_again(),
+            *(line for run in self.target_runs for line in run.left),
+            *([f"results in {self.folder}"] if self.folder else []),
+            f"exit {self.exit}: {tally.EXITS[self.exit]}",
+        ]
+
+    def _not_again(self) -> list[str]:
+        if not self.not_again:
+            return []
+        cases = wording.counted(self.not_again, "case")
+        return [f"not asked again, for want of time: {cases} that differ"]
+
+
+def _arguments(word: str, options: Options) -> tuple[str, ...]:
+    oracle = ("--oracle", options.oracle) if options.oracle else ()
+    strict = ("--strict-notes",) if options.strict else ()
+    having = [word for name in options.profiles for word in ("--profile", name)]
+    return ("--target", word, *oracle, *strict, *having)
+
+
+def configured(target: Target) -> bool:
+    """Whether each claim gets the settings that it wants: a target that somebody else runs has its
+    own, and so has one whose file does not say how settings are handed over.
+    """
+    if target.kind not in SHARED_KINDS:
+        return True
+    described = getattr(target, "described", None)
+    return bool(described and described.start and described.start.settings)
+
+
+def file_word(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "@.+-" else "_" for letter in name)
+
+
+def commit() -> str:
+    """The commit of this checkout, "+" when it has local changes; of an installed package its
+    version; "unknown" outside of git."""
+    if ROOT is None:
+        return importlib.metadata.version("kafka-touchstone")
+    try:
+        done = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
+            cwd=ROOT, capture_output=True, text=True, timeout=10, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
