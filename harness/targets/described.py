@@ -35,6 +35,8 @@ from touchstone.harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TA
 
 # How settings of groups, transactions and their internal topics begin.
 COORDINATION = ("group.", "offsets.", "share.", "transaction.")
+# Claims that move share groups between brokers set this, and place the coordinators' logs themselves.
+SHARE_STATES = "share.coordinator.state.topic.num.partitions"
 CLUSTERS = 3  # at a time, where each is one small process
 
 
@@ -231,8 +233,9 @@ class DescribedTarget:
             try:
                 cluster.start()
                 external = self._seen(cluster.addresses)
-                external.coordinators = wanted.brokers == 1 or _coordinates(wanted)
-                external.make_internal_topics(wanted, wanted.settings)
+                external.coordinators = wanted.brokers == 1 or asks_for_coordinators(wanted)
+                if external.coordinators:
+                    external.make_internal_topics(wanted, wanted.settings)
                 return _Running(cluster, external)
             except StartFailed as failed:
                 cluster.close(keep_logs=True)
@@ -310,11 +313,13 @@ class _Running:
         )
 
 
-def _coordinates(shape: Shape) -> bool:
+def asks_for_coordinators(shape: Shape) -> bool:
     """Whether claims about groups or transactions are asked of a cluster of this shape: all that
     want several brokers set something of them. The others get a cluster without internal topics:
     whoever stops a broker would wait for a hundred partitions that nobody looks at.
     """
+    if SHARE_STATES in shape.settings:
+        return False
     return any(name.startswith(COORDINATION) for name in shape.settings)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from touchstone.harness.model.target import Shape, Target, Unavailable
-from touchstone.harness.targets import facts, parse, probe
+from touchstone.harness.targets import described, facts, parse, probe
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.targets.liars import LIARS, LyingServer
 from touchstone.reference_impl.io.server import serve
@@ -221,3 +221,18 @@ def test_internal_topics_are_not_made_where_nobody_asks_for_a_coordinator(monkey
         assert not target.start(Shape(3)).internal
         assert not target.coordinates_no_more(Shape(3))
     assert not asked
+
+
+@pytest.mark.parametrize(
+    ("settings", "made"),
+    [
+        ({}, False),
+        ({"broker.session.timeout.ms": 6000}, False),
+        ({"offsets.topic.num.partitions": 1}, True),
+        ({"transaction.state.log.num.partitions": 1}, True),
+        # These claims place the logs of their coordinators themselves, in an order of their own.
+        ({"offsets.topic.num.partitions": 1, described.SHARE_STATES: 1}, False),
+    ],
+)
+def test_internal_topics_are_made_for_claims_that_leave_them_to_us(settings, made):
+    assert described.asks_for_coordinators(Shape(3, config=settings)) is made
