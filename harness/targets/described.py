@@ -35,7 +35,7 @@ from touchstone.harness.targets.process import ATTEMPTS, MOST_PROCESSES, PORT_TA
 
 # How settings of groups, transactions and their internal topics begin.
 COORDINATION = ("group.", "offsets.", "share.", "transaction.")
-# Claims that move share groups between brokers set this, and place the coordinators' logs themselves.
+# Claims that move share groups set this, and place the logs of their coordinators themselves.
 SHARE_STATES = "share.coordinator.state.topic.num.partitions"
 CLUSTERS = 3  # at a time, where each is one small process
 
