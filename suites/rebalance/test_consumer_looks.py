@@ -234,7 +234,7 @@ def test_groups_tell_their_own_settings(case):
         started(group, topic),
         configure(group, {INTERVAL: "777"}, "set"),
         Until(join(group, "m1", topic, name="join"), "heartbeat_interval_ms", "==", 777),
-        describe_configs(group, INTERVAL, SESSION, version=4, kind=GROUP, name="configs"),
+        describe_configs(group, INTERVAL, version=4, kind=GROUP, name="configs"),
         configure(group, {INTERVAL: None}, "take back"),
         Until(beat(group, "m1", 2, name="beat"), "heartbeat_interval_ms", "==", 5000),
         expect=all_of(
