@@ -1,8 +1,7 @@
-"""Programs that our own target files start: a plain Kafka of a release, and librdkafka's mock.
+"""Programs that our own target files start: a plain Kafka of a release, and its ZooKeeper.
 
     python -m touchstone.harness.targets.launch kafka 4.3 --node 1 --port 9092 --folder DIR ...
     python -m touchstone.harness.targets.launch zookeeper --port 2181 --folder DIR
-    python -m touchstone.harness.targets.launch librdkafka --brokers 3
 
 Kafka runs as its quick start has it: beside what it could not run without, only the lines that its
 own server.properties has for so few brokers. `kafka@RELEASE` is another thing: a cluster as the
@@ -12,9 +11,7 @@ is Kafka itself.
 
 from __future__ import annotations
 
-import importlib
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -121,19 +118,6 @@ def zookeeper(host: str, port: int, folder: Path) -> None:
     """Run the ZooKeeper that serves the releases before KRaft."""
     rendered = settings.zookeeper(str((folder / "data").resolve()), (host, port))
     _become(matrix.zookeeper(), jvm.ZOOKEEPER, rendered, folder, profile="zookeeper")
-
-
-@launch.command()
-@click.option("--brokers", type=int, default=1)
-def librdkafka(brokers: int) -> None:
-    """Run librdkafka's mock cluster until SIGTERM; it chooses its ports and prints them."""
-    admin = importlib.import_module("confluent_kafka.admin")
-    client = admin.AdminClient({"test.mock.num.brokers": brokers, "log_level": 0})
-    found = client.list_topics(timeout=10).brokers
-    addresses = (f"{found[node].host}:{found[node].port}" for node in sorted(found))
-    print("ready", ",".join(addresses), flush=True)
-    signal.sigwait({signal.SIGTERM, signal.SIGINT})
-    os._exit(0)  # destroying the client waits for its threads, and nobody needs them
 
 
 def _release(word: str) -> matrix.Release:

@@ -39,7 +39,6 @@ def test_a_function_is_run_without_a_target():
 def test_a_function_that_fails_or_returns_no_scenario_is_none():
     assert dry.run(lambda case: None, a_case(), "4.3") is None
     assert dry.run(lambda case: 1 / 0, a_case(), "4.3") is None
-    assert dry.run(lambda case: None, a_case(), "4.3") is None
 
 
 @pytest.mark.parametrize(
