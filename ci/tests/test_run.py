@@ -93,3 +93,18 @@ def test_what_moved_to_the_night_is_named_with_its_reason():
     table = (ROOT / "ci" / "README.md").read_text("utf-8").partition("| moved |")[2]
     told = {line.split("`")[1] for line in table.splitlines() if line.startswith("| `")}
     assert told == marked
+
+
+def test_the_tally_names_what_failed(run, tmp_path):
+    report = tmp_path / "junit.xml"
+    report.write_text(
+        '<testsuites><testsuite tests="2" failures="1"><testcase/>'
+        '<testcase classname="a.test_b" name="test_c"><failure message="assert 1 == 2"/>'
+        "</testcase></testsuite></testsuites>"
+    )
+    outcome = run.Outcome("slow, pair")
+    run.count_junit(report, outcome)
+
+    assert "FAILED: slow, pair: a.test_b.test_c: assert 1 == 2" in run.summary([outcome])
+    assert run.summary([outcome]).endswith("1 passed, 1 failed, 0 skipped")
+    assert "FAILED: live: see above" in run.summary([run.Outcome("live", failed=1)])
