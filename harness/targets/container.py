@@ -36,6 +36,7 @@ from touchstone.harness.model.target import Address, Endpoint, Shape, StartFaile
 from touchstone.harness.targets import jvm, matrix, probe, settings
 from touchstone.harness.targets.child import excerpt
 from touchstone.harness.targets.per_shape import PerShape
+from touchstone.harness.targets.ports import free_ports
 from touchstone.harness.targets.process import (
     ATTEMPTS,
     FIRST,
@@ -44,7 +45,6 @@ from touchstone.harness.targets.process import (
     PORT_TAKEN,
     START_SECONDS,
     STOP_SECONDS,
-    free_ports,
 )
 
 BUILD = Path(__file__).resolve().parents[2] / "ci" / "images" / "build.py"
@@ -203,8 +203,8 @@ class ContainerCluster:
         self.network.create()
         deadline = time.monotonic() + START_SECONDS
         brokers = range(self.shape.brokers)
-        with free_ports(len(brokers)) as ports:
-            addresses = {node: (self.host, port) for node, port in zip(brokers, ports, strict=True)}
+        ports = free_ports(len(brokers))
+        addresses = {node: (self.host, port) for node, port in zip(brokers, ports, strict=True)}
         keeper = self._keeper()
         for child in self.keepers:
             child.container.start()

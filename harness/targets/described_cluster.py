@@ -7,19 +7,19 @@ or is late, is a StartFailed that says what was waited for and quotes the end of
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from touchstone.harness.model.target import Address, Shape, StartFailed, Unavailable
 from touchstone.harness.targets import UnknownTarget, addresses, image, jvm, probe, tools
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.description import Before, Description, Start
-from touchstone.harness.targets.process import POLL_SECONDS, STOP_SECONDS, free_ports
+from touchstone.harness.targets.ports import free_ports
+from touchstone.harness.targets.process import POLL_SECONDS, STOP_SECONDS
 from touchstone.harness.targets.rendering import Place, Plan
 
 ANSWER_SECONDS = 5.0
@@ -49,8 +49,7 @@ class DescribedCluster:
         self.logs.mkdir()
         if self.start_of.image:
             image.remove_orphans()
-        with self._ports() as ports:
-            plan = self._plan(ports)
+        plan = self._plan(self._ports())
         deadline = time.monotonic() + self.described.ready.seconds
         for process in self.start_of.before:
             self._run_before(plan, process, deadline)
@@ -152,20 +151,16 @@ class DescribedCluster:
         except UnknownTarget as error:
             raise self.failed(child, f"wrote no addresses for ready.output: {error}") from None
 
-    @contextlib.contextmanager
-    def _ports(self) -> Iterator[list[int]]:
+    def _ports(self) -> list[int]:
         """The brokers' ports, those beside them, and one for each process before them."""
         start, brokers = self.start_of, self.shape.brokers
         beside = brokers * len(start.other_ports) + len(start.before)
         if start.port is None:
-            with free_ports(brokers + beside) as ports:
-                yield ports
-            return
+            return free_ports(brokers + beside)
         fixed = [start.port + number for number in range(brokers)]
         for port in fixed:
             self._must_be_free(port)
-        with free_ports(beside) as ports:
-            yield [*fixed, *ports]
+        return [*fixed, *free_ports(beside)]
 
     def _must_be_free(self, port: int) -> None:
         host, file = self.start_of.host, self.described.file

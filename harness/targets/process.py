@@ -11,13 +11,11 @@ At most $TOUCHSTONE_JVMS processes (8) live at a time; the cluster unused for lo
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
 from touchstone.harness.model.provenance import Provenance
@@ -28,8 +26,8 @@ from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.java import find_java, full_version
 from touchstone.harness.targets.maven import broker_jar, kafka_home
 from touchstone.harness.targets.per_shape import PerShape
+from touchstone.harness.targets.ports import HOST, free_ports
 
-HOST = "127.0.0.1"
 START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))
 STOP_SECONDS = 30.0
 DUMP_SECONDS = 180.0  # a stop that dumps classes; 31 s and more on two cores that others use
@@ -145,10 +143,10 @@ class KafkaCluster:
         self.host = self.isolation.host(None) or HOST  # of what keeps the metadata
         self.logging = jvm.write_logging(self.release, self.folder)
         brokers = range(self.shape.brokers)
-        with free_ports(self.shape.brokers + 1) as ports:
-            hosts = [self.isolation.host(node) or HOST for node in brokers]
-            addresses = dict(enumerate(zip(hosts, ports, strict=False)))
-            keeper = self._keeper(ports[-1])
+        ports = free_ports(self.shape.brokers + 1)
+        hosts = [self.isolation.host(node) or HOST for node in brokers]
+        addresses = dict(enumerate(zip(hosts, ports, strict=False)))
+        keeper = self._keeper(ports[-1])
         deadline = time.monotonic() + START_SECONDS
         for child in self.keepers:
             child.start()
@@ -361,17 +359,6 @@ class _Dump:
             partial = self.final.with_suffix(".partial")
             partial.write_bytes(self.unfinished.read_bytes())
             partial.rename(self.final)
-
-
-@contextlib.contextmanager
-def free_ports(count: int) -> Iterator[list[int]]:
-    """Ports nobody listens on, held together until the block ends so that all differ."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for held in sockets:
-            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            held.bind((HOST, 0))
-        yield [held.getsockname()[1] for held in sockets]
 
 
 def _listens(address: Address) -> bool:

@@ -11,14 +11,9 @@ from touchstone.harness.targets import jvm, matrix, settings
 from touchstone.harness.targets.child import Child
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
+from touchstone.harness.targets.ports import free_ports
 
 SECONDS = 60
-
-
-def _free_port():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
 
 
 def _accepts(port):
@@ -32,7 +27,8 @@ def zookeeper(tmp_path_factory):
     if given := os.environ.get("TOUCHSTONE_ZOOKEEPER"):
         yield given
         return
-    source, folder, port = matrix.zookeeper(), tmp_path_factory.mktemp("zookeeper"), _free_port()
+    source, folder = matrix.zookeeper(), tmp_path_factory.mktemp("zookeeper")
+    (port,) = free_ports(1)
     try:
         java, home = find_java(), kafka_home(source.version)
     except Unavailable as missing:

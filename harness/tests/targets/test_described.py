@@ -17,7 +17,7 @@ import pytest
 
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import parse, probe, tools
-from touchstone.harness.targets.process import free_ports
+from touchstone.harness.targets.ports import free_ports
 
 BROKER = Path(__file__).with_name("small_broker.py")
 NAMES = """
@@ -343,8 +343,7 @@ def test_a_port_in_use_names_the_key(described, tmp_path):
 
 
 def test_a_fixed_port_is_used_by_one_cluster_after_the_other(described):
-    with free_ports(1) as (port,):
-        pass
+    (port,) = free_ports(1)
     target = described(f"{EACH}\nport = {port}")
     first = target.start(Shape())
     assert first.bootstrap == (("127.0.0.1", port),)
