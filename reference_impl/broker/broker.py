@@ -157,7 +157,7 @@ class Broker:
 
     def deadline(self) -> int | None:
         """When `tick` has something to do: an instant, 0 for at once, None for never."""
-        if self._heard or self._soon or self._led_anew or self._outbox or self.cluster.news:
+        if self._heard or self._soon or self._led_anew or self._outbox or self.cluster.unpublished:
             return 0
         return self.purgatory.deadline()
 
@@ -221,8 +221,8 @@ class Broker:
     def _begin(self, now: int) -> None:
         """Every entry acts first on what the cluster said."""
         self._instant = now
-        if self.cluster.news:
-            self.cluster.spread()
+        if self.cluster.unpublished:
+            self.cluster.publish()
         if self._heard:
             heard, self._heard[:] = list(self._heard), []
             self.since = self.since or now
@@ -348,7 +348,7 @@ class Broker:
         """The effects of what became possible, and requests to peers; nothing is left to do."""
         effects: list[Effect] = []
         while True:
-            if self.cluster.news or self._heard:
+            if self.cluster.unpublished or self._heard:
                 self._begin(now)
             if self._led_anew:
                 self._tell_coordinators(now)

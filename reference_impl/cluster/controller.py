@@ -39,7 +39,7 @@ class ElectionResult(NamedTuple):
     `unavailable` or `deleting`."""
 
     topic: str
-    index: int
+    index: int  # type: ignore[assignment]  # it hides tuple.index
     outcome: str
 
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TypeVar
 
-from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition, PartitionFields
+
+T = TypeVar("T")
 
 
 class Election(Enum):
@@ -54,8 +56,8 @@ class _Target:
     recovering: bool
 
 
-def changed(partition: Partition, wish: PartitionChange) -> dict[str, Any]:
-    """The fields of `partition` that change, by name; empty where nothing does."""
+def changed(partition: Partition, wish: PartitionChange) -> PartitionFields:
+    """The fields of `partition` that change; empty where none does."""
     target = _Target(
         replicas=list(_wished(wish.replicas, partition.replicas)),
         isr=list(_wished(wish.isr, partition.isr)),
@@ -80,24 +82,31 @@ def changed(partition: Partition, wish: PartitionChange) -> dict[str, Any]:
     return _difference(partition, target, leader, isr, wish)
 
 
-def _wished(given: Any, held: Any) -> Any:
+def _wished(given: T | None, held: T) -> T:
     return held if given is None else given
 
 
 def _difference(
     partition: Partition, target: _Target, leader: int, isr: Sequence[int], wish: PartitionChange
-) -> dict[str, Any]:
-    wanted = {
-        "leader": leader,
-        "isr": list(isr),
-        "replicas": target.replicas,
-        "adding": target.adding,
-        "removing": target.removing,
-        "elr": target.elr,
-        "last_known_elr": _last_known(partition, leader, isr, wish),
-        "recovering": target.recovering,
-    }
-    fields = {name: new for name, new in wanted.items() if new != getattr(partition, name)}
+) -> PartitionFields:
+    fields: PartitionFields = {}
+    if leader != partition.leader:
+        fields["leader"] = leader
+    if list(isr) != partition.isr:
+        fields["isr"] = list(isr)
+    if target.replicas != partition.replicas:
+        fields["replicas"] = target.replicas
+    if target.adding != partition.adding:
+        fields["adding"] = target.adding
+    if target.removing != partition.removing:
+        fields["removing"] = target.removing
+    if target.elr != partition.elr:
+        fields["elr"] = target.elr
+    last_known_elr = _last_known(partition, leader, isr, wish)
+    if last_known_elr != partition.last_known_elr:
+        fields["last_known_elr"] = last_known_elr
+    if target.recovering != partition.recovering:
+        fields["recovering"] = target.recovering
     shrunk = not set(partition.replicas) <= set(target.replicas)
     if "leader" in fields or shrunk:
         fields["leader_epoch"] = partition.leader_epoch + 1

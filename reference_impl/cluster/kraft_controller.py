@@ -12,7 +12,7 @@ alterPartitionReassignment, maybeBalancePartitionLeaders); observed on three nod
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 
 from touchstone.reference_impl.cluster.controller import (
     PREFERRED,
@@ -21,9 +21,20 @@ from touchstone.reference_impl.cluster.controller import (
     TopicPartition,
 )
 from touchstone.reference_impl.cluster.kraft_change import Election, PartitionChange, changed
-from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition
+from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition, PartitionFields
 
 MOST_BALANCED_AT_ONCE = 1000
+
+
+class Wanted(TypedDict, total=False):
+    """The fields of a `PartitionChange` that one cause asks for."""
+
+    isr: Sequence[int]
+    replicas: Sequence[int]
+    adding: Sequence[int]
+    removing: Sequence[int]
+    recovering: bool
+    lost: frozenset[int]
 
 
 class KRaftController(Controller):
@@ -55,7 +66,7 @@ class KRaftController(Controller):
 
     def replicas_lost(self, broker: int, places: Iterable[TopicPartition]) -> None:
         places = list(places)
-        self.cluster.tell(places)
+        self.cluster.announce(places)
         for place in places:
             partition = self.cluster.partition(*place)
             if partition and (broker in partition.isr or partition.leader == broker):
@@ -128,14 +139,14 @@ class KRaftController(Controller):
     # --- the one way ------------------------------------------------------------------------
 
     def _change(
-        self, partition: Partition, *, election: Election | None = None, **wanted: Any
+        self, partition: Partition, *, election: Election | None = None, **wanted: Unpack[Wanted]
     ) -> bool:
         """Make the change; whether it is one."""
         return self._apply(partition, self._fields(partition, election=election, **wanted))
 
     def _fields(
-        self, partition: Partition, *, election: Election | None = None, **wanted: Any
-    ) -> dict[str, Any]:
+        self, partition: Partition, *, election: Election | None = None, **wanted: Unpack[Wanted]
+    ) -> PartitionFields:
         config = self.cluster.config_of(partition.topic)
         if election is None:
             election = Election.UNCLEAN if self.unclean(partition) else Election.CLEAN
@@ -152,7 +163,7 @@ class KRaftController(Controller):
             fields.pop("leader_epoch", None)
         return fields
 
-    def _apply(self, partition: Partition, fields: dict[str, Any]) -> bool:
+    def _apply(self, partition: Partition, fields: PartitionFields) -> bool:
         """A leader that may lack records recovers at once."""
         if not fields:
             return False
@@ -162,7 +173,7 @@ class KRaftController(Controller):
         return True
 
 
-def _move(partition: Partition, replicas: Sequence[int]) -> dict[str, Any]:
+def _move(partition: Partition, replicas: Sequence[int]) -> Wanted:
     """What an unfinished move had added is removed like any other replica, in its own time."""
     settled = set(partition.replicas) - set(partition.adding)
     removing = sorted(set(partition.replicas) - set(replicas))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.cluster.controller import Controller
 from touchstone.reference_impl.cluster.sessions import Sessions
@@ -43,7 +43,7 @@ class MembershipRules:
     first_balance_ms: int = 5_000  # a ZooKeeper controller's first look comes sooner (CTL-23)
 
 
-Answered = Callable[[Sequence[Any] | None, int], None]
+Answered = Callable[[Sequence[object] | None, int], None]
 AskToStop = Callable[[int, int, Answered], None]
 _UNANSWERED = 1 << 62
 
@@ -147,7 +147,9 @@ class Membership:
     def _ask_at_once(self, broker: int, now: int, answered: Answered) -> None:
         answered(self.controller.shutdown(broker), now)
 
-    def _answered(self, broker: int, tries: int, remaining: Sequence[Any] | None, now: int) -> None:
+    def _answered(
+        self, broker: int, tries: int, remaining: Sequence[object] | None, now: int
+    ) -> None:
         if self._stopping.get(broker) != (tries, _UNANSWERED):
             return  # it was killed meanwhile
         again = tries > 1 and (remaining is None or len(remaining) > 0)

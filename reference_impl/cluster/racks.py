@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 Assignment = list[list[int]]
+T = TypeVar("T")
 
 
 class RandomSource(Protocol):
@@ -186,7 +187,7 @@ def without_racks(brokers: Iterable[EligibleBroker]) -> list[EligibleBroker]:
 # ----------------------------------------------------------------------------- stripes (KRaft)
 
 
-def _shuffle(items: list, chance: RandomSource) -> None:
+def _shuffle(items: list[T], chance: RandomSource) -> None:
     """java.util.Collections.shuffle's order of draws, so that equal chance gives equal tables."""
     for size in range(len(items), 1, -1):
         j = chance.randrange(size)

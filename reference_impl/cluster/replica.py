@@ -28,7 +28,7 @@ class LeaderState(NamedTuple):
     """A controller's decision about a partition, as a broker is told it."""
 
     topic: str
-    index: int
+    index: int  # type: ignore[assignment]  # it hides tuple.index
     topic_id: bytes
     leader: int
     leader_epoch: int

@@ -14,12 +14,15 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
 
 from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topic_config import TopicConfig
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.cluster.controller import Controller
 
 NO_LEADER = -1
 NO_TOPIC_ID = bytes(16)
@@ -39,7 +42,7 @@ class PartitionDeletion(NamedTuple):
     """A partition that is no more, and where it was."""
 
     topic: str
-    index: int
+    index: int  # type: ignore[assignment]  # it hides tuple.index
     replicas: tuple[int, ...] = ()
 
 
@@ -75,7 +78,7 @@ class LastKnownSettings(NamedTuple):
     overrides: Mapping[str, str]
 
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Mapping[str, Never] = {}
 
 
 class ClusterSnapshot(NamedTuple):
@@ -87,6 +90,8 @@ class ClusterSnapshot(NamedTuple):
 
 
 Change = LeaderState | PartitionDeletion | Node | ControllerChange | ClusterSnapshot
+# What changed and is not published yet: a partition, a broker, or (None) who is controller.
+Changed = tuple[str, int] | PartitionDeletion | int | None
 
 
 @dataclass(slots=True)
@@ -104,6 +109,34 @@ class Partition:
     elr: tuple[int, ...] = ()  # eligible leader replicas (KIP-966)
     last_known_elr: tuple[int, ...] = ()
     recovering: bool = False  # its leader may lack acknowledged records (KIP-704)
+
+
+class PartitionFields(TypedDict, total=False):
+    """Fields of a `Partition` that one write changes."""
+
+    replicas: list[int]
+    isr: list[int]
+    leader: int
+    leader_epoch: int
+    controller_epoch: int
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+    recovering: bool
+
+
+class StoredOffset(Protocol):
+    """A committed offset as far as the registry shows it (`group.offsets` makes them)."""
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def leader_epoch(self) -> int: ...
+
+    @property
+    def metadata(self) -> str: ...
 
 
 @dataclass(slots=True)
@@ -157,9 +190,9 @@ class Cluster:
         self.settings_in_force: dict[str, dict[str, str]] = {}  # by broker id, where they linger
         self.group_configs: dict[str, dict[str, str]] = {}  # by group id
         self.metrics_configs: dict[str, dict[str, str]] = {}  # by subscription
-        self.zookeeper_offsets: dict[str, dict[tuple[str, int], Any]] = {}  # by group
+        self.zookeeper_offsets: dict[str, dict[tuple[str, int], StoredOffset]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
-        self.controller: Any = None  # `cluster.controller.Controller`, once somebody asks for it
+        self.controller: Controller | None = None  # once somebody asks for it
         self.reachable = reachable
         self.client_settings = ClientSettings()
         self.announcements = Announcements()
@@ -167,9 +200,9 @@ class Cluster:
         self.controller_epoch = 1
         self.next_broker_epoch = 1
         self.without_directory: dict[int, set[tuple[str, int]]] = {}  # by broker: their dir failed
-        self.news: dict[Any, bool] = {}  # changed since brokers were told, in order: is it new?
+        self.unpublished: dict[Changed, bool] = {}  # in order: is it new?
         self._resolved: dict[str, TopicConfig] = {}
-        self._told: dict[int, Callable[[Change], None]] = {}  # by broker id
+        self._subscribers: dict[int, Callable[[Change], None]] = {}  # by broker id
         self._cut_off_settings: dict[
             int, dict[str, LastKnownSettings]
         ] = {}  # by broker that hears nothing, by topic
@@ -182,12 +215,12 @@ class Cluster:
 
     def broker_changed(self, broker: int) -> None:
         """The broker came, went, began to stop, or is forgotten."""
-        self.news.setdefault(broker, False)
+        self.unpublished.setdefault(broker, False)
         self.generation += 1
 
     def controlled_by(self, broker: int) -> None:
         self.controller_id = broker
-        self.news[None] = True
+        self.unpublished[None] = True
 
     def forget(self, broker: int) -> None:
         """Remove the registration of this id, until the broker comes back (KIP-631)."""
@@ -198,27 +231,27 @@ class Cluster:
         """The address of a broker, or the one it had when it was forgotten."""
         return self.brokers.get(broker) or self.forgotten[broker]
 
-    def write(self, partition: Partition, **values: Any) -> None:
+    def write(self, partition: Partition, **values: Unpack[PartitionFields]) -> None:
         """Change who leads, follows or is in sync; each write is one partition epoch.
 
         The partition epoch is the version of the state znode on ZooKeeper, and counts the
         partition's change records on KRaft (REPL-15).
         """
-        self.write_unheard(partition, **values)
-        self.news.setdefault((partition.topic, partition.index), False)
+        self.write_unpublished(partition, **values)
+        self.unpublished.setdefault((partition.topic, partition.index), False)
 
-    def write_unheard(self, partition: Partition, **values: Any) -> None:
-        """The same, of which nobody is told before it is announced or changed again."""
+    def write_unpublished(self, partition: Partition, **values: Unpack[PartitionFields]) -> None:
+        """The same, which is published only when it is announced or changes again."""
         for name, value in values.items():
             setattr(partition, name, value)
         partition.partition_epoch += 1
         self.generation += 1
 
-    def tell(self, places: Iterable[tuple[str, int]]) -> None:
-        """Have brokers hear of partitions as they stand now."""
+    def announce(self, places: Iterable[tuple[str, int]]) -> None:
+        """Publish partitions as they stand now, changed or not."""
         for place in places:
             if self.partition(*place) is not None:
-                self.news.setdefault(place, False)
+                self.unpublished.setdefault(place, False)
 
     def all_partitions(self) -> Iterator[Partition]:
         for topic in self.topics.values():
@@ -290,8 +323,9 @@ class Cluster:
         self.by_id.pop(topic.id, None)
         self._resolved.pop(name, None)
         for partition in topic.partitions:
-            self.news.pop((name, partition.index), None)
-            self.news[PartitionDeletion(name, partition.index, tuple(partition.replicas))] = False
+            self.unpublished.pop((name, partition.index), None)
+            gone = PartitionDeletion(name, partition.index, tuple(partition.replicas))
+            self.unpublished[gone] = False
         self.generation += 1
         return topic
 
@@ -318,11 +352,13 @@ class Cluster:
     def config_of(self, topic: Topic | str, broker: int | None = None) -> TopicConfig:
         """Overrides over the defaults, of all brokers or of one, parsed once per change."""
         name = topic if isinstance(topic, str) else topic.name
-        if self._cut_off_settings and (
-            heard := self._cut_off_settings.get(broker, _NOTHING).get(name)
-        ):
-            return heard.config
-        apart = self._defaults_apart.get(broker) if broker is not None else None
+        apart = None
+        if broker is not None:
+            if self._cut_off_settings and (
+                known := self._cut_off_settings.get(broker, _NOTHING).get(name)
+            ):
+                return known.config
+            apart = self._defaults_apart.get(broker)
         if apart is not None:  # rare, and so not kept
             return TopicConfig.resolve({**apart, **self._effective(name)})
         resolved = self._resolved.get(name)
@@ -332,9 +368,9 @@ class Cluster:
         return resolved
 
     def overrides_of(self, name: str, broker: int) -> Mapping[str, str]:
-        """A topic's overrides as they were written, as far as this broker has heard of them."""
-        if heard := self._cut_off_settings.get(broker, _NOTHING).get(name):
-            return heard.overrides
+        """A topic's overrides as they were written, as far as this broker knows them."""
+        if known := self._cut_off_settings.get(broker, _NOTHING).get(name):
+            return known.overrides
         stored = self.topics.get(name)
         return stored.configs if stored else _NOTHING
 
@@ -365,24 +401,24 @@ class Cluster:
     def directories_checked(self, broker: int) -> None:
         """The broker starts anew, and will report again which replicas it cannot use."""
         places = self.without_directory.pop(broker, set())
-        self.news |= dict.fromkeys(places - self.news.keys(), False)
+        self.unpublished |= dict.fromkeys(places - self.unpublished.keys(), False)
 
-    # --- what brokers are told -----------------------------------------------------------------
+    # --- what is published to brokers --------------------------------------------------------
 
-    def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
-        """Tell this broker all there is, and from now on all that changes."""
-        self._told[broker] = hear
+    def subscribe(self, broker: int, receive: Callable[[Change], None]) -> None:
+        """Hand this broker all there is, and from now on all that changes."""
+        self._subscribers[broker] = receive
         self._cut_off_settings.pop(broker, None)
-        hear(self.snapshot())
+        receive(self.snapshot())
 
     def unsubscribe(self, broker: int) -> None:
-        """The broker has ended and hears no more changes."""
-        self._told.pop(broker, None)
+        """The broker has ended and receives no more changes."""
+        self._subscribers.pop(broker, None)
         self._cut_off_settings.pop(broker, None)
 
     def cut_off(self, broker: int) -> None:
-        """The broker hears no more changes and keeps the topic settings that it knows (DYN-08)."""
-        self._told.pop(broker, None)
+        """The broker receives no more changes; it keeps the topic settings it knows (DYN-08)."""
+        self._subscribers.pop(broker, None)
         self._cut_off_settings[broker] = {
             name: LastKnownSettings(self.config_of(name, broker), topic.configs)
             for name, topic in self.topics.items()
@@ -393,20 +429,20 @@ class Cluster:
         partitions = tuple(self.state_of(partition) for partition in self.all_partitions())
         return ClusterSnapshot(self.controller_id, nodes, partitions)
 
-    def spread(self) -> None:
-        """Tell the brokers what changed since they were told last; each decides when it acts."""
-        news, self.news = self.news, {}
-        changes = [change for key, new in news.items() if (change := self._change(key, new))]
-        for hear in self._told.values():
+    def publish(self) -> None:
+        """Hand the brokers what changed since the last time; each decides when it acts."""
+        rows, self.unpublished = self.unpublished, {}
+        changes = [change for key, new in rows.items() if (change := self._change(key, new))]
+        for receive in self._subscribers.values():
             for change in changes:
-                hear(change)
+                receive(change)
 
-    def _change(self, key: Any, is_new: bool) -> Change | None:
+    def _change(self, key: Changed, is_new: bool) -> Change | None:
         if key is None:
             return ControllerChange(self.controller_id, self.controller_epoch)
-        if type(key) is PartitionDeletion:
+        if isinstance(key, PartitionDeletion):
             return key
-        if type(key) is int:
+        if isinstance(key, int):
             node = self.brokers.get(key)
             return replace(node) if node else Node(key, "", -1, alive=False)
         partition = self.partition(*key)
@@ -457,5 +493,5 @@ class Cluster:
                 leader=alive[0] if alive else NO_LEADER,
             )
             topic.partitions.append(partition)
-            self.news[topic.name, index] = True
+            self.unpublished[topic.name, index] = True
         self.generation += 1

@@ -99,9 +99,9 @@ class MetadataView:
         lost = partition.lost
         return [r for r in partition.replicas if r in lost or not self.is_alive(r)]
 
-    # --- news -------------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------
 
-    def hear(self, change: Change) -> None:
+    def apply(self, change: Change) -> None:
         """Apply one change of the metadata log, or a whole snapshot."""
         if type(change) is LeaderState:
             self._keep(change)
@@ -125,7 +125,7 @@ class MetadataView:
         self.controller_id = controller
         self.brokers = {node.id: node for node in brokers}
         for change in changes:
-            if type(change) is PartitionDeletion:
+            if isinstance(change, PartitionDeletion):
                 self._forget(change)
             else:
                 self._keep(change)

@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from touchstone.reference_impl.cluster import hash_order
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from touchstone.reference_impl.cluster.client_settings import QUOTAS, Entity, entity
+from touchstone.reference_impl.cluster.hash_order import partition_hash
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
 
 EMPTY_CONFIG = '{"version":1,"config":{}}'
@@ -41,6 +42,9 @@ _BROKER_KEYS = (
 )  # fmt: skip
 
 
+T = TypeVar("T")
+
+
 class RegistryError(Exception):
     """The registry does not take a broker, in Kafka's words where Kafka has some."""
 
@@ -58,7 +62,7 @@ class Form(NamedTuple):
     topic_version: int = 1  # 3 has a topic id and running reassignments
     growth_keeps_order: bool = False  # new partitions of a small topic come after the old ones
     taken_id: str = ""  # what is said of an id that is registered: path, owner, session
-    changes_hash_as: str | None = None  # how the rows of an ISR change are hashed: "scala", "java"
+    changes_hash_as: Literal["scala", "java"] | None = None  # whose map an ISR change was
 
     @classmethod
     def of(cls, quirk: Callable[[str], Any]) -> Form:
@@ -147,7 +151,7 @@ def steps(old: Mapping[str, Znode], new: Mapping[str, Znode]) -> list[Step]:
 
 def broker(node: Node, form: Form, since: int) -> str:
     """/brokers/ids/N (BRK-27, BRK-28)."""
-    cells: dict[str, Any] = {
+    cells: dict[str, object] = {
         "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
         "endpoints": [f"PLAINTEXT://{node.host}:{node.port}"],
         "jmx_port": -1,
@@ -211,11 +215,14 @@ def change(entity_path: str) -> str:
 
 def isr_change(places: Iterable[tuple[str, int]], form: Form) -> str:
     """/isr_change_notification/isr_change_N: whose state znode its leader has written."""
-    rows = [{"topic": name, "partition": index} for name, index in places]
-    orders = {"scala": hash_order.map_hash, "java": hash_order.wrapped_map_hash}
-    by_row = orders[form.changes_hash_as]
-    for hashed in (lambda row: hash_order.partition_hash(*row.values()), by_row):
-        rows = [rows[at] for at in hash_order.set_212([hashed(row) for row in rows])]
+    if form.changes_hash_as is None:
+        raise ValueError("in this release no leader writes its state znode")
+    hashed = {"scala": hash_order.map_hash, "java": hash_order.wrapped_map_hash}
+    row_hash = hashed[form.changes_hash_as]
+    changed = list(places)
+    changed = [changed[at] for at in hash_order.set_212([partition_hash(*p) for p in changed])]
+    rows: list[Mapping[str, str | int]] = [{"topic": t, "partition": p} for t, p in changed]
+    rows = [rows[at] for at in hash_order.set_212([row_hash(row) for row in rows])]
     return _json({"version": 1, "partitions": rows})
 
 
@@ -311,7 +318,7 @@ def _topic_nodes(
         yield f"{path}/partitions/{partition.index}/state", Znode(state(partition))
 
 
-def _indexes(replicas: Mapping[int, Any], form: Form, before: str | None) -> list[int]:
+def _indexes(replicas: Mapping[int, object], form: Form, before: str | None) -> list[int]:
     """The order in which partitions were put into the map that Kafka writes."""
     if not (form.growth_keeps_order and before):
         return hash_order.mutable_212_numbers(list(replicas))
@@ -319,7 +326,7 @@ def _indexes(replicas: Mapping[int, Any], form: Form, before: str | None) -> lis
     return kept + hash_order.mutable_212_numbers([i for i in replicas if i not in kept])
 
 
-def _numbered(rows: Mapping[int, Any]) -> dict[str, Any]:
+def _numbered(rows: Mapping[int, T]) -> dict[str, T]:
     return {key: rows[int(key)] for key in hash_order.mutable_213([str(i) for i in rows])}
 
 
@@ -375,5 +382,5 @@ def _same(one: Znode, other: Znode) -> bool:
         return False
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -22,12 +22,18 @@ from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR
 from touchstone.reference_impl.cluster.controller import (
     PREFERRED,
     Controller,
+    ControlRules,
     ElectionResult,
     TopicPartition,
 )
 from touchstone.reference_impl.cluster.state_machines import PARTITION_MOVES, PartitionState
 from touchstone.reference_impl.cluster.topic_deletion import Deletions
-from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition, PartitionDeletion
+from touchstone.reference_impl.cluster.topology import (
+    NO_LEADER,
+    Cluster,
+    Partition,
+    PartitionDeletion,
+)
 from touchstone.reference_impl.cluster.znodes import (
     log_dir_event,
     read_isr_change,
@@ -36,13 +42,11 @@ from touchstone.reference_impl.cluster.znodes import (
 
 
 class ZooKeeperController(Controller):
-    def __init__(self, *args, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, cluster: Cluster, rules: ControlRules | None = None) -> None:
+        super().__init__(cluster, rules)
         self.deletions = Deletions()
         self.silent = False  # the controller's broker is gone, and its session is not over yet
-        self._offline: set[TopicPartition] = (
-            set()
-        )  # their leader died, and nobody was elected since
+        self._offline: set[TopicPartition] = set()  # their leader died, none was elected since
         self.most_imbalance = 10  # per cent, leader.imbalance.per.broker.percentage
 
     # --- brokers ----------------------------------------------------------------------------
@@ -118,7 +122,7 @@ class ZooKeeperController(Controller):
             return
         announcements = self.cluster.announcements
         for text in announcements.take(ISR_CHANGES):
-            self.cluster.tell(read_isr_change(text))
+            self.cluster.announce(read_isr_change(text))
         for text in announcements.take(LOG_DIR_EVENTS):
             broker = read_log_dir_event(text)
             self.replicas_lost(broker, self.cluster.without_directory.get(broker, ()))
@@ -130,7 +134,7 @@ class ZooKeeperController(Controller):
     def replicas_lost(self, broker: int, places: Iterable[TopicPartition]) -> None:
         """The broker refused them with KAFKA_STORAGE_ERROR; its leaders move, its ISRs shrink."""
         places = list(places)
-        self.cluster.tell(places)
+        self.cluster.announce(places)
         found = [self.cluster.partition(*place) for place in places]
         rows = [partition for partition in found if partition is not None]
         self._offline |= {(p.topic, p.index) for p in rows if p.leader == broker}
@@ -230,7 +234,7 @@ class ZooKeeperController(Controller):
         read anew, so all hear of it also where the leader had taken the broker out already.
         """
         if broker not in partition.isr:
-            self.cluster.tell([(partition.topic, partition.index)])
+            self.cluster.announce([(partition.topic, partition.index)])
             return
         leader = NO_LEADER if partition.leader == broker else partition.leader
         isr = [r for r in partition.isr if r != broker] or list(partition.isr)
@@ -247,7 +251,7 @@ class ZooKeeperController(Controller):
         if "isr-told-at-once" in self.cluster.switches:
             self.isr_changed(partition, isr)
             return
-        self.cluster.write_unheard(partition, isr=list(isr))
+        self.cluster.write_unpublished(partition, isr=list(isr))
         if partition.adding or partition.removing:
             self._advance(partition)
 
@@ -372,7 +376,7 @@ class ZooKeeperController(Controller):
     def _resume_deletions(self) -> None:
         """Replicas on brokers that came back are told now."""
         for name, (index, broker) in self.deletions.resume(self._live()):
-            self.cluster.news[PartitionDeletion(name, index, (broker,))] = False
+            self.cluster.unpublished[PartitionDeletion(name, index, (broker,))] = False
 
     def being_deleted(self, name: str) -> bool:
         return name in self.deletions

@@ -332,7 +332,7 @@ class ZooKeeper:
         if cluster.topic_ids and topic.id == bytes(16):
             topic.id = cluster.fresh_id()
         cluster.adopt(topic)
-        cluster.news |= {(name, partition.index): True for partition in topic.partitions}
+        cluster.unpublished |= {(name, partition.index): True for partition in topic.partitions}
         self._changed()
 
     def _deleted(self, name: str) -> None:
@@ -378,7 +378,7 @@ class ZooKeeper:
         self._changed()
 
     def _changed(self) -> None:
-        self._cluster.spread()
+        self._cluster.publish()
         self._state = None
         self.follow()
 

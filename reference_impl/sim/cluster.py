@@ -115,7 +115,7 @@ class Simulation:
             for first in range(partitions)
         ]
         self.cluster.create(name, replicas)
-        self.cluster.spread()
+        self.cluster.publish()
 
     def _reachable(self, broker: int) -> bool:
         """Whether a broker can ask, or write, whoever keeps the registry."""
@@ -212,7 +212,7 @@ class Simulation:
             self.world.tell(CONTROLLER, f"b{broker} joins")
             controller.register(broker)
             controller.joined(broker, clean=False)
-            self.cluster.spread()
+            self.cluster.publish()
 
     def _watch_sessions(self) -> None:
         for broker, last in self._heard_of.items():
@@ -220,7 +220,7 @@ class Simulation:
             if node.alive and self.world.now - last > self._session_ms:
                 self.world.tell(CONTROLLER, f"session of b{broker} ended")
                 self.cluster.controller.left(broker)
-                self.cluster.spread()
+                self.cluster.publish()
         self.world.after(max(1, self._session_ms // 6), self._watch_sessions)
 
     def _checkpoint(self, host: Host) -> None:

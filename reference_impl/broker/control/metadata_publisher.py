@@ -1,7 +1,7 @@
 """A KRaft broker applies the metadata log: to its view of the cluster, then to its replicas.
 
-A KRaft broker follows the metadata log, so it hears changes one by one and in order, and all there
-is when it begins or could not hear for a while; what it holds and nobody knows any more goes then.
+A KRaft broker follows the metadata log, so it receives changes one by one and in order, and all
+there is when it begins or was cut off for a while; what no longer exists then goes.
 
 Sources: BrokerMetadataPublisher and ReplicaManager.applyDelta@3.9.2, 4.3.1.
 """
@@ -28,7 +28,7 @@ def publish(broker: Broker, changes: Iterable[Change], now: int) -> None:
     """
     changes = list(changes)
     for change in changes:
-        broker.metadata.hear(change)
+        broker.metadata.apply(change)
     for change in changes:
         try:
             _act(broker, change, now)

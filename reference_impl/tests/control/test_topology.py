@@ -38,12 +38,12 @@ def test_the_first_live_replica_leads():
 def test_brokers_hear_of_partitions_that_are_there_come_and_go():
     made, heard = cluster(), []
     made.create("a", [[0]])
-    made.spread()
+    made.publish()
     made.subscribe(0, heard.append)
     made.grow("a", [[1], [2]])
-    made.spread()
+    made.publish()
     made.delete("a")
-    made.spread()
+    made.publish()
     everything = heard.pop(0)
     assert [(each.topic, each.index) for each in everything.partitions] == [("a", 0)]
     assert sorted(node.id for node in everything.brokers) == [0, 1, 2]
