@@ -6,11 +6,10 @@ more); offsets rise inside the batch and stay within what the header covers.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Transcript
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def check(transcript: Transcript) -> list[Finding]:
@@ -24,7 +23,7 @@ def check(transcript: Transcript) -> list[Finding]:
     return found
 
 
-def _fault(entry: dict[str, Any]) -> str | None:
+def _fault(entry: Struct) -> str | None:
     if "fault" in entry:
         return entry["fault"]
     if entry.get("magic") != 2:

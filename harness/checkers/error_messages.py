@@ -10,6 +10,7 @@ from typing import Any
 from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Transcript
+from touchstone.reference_impl.wire.schema import Struct
 
 SILENT = (None, "", "NONE")
 
@@ -24,7 +25,7 @@ def check(transcript: Transcript) -> list[Finding]:
     return found
 
 
-def _structs(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
+def _structs(value: Any, path: str) -> list[tuple[str, Struct]]:
     found = [(path, value)] if isinstance(value, dict) else []
     for at, _, inner in walks.leaves(value):
         if isinstance(inner, dict):

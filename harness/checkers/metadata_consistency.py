@@ -7,11 +7,11 @@ so with an error.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Transcript
+from touchstone.reference_impl.wire.schema import Struct
 
 NOBODY = -1
 
@@ -24,7 +24,7 @@ def check(transcript: Transcript) -> list[Finding]:
     ]
 
 
-def _faults(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _faults(answer: Struct) -> Iterator[tuple[str, str]]:
     nodes = [broker["node_id"] for broker in answer["brokers"] or ()]
     if len(set(nodes)) != len(nodes):
         yield "brokers", f"a broker stands here twice: {nodes}"
@@ -37,7 +37,7 @@ def _faults(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 yield f"topics[{t}].partitions[{p}]", word
 
 
-def _partition(part: dict[str, Any]) -> Iterator[str]:
+def _partition(part: Struct) -> Iterator[str]:
     replicas = part["replica_nodes"] or []
     if len(set(replicas)) != len(replicas):
         yield f"a replica stands here twice: {replicas}"

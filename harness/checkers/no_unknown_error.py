@@ -8,11 +8,11 @@ so that the checker is silent on Kafka and a broker that copies Kafka is not bla
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Transcript
+from touchstone.reference_impl.wire.schema import Struct
 
 UNKNOWN_SERVER_ERROR = -1
 OPERATIONS = range(4)  # of IncrementalAlterConfigs: set, delete, append, subtract
@@ -20,18 +20,18 @@ ZOOKEEPER = ("1.0", "2.2", "2.8")
 PLACING = ("CreateTopics", "CreatePartitions", "Metadata")
 
 
-def _null_config(request: dict[str, Any], release: str | None) -> bool:
+def _null_config(request: Struct, release: str | None) -> bool:
     """A config value that is null: up to 2.8 it becomes a NullPointerException in the handler."""
     entries = request.get("topics") or request.get("resources") or ()
     return any(c["value"] is None for entry in entries for c in entry["configs"] or ())
 
 
-def _any_config(request: dict[str, Any], release: str | None) -> bool:
+def _any_config(request: Struct, release: str | None) -> bool:
     """1.0.2 knows no INVALID_CONFIG for CreateTopics: its ConfigException is unforeseen."""
     return release == "1.0" and any(topic["configs"] for topic in request.get("topics") or ())
 
 
-def _null_records(request: dict[str, Any], release: str | None) -> bool:
+def _null_records(request: Struct, release: str | None) -> bool:
     """Produce without records: a NullPointerException, answered so by 2.8.2, not at all later."""
     return any(
         part["records"] is None
@@ -40,7 +40,7 @@ def _null_records(request: dict[str, Any], release: str | None) -> bool:
     )
 
 
-def _unknown_operation(request: dict[str, Any], release: str | None) -> bool:
+def _unknown_operation(request: Struct, release: str | None) -> bool:
     """An operation that nobody defined: a NullPointerException or a switch without that branch."""
     return any(
         config["config_operation"] not in OPERATIONS
@@ -49,7 +49,7 @@ def _unknown_operation(request: dict[str, Any], release: str | None) -> bool:
     )
 
 
-Excuse = Callable[[dict[str, Any], str | None], bool]
+Excuse = Callable[[Struct, str | None], bool]
 EXCUSED: dict[str, tuple[Excuse, ...]] = {
     "CreateTopics": (_null_config, _any_config),
     "AlterConfigs": (_null_config,),

@@ -9,11 +9,10 @@ not below log_start_offset.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Transcript
+from touchstone.reference_impl.wire.schema import Struct
 
 UNKNOWN = -1
 APPENDED_ALL_THE_SAME = (6, 7, 20)
@@ -27,7 +26,7 @@ def check(transcript: Transcript) -> list[Finding]:
     ]
 
 
-def _fault(answer: dict[str, Any]) -> str | None:
+def _fault(answer: Struct) -> str | None:
     base, time = answer["base_offset"], answer.get("log_append_time_ms", UNKNOWN)
     start = answer.get("log_start_offset", UNKNOWN)
     if answer["error_code"] in APPENDED_ALL_THE_SAME:

@@ -13,9 +13,10 @@ from typing import Any
 from touchstone.harness.model import record_view
 from touchstone.harness.model.transcript import Exchange, Transcript
 from touchstone.reference_impl.wire.apis import API, by_name
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, dict[str, Any]]]:
+def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, Struct]]:
     """(exchange, answer) for every answer that decodes, of these APIs or of all."""
     keys = {by_name(api).key for api in apis}
     for exchange in transcript.exchanges:
@@ -31,7 +32,7 @@ def harmed(transcript: Transcript) -> bool:
     return any(event.direction == "inflicted" for event in transcript.events)
 
 
-def request_of(exchange: Exchange) -> dict[str, Any]:
+def request_of(exchange: Exchange) -> Struct:
     """The decoded body of the request; empty when there is none that decodes."""
     return {} if exchange.request is None else exchange.request.body
 
@@ -72,8 +73,8 @@ class Partition:
     path: str
     topic: Any  # name or id, whichever the version has
     index: int
-    answer: dict[str, Any]
-    asked: dict[str, Any]
+    answer: Struct
+    asked: Struct
 
     @property
     def key(self) -> tuple[Any, int]:
@@ -107,7 +108,7 @@ def partitions(transcript: Transcript, api: str) -> Iterator[Partition]:
                 yield Partition(exchange, where, *key, part, asked.get(key, {}))
 
 
-def topic_key(topic: dict[str, Any]) -> Any:
+def topic_key(topic: Struct) -> Any:
     """How a message names a topic: by id where the version has one, else by name."""
     for word in ("topic_id", "name", "topic"):
         if topic.get(word):
@@ -115,7 +116,7 @@ def topic_key(topic: dict[str, Any]) -> Any:
     return topic.get("topic_id", topic.get("name"))
 
 
-def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[dict[str, Any]]]]:
+def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[Struct]]]:
     """Every fetched partition without an error, with its batches (see record_view)."""
     for partition in partitions(transcript, "Fetch"):
         if partition.answer["error_code"] == 0:
@@ -125,14 +126,14 @@ def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[dict[str, 
 _opened = lru_cache(maxsize=8)(record_view.view)  # every checker of batches looks at the same few
 
 
-def whole(batches: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+def whole(batches: list[Struct]) -> Iterator[tuple[int, Struct]]:
     """The batches that are complete and decode, with their place."""
     for index, entry in enumerate(batches):
         if "records" in entry and "fault" not in entry:
             yield index, entry
 
 
-def offsets(entry: dict[str, Any]) -> tuple[int, int]:
+def offsets(entry: Struct) -> tuple[int, int]:
     """The first and the last offset that a batch or message covers."""
     if entry["magic"] == 2:
         return entry["base_offset"], entry["base_offset"] + entry["last_offset_delta"]

@@ -226,7 +226,7 @@ def _outcome(exchange: Any) -> str:
     return exchange.ending.direction if exchange.ending else "nothing"
 
 
-def _first_records(value: Any) -> bytes | None:
+def _first_records(value: Any) -> bytes | memoryview | None:
     for name, inner in _fields(value):
         if name == "records" and (inner is None or isinstance(inner, bytes | memoryview)):
             return inner

@@ -151,7 +151,10 @@ def fit(
     ago; None: by somebody else, at some time.
     """
     subject = frozenset(subject)
-    least, slow, missing, settable = {}, {}, {}, {}
+    least: dict[str, Least] = {}
+    slow: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    settable: dict[str, str] = {}
     patience = until_first_tasks_ms(shape, age_s)
     for name, wanted in shape.config:
         value = _value(name, in_force)

@@ -8,22 +8,21 @@ may cut its last batch) are counted.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.wire.records import batch, message_set
 from touchstone.reference_impl.wire.records.convert import Flat, records_of
 from touchstone.reference_impl.wire.records.crc import crc32, crc32c
 from touchstone.reference_impl.wire.records.errors import RecordError
 from touchstone.reference_impl.wire.records.walk import entries
+from touchstone.reference_impl.wire.schema import Struct
 
 LIMIT = 64 << 20  # what a compressed payload may grow to
 
 
-def view(data: bytes | None) -> list[dict[str, Any]] | None:
+def view(data: bytes | None) -> list[Struct] | None:
     """Every entry of the bytes, in order; the last one may be {"partial": n} or {"fault": why}."""
     if data is None:
         return None
-    found: list[dict[str, Any]] = []
+    found: list[Struct] = []
     end = 0
     try:
         for position, size, magic in entries(data):
@@ -36,7 +35,7 @@ def view(data: bytes | None) -> list[dict[str, Any]] | None:
     return found
 
 
-def _entry(data: bytes, position: int, size: int, magic: int) -> dict[str, Any]:
+def _entry(data: bytes, position: int, size: int, magic: int) -> Struct:
     try:
         head = _batch(data, position, size) if magic == 2 else _message(data, position, size)
     except RecordError as error:
@@ -48,13 +47,13 @@ def _entry(data: bytes, position: int, size: int, magic: int) -> dict[str, Any]:
     return head | {"records": [_record(record) for record in records]}
 
 
-def _batch(data: bytes, position: int, size: int) -> dict[str, Any]:
+def _batch(data: bytes, position: int, size: int) -> Struct:
     header = batch.read_header(data, position)
     covered = memoryview(data)[position + batch.ATTRIBUTES_AT : position + size]
     return header._asdict() | {"crc_computed": crc32c(covered)}
 
 
-def _message(data: bytes, position: int, size: int) -> dict[str, Any]:
+def _message(data: bytes, position: int, size: int) -> Struct:
     message, _ = message_set.decode_message(data, position, strict=False)
     covered = memoryview(data)[position + message_set.MAGIC_AT : position + size]
     return {
@@ -68,5 +67,5 @@ def _message(data: bytes, position: int, size: int) -> dict[str, Any]:
     }
 
 
-def _record(record: Flat) -> dict[str, Any]:
+def _record(record: Flat) -> Struct:
     return record._asdict() | {"headers": [list(header) for header in record.headers]}

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from touchstone.harness.model import transcript as transcripts
 from touchstone.harness.model.advertised import RECORDINGS
@@ -232,7 +233,7 @@ def load(path: Path) -> Recording:
     return Recording(found, origins)
 
 
-def _object(path: Path, lines: list[str], at: int) -> dict[str, object]:
+def _object(path: Path, lines: list[str], at: int) -> dict[str, Any]:
     try:
         row = json.loads(lines[at])
     except (IndexError, ValueError) as error:

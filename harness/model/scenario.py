@@ -44,6 +44,8 @@ MAIN = "a"
 EXPECTED = ("answer", "close", "any", "silence")
 FAULTS = ("kill", "stop", "pause", "resume", "start")  # verbs of a Node (harness/model/target.py)
 
+BrokerChoice = int | Leader | Controller | Coordinator | Ref  # an id, or how to find the broker
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -54,8 +56,8 @@ class Ask:
     body: Mapping[str, Any]
     name: str | None = None
     connection: str | None = None
-    broker: Any = None
-    client_id: Any = CLIENT_ID  # text, None, or a Name
+    broker: BrokerChoice | None = None
+    client_id: str | Name | None = CLIENT_ID
     answer: bool = True
 
 
@@ -68,8 +70,8 @@ class Send:
     body: Mapping[str, Any]
     name: str
     connection: str | None = None
-    broker: Any = None
-    client_id: Any = CLIENT_ID  # text, None, or a Name
+    broker: BrokerChoice | None = None
+    client_id: str | Name | None = CLIENT_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,10 @@ class Raw:
     is decoded as `api` and `version` when they are given.
     """
 
-    data: Any
+    data: bytes | Frame | Joined | Records
     name: str | None = None
     connection: str | None = None
-    broker: Any = None
+    broker: BrokerChoice | None = None
     framed: bool = True
     expect: str = "any"
     api: str | None = None
@@ -126,7 +128,7 @@ class Open:
     """Open a connection without sending anything."""
 
     connection: str | None = None
-    broker: Any = None
+    broker: BrokerChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class Inflict:
     """
 
     fault: str
-    broker: Any
+    broker: BrokerChoice
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -258,7 +260,7 @@ def connection_of(step: Step) -> str:
     return getattr(step, "connection", None) or implied
 
 
-def broker_word(broker: Any) -> str:
+def broker_word(broker: BrokerChoice) -> str:
     """How a broker choice is called; equal on every target, whichever broker it turns out to be."""
     match broker:
         case Leader(topic, partition):

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from touchstone.harness.model.placeholders import Controller, Leader, TopicId
-from touchstone.harness.model.scenario import Ask, Inflict, Until
+from touchstone.harness.model.placeholders import Controller, Leader, Name, TopicId
+from touchstone.harness.model.scenario import Ask, BrokerChoice, Inflict, Until
+from touchstone.reference_impl.wire.schema import Struct
 
 # The highest version that each of the five releases serves.
 AUXILIARY = {
@@ -36,6 +37,19 @@ TIMEOUT_MS = 5000
 PARTITION_MAX_BYTES = 1 << 20
 
 
+class Named(TypedDict, total=False):
+    name: str | None  # the step's label; made of what it does and where it stands if not given
+
+
+class How(Named, total=False):
+    """By which name, on which connection and to which broker a request goes, and as whose."""
+
+    connection: str | None
+    broker: BrokerChoice | None
+    client_id: str | Name | None
+    answer: bool  # False: go on without one (acks=0)
+
+
 def served_by_all(api: str, version: int | None) -> int:
     """The version asked for, else the auxiliary one."""
     if version is not None:
@@ -45,12 +59,14 @@ def served_by_all(api: str, version: int | None) -> int:
     return AUXILIARY[api]
 
 
-def ask(api: str, version: int | None, body: Mapping[str, Any], **how: Any) -> Ask:
-    """Any request; `how` is name, connection, broker, client_id, answer."""
+def ask(api: str, version: int | None, body: Mapping[str, Any], **how: Unpack[How]) -> Ask:
+    """Any request."""
     return Ask(api, served_by_all(api, version), body, **how)
 
 
-def api_versions(*, version: int | None = None, software: str = "touchstone", **how: Any) -> Ask:
+def api_versions(
+    *, version: int | None = None, software: str = "touchstone", **how: Unpack[How]
+) -> Ask:
     body = {"client_software_name": software, "client_software_version": "1.0"}
     return ask("ApiVersions", version, body, **how)
 
@@ -61,7 +77,7 @@ def metadata(
     create: bool = False,
     every: bool = False,
     ids: Sequence[Any] = (),
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """Metadata of these topics (by name, or by `ids`); of no topic; or of `every` topic.
 
@@ -88,7 +104,7 @@ def create_topic(
     version: int | None = None,
     validate_only: bool = False,
     timeout_ms: int = TIMEOUT_MS,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """CreateTopics with one topic; with `assignments` the counts are -1, as Kafka wants them."""
     entry = {
@@ -135,7 +151,9 @@ def topic_ready(
     return [seen, *(_serving(topic, [p], Leader(topic, p), again=again) for p in each)]
 
 
-def _serving(topic: Any, partitions: Sequence[int], broker: Any = None, again: str = "") -> Until:
+def _serving(
+    topic: Any, partitions: Sequence[int], broker: BrokerChoice | None = None, again: str = ""
+) -> Until:
     suffix = again if broker is None else f"/{partitions[0]}{again}"
     question = list_offsets(
         topic, *partitions, broker=broker, name=f"serving {_word(topic)}{suffix}"
@@ -157,19 +175,19 @@ def a_topic(
     *,
     assignments: Mapping[int, Sequence[int]] | None = None,
     brokers: int = 1,
-) -> list[Any]:
+) -> list[Ask | Until]:
     """Create a topic and wait until it serves: how most scenarios begin."""
     count = len(assignments) if assignments else partitions
-    where = at_controller() if brokers > 1 else {}
+    controller = Controller() if brokers > 1 else None
     made = create_topic(
         topic, partitions, replication, configs,
-        assignments=assignments, name=f"made {_word(topic)}", **where,
+        assignments=assignments, name=f"made {_word(topic)}", broker=controller,
     )  # fmt: skip
     return [made, *topic_ready(topic, count, brokers=brokers)]
 
 
 def delete_topic(
-    topic: Any, *, version: int | None = None, timeout_ms: int = TIMEOUT_MS, **how: Any
+    topic: Any, *, version: int | None = None, timeout_ms: int = TIMEOUT_MS, **how: Unpack[How]
 ) -> Ask:
     body = {"topic_names": [topic], "topics": [{"name": topic}], "timeout_ms": timeout_ms}
     return ask("DeleteTopics", version, body, **how)
@@ -183,7 +201,7 @@ def create_partitions(
     version: int | None = None,
     validate_only: bool = False,
     timeout_ms: int = TIMEOUT_MS,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """CreatePartitions up to `count`; `assignments` lists the brokers of each new partition."""
     given = None if assignments is None else [{"broker_ids": list(one)} for one in assignments]
@@ -199,7 +217,7 @@ def describe_configs(
     kind: int = TOPIC,
     synonyms: bool = False,
     documentation: bool = False,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """DescribeConfigs of one topic or broker; without keys, of all its configs."""
     entry = {
@@ -222,7 +240,7 @@ def alter_configs(
     version: int | None = None,
     kind: int = TOPIC,
     validate_only: bool = False,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """AlterConfigs: these values, and every other one back to its default."""
     entry = {"resource_type": kind, "resource_name": resource, "configs": _pairs(configs)}
@@ -237,7 +255,7 @@ def incremental_alter_configs(
     version: int,
     kind: int = TOPIC,
     validate_only: bool = False,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """IncrementalAlterConfigs: (name, SET | DELETE | APPEND | SUBTRACT, value) each."""
     configs = [{"name": n, "config_operation": op, "value": value} for n, op, value in changes]
@@ -253,7 +271,7 @@ def init_producer_id(
     timeout_ms: int = 60_000,
     producer_id: Any = -1,
     producer_epoch: Any = -1,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     body = {
         "transactional_id": transactional_id,
@@ -274,7 +292,7 @@ def produce(
     timeout_ms: int = TIMEOUT_MS,
     transactional_id: Any = None,
     topic_id: Any = None,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """Produce these record bytes (or a Records placeholder) to one partition.
 
@@ -308,7 +326,7 @@ def fetch(
     current_leader_epoch: int = -1,
     rack: str = "",
     topic_id: Any = None,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """Fetch one partition as a consumer. Defaults are a consumer's; session -1 is sessionless."""
     version = served_by_all("Fetch", version)
@@ -343,7 +361,7 @@ def list_offsets(
     max_num_offsets: int = 1,
     current_leader_epoch: int = -1,
     replica_id: int = CONSUMER,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """ListOffsets at a timestamp, LATEST or EARLIEST; of partition 0 when none is named."""
     asked = [
@@ -371,7 +389,7 @@ def delete_records(
     *,
     version: int | None = None,
     timeout_ms: int = TIMEOUT_MS,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     """DeleteRecords below an offset; -1 is the high watermark."""
     asked = [{"partition_index": partition, "offset": offset}]
@@ -379,7 +397,9 @@ def delete_records(
     return ask("DeleteRecords", version, body, **how)
 
 
-def find_coordinator(*keys: Any, version: int | None = None, key_type: int = 0, **how: Any) -> Ask:
+def find_coordinator(
+    *keys: Any, version: int | None = None, key_type: int = 0, **how: Unpack[How]
+) -> Ask:
     """FindCoordinator; before version 4 it takes exactly one key."""
     body = {"key": keys[0] if keys else "", "key_type": key_type, "coordinator_keys": list(keys)}
     return ask("FindCoordinator", version, body, **how)
@@ -405,7 +425,7 @@ def offset_for_leader_epoch(
     version: int,
     current_leader_epoch: int = -1,
     replica_id: int = DEBUGGING_REPLICA,
-    **how: Any,
+    **how: Unpack[How],
 ) -> Ask:
     asked = {
         "partition": partition,
@@ -416,51 +436,51 @@ def offset_for_leader_epoch(
     return ask("OffsetForLeaderEpoch", version, body, **how)
 
 
-def kill_broker(broker: Any, **how: Any) -> Inflict:
-    """SIGKILL: no flush, no good-bye; others notice when its session ends. `how` is name."""
+def kill_broker(broker: BrokerChoice, **how: Unpack[Named]) -> Inflict:
+    """SIGKILL: no flush, no good-bye; others notice when its session ends."""
     return Inflict("kill", broker, **how)
 
 
-def stop_broker(broker: Any, **how: Any) -> Inflict:
+def stop_broker(broker: BrokerChoice, **how: Unpack[Named]) -> Inflict:
     """Ask it to shut down, which moves its leaders away first, and wait until it is gone."""
     return Inflict("stop", broker, **how)
 
 
-def pause_broker(broker: Any, **how: Any) -> Inflict:
+def pause_broker(broker: BrokerChoice, **how: Unpack[Named]) -> Inflict:
     """Freeze it with its connections open."""
     return Inflict("pause", broker, **how)
 
 
-def resume_broker(broker: Any, **how: Any) -> Inflict:
+def resume_broker(broker: BrokerChoice, **how: Unpack[Named]) -> Inflict:
     """Let a frozen one run on."""
     return Inflict("resume", broker, **how)
 
 
-def start_broker(broker: Any, **how: Any) -> Inflict:
+def start_broker(broker: BrokerChoice, **how: Unpack[Named]) -> Inflict:
     """Start one again with its own data and port, and wait until it serves."""
     return Inflict("start", broker, **how)
 
 
-def at_controller() -> dict[str, Any]:
+def at_controller() -> How:
     """Spread into a builder: send this step to the controller, the only one that may create topics
     before KRaft (NOT_CONTROLLER elsewhere); KRaft's brokers all pass it on.
     """
     return {"broker": Controller()}
 
 
-def at_another_broker() -> dict[str, Any]:
+def at_another_broker() -> How:
     """Spread into a builder: send this step to a broker that is not the controller."""
     return {"broker": Controller(other=True)}
 
 
-def _topic(topic: Any, topic_id: Any, word: str, *, by_id: bool) -> dict[str, Any]:
+def _topic(topic: Any, topic_id: Any, word: str, *, by_id: bool) -> Struct:
     """A topic as Produce and Fetch want it: by id from version 13 on, by name before."""
     if not by_id:
         return {word: topic}
     return {"topic_id": TopicId(topic) if topic_id is None else topic_id}
 
 
-def _pairs(configs: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _pairs(configs: Mapping[str, Any] | None) -> list[Struct]:
     return [
         {"name": name, "value": value if value is None else str(value)}
         for name, value in (configs or {}).items()

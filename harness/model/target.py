@@ -12,7 +12,7 @@ isolation between them is in their names, not in their processes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -44,7 +44,7 @@ class StartFailed(Exception):
     """The target should have started and did not; the message names its logs and quotes them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Shape:
     """How large and how configured a cluster a scenario needs; equal shapes share one cluster.
 
@@ -53,15 +53,20 @@ class Shape:
     dictionary key.
     """
 
-    brokers: int = 1
-    racks: tuple[str, ...] = ()
-    config: tuple[tuple[str, str], ...] = ()
+    brokers: int
+    racks: tuple[str, ...]
+    config: tuple[tuple[str, str], ...]
 
-    def __post_init__(self) -> None:
-        given = self.config.items() if isinstance(self.config, Mapping) else self.config
-        pairs = tuple(sorted((str(key), setting(value)) for key, value in dict(given).items()))
-        object.__setattr__(self, "racks", tuple(self.racks))
-        object.__setattr__(self, "config", pairs)
+    def __init__(
+        self,
+        brokers: int = 1,
+        racks: Iterable[str] = (),
+        config: Mapping[str, object] | Iterable[tuple[str, object]] = (),
+    ) -> None:
+        pairs = sorted((str(key), setting(value)) for key, value in dict(config).items())
+        object.__setattr__(self, "brokers", brokers)
+        object.__setattr__(self, "racks", tuple(racks))
+        object.__setattr__(self, "config", tuple(pairs))
         if self.brokers < 1:
             raise ValueError(f"a cluster has at least one broker, not {self.brokers}")
         if self.racks and len(self.racks) != self.brokers:

@@ -44,7 +44,6 @@ TOLD = {
 REPLICA_LISTS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 _TOPIC_NAMES = ("name", "topic", "topic_name")
 FIRST, _IDS = 0, ("node_id", "broker_id")  # the scenario's only broker; how lists of brokers say it
-_MAPS = ("racks", "partitions", "configs")
 _PARTITION_FIELDS = ("partition", "partition_index", "index")
 # Where a message names a broker: "broker 1", "Local controller 1", "replica 1", "node id 1", ...
 _QUOTED_NODE = re.compile(
@@ -109,9 +108,14 @@ class Translation:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Translation:
-        maps = (stored[word] for word in _MAPS)
-        counts = stored.get("counts", {})
-        return cls(tuple(stored["nodes"]), *maps, alone=stored["alone"], counts=counts)
+        return cls(
+            nodes=tuple(stored["nodes"]),
+            racks=stored["racks"],
+            partitions=stored["partitions"],
+            configs=stored["configs"],
+            alone=stored["alone"],
+            counts=stored.get("counts", {}),
+        )
 
     def node(self, number: int) -> int:
         """The cluster's id of a scenario's broker."""

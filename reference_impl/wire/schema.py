@@ -47,6 +47,9 @@ class _Unset:
 
 UNSET: Any = _Unset()
 
+# A decoded message, or a struct within one: field name -> value. The schema says which.
+Struct = dict[str, Any]
+
 
 @cache
 def span(versions: str) -> tuple[int, int]:
