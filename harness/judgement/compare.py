@@ -32,7 +32,7 @@ class Difference:
     stands: str = ASKED
     api: str | None = None  # of the step, with the version that was asked
     version: int | None = None
-    at: int = 0  # the step's place in its scenario
+    at: int = 0  # the step's place in its scenario, or that where its answer was awaited
 
     def __str__(self) -> str:
         return f"{self.step}: {self.path}: oracle {self.oracle!r}, target {self.target!r}"
@@ -50,17 +50,18 @@ def differences(oracle: list[Reading], target: list[Reading]) -> list[Difference
     found: list[Difference] = []
     for step in sorted(left.keys() | right.keys()):
         found += _step(left.get(step), right.get(step))
-    return found
+    return sorted(found, key=lambda one: one.at)
 
 
 def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
     there = left or right
     assert there is not None
+    at = (right or there).at
 
     def differs(path: str, oracle: Any, target: Any, kind: str) -> Difference:
         return Difference(
             there.label, path, oracle, target,
-            kind=kind, api=there.api, version=there.version, at=there.step,
+            kind=kind, api=there.api, version=there.version, at=at,
         )  # fmt: skip
 
     if left is None or right is None:

@@ -29,16 +29,17 @@ def ended(verdict: Verdict, seen: Transcript, kafkas: Transcript | None, how: st
     label = seen.label(step)
     there = _reading(seen, step)
     oracle = None if kafkas is None else _reading(kafkas, step)
+    at = step if there is None else there.at
     difference = Difference(
         label, "connection", LIVES if oracle is None else oracle.outcome, ENDED, kind=CONNECTION,
-        api=there.api if there else None, version=there.version if there else None, at=step,
+        api=there.api if there else None, version=there.version if there else None, at=at,
     )  # fmt: skip
-    before = tuple(one for one in verdict.differences if one.at < step)
+    before = tuple(one for one in verdict.differences if one.at < at)
     return replace(
         verdict, kind=DIVERGES, reason=f"the target {how} while {label} was asked",
         differences=(*before, difference),
-        failures=tuple(one for one in verdict.failures if one.at < step),
-        findings=tuple(one for one in verdict.findings if one.at < step),
+        failures=tuple(one for one in verdict.failures if one.at < at),
+        findings=tuple(one for one in verdict.findings if one.at < at),
     )  # fmt: skip
 
 

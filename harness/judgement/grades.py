@@ -20,7 +20,7 @@ no step at all would be asked, every step is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from touchstone.harness.model import path as paths
@@ -84,7 +84,7 @@ def decides(stands: str, kind: str, strict: bool = False) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
-    """What one step was: its place in the scenario, its API and version, its connection."""
+    """What one step was: its place (see Exchange.at), its API and version, its connection."""
 
     at: int
     api: str | None
@@ -122,15 +122,18 @@ def grading(
     version: int | None = None,
     release: str | None = None,
 ) -> Grading:
-    """How the places of one case are graded. `api` and `version`: the claim's and the case's."""
+    """How the places of one case are graded. `api` and `version`: the claim's and the case's;
+    the target's transcript comes last, whose steps stand where they ended there.
+    """
     steps: dict[str, StepFacts] = {}
     for transcript in transcripts:
         for exchange in transcript.exchanges:
             event = exchange.event
             name = API[event.api].name if event.api in API else None
-            facts = StepFacts(exchange.step, name, event.version, event.connection)
-            if steps.get(exchange.label, facts).version is None or exchange.label not in steps:
-                steps[exchange.label] = facts
+            facts = StepFacts(exchange.at, name, event.version, event.connection)
+            known = steps.get(exchange.label, facts)
+            best = facts if known.version is None else known
+            steps[exchange.label] = replace(best, at=exchange.at)
     named: dict[str, set[tuple[str, ...]]] = {}
     for step, words in _places(expectation, steps, release):
         named.setdefault(step, set()).add(words)

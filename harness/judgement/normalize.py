@@ -57,6 +57,7 @@ class Reading:
     answer: Any = None  # the normalised body; None when there is none or it does not decode
     undecodable: str | None = None
     frames: int = 0  # answers that came; more than one is one too many
+    at: int = 0  # its place among the steps, which is that of its end
 
 
 @dataclass(slots=True)
@@ -161,6 +162,7 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
         answer=answer,
         undecodable=exchange.undecodable if api else _unknown(exchange),
         frames=bool(exchange.received) + len(exchange.extra),
+        at=exchange.at,
     )
 
 

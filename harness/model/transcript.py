@@ -105,6 +105,7 @@ class Exchange:
     received: Event | None = None
     extra: tuple[Event, ...] = ()  # further frames attributed to the same request
     ending: Event | None = None  # closed, reset, timeout, ... met while this was awaited
+    at: int = 0  # its place among the steps: of what is awaited later, where that is done
     translation: Translation | None = None  # of the target's words into the scenario's
 
     @property
@@ -170,20 +171,41 @@ class Transcript:
     def exchanges(self) -> list[Exchange]:
         """What was asked and what came, in the order of the steps."""
         found: dict[int, dict[str, Any]] = {}
+        places: dict[int, int] = {}
+        last = 0  # of the steps that were begun
         for event in self.events:
+            last = max(last, event.step)
             slot = _SLOTS.get(event.direction)
             if slot is None:
                 continue
             parts = found.setdefault(event.step, {})
+            if slot != "sent":
+                early = last == event.step
+                places.setdefault(event.step, event.step if early else self._awaited(event.step))
             if slot == "received" and slot in parts:
                 parts["extra"] = (*parts.get("extra", ()), event)
             else:
                 parts.setdefault(slot, event)
         words = self.translation
         return [
-            Exchange(step, self.label(step), translation=words, **parts)
+            Exchange(
+                step, self.label(step), at=places.get(step, self._awaited(step)),
+                translation=words, **parts,
+            )
             for step, parts in sorted(found.items())
-        ]
+        ]  # fmt: skip
+
+    def _awaited(self, step: int) -> int:
+        """The place of the `Await` of this step; its own, where there is none.
+
+        Between the two, others were asked, on which its answer may depend: one that Kafka gives
+        when somebody else has joined is missing because nobody could join.
+        """
+        return self._places.get(f"await {self.label(step)}", step)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {label: place for place, label in enumerate(self.header.labels)}
 
     @cached_property
     def translation(self) -> Translation | None:

@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from touchstone.harness.judgement import compare as compare_module
 from touchstone.harness.judgement.compare import MISSING, compare
+from touchstone.harness.judgement.grades import grading
+from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.harness.tests.conversations import conversation, doctored
 from touchstone.harness.tests.witness import RELEASES, golden
+from touchstone.reference_impl.wire import headers
 
 
 def places(oracle, target):
     """What differs, without its grades."""
     return [(one.step, one.path, one.oracle, one.target) for one in compare(oracle, target)]
+
+
+GROUP = {"group_id": "g", "generation_id": 1, "member_id": "b", "group_instance_id": None}
+SYNC = GROUP | {"assignments": []}
+LABELS = ("b syncs", "a syncs", "await b syncs", "after")
+
+
+def followed(by_leader, *end_of_follower):
+    """A follower's SyncGroup that is awaited behind the leader's, and what came of both."""
+    said = headers.encode_response(14, 3, 1, SYNCED | {"error_code": by_leader})
+    told = [(0, "sent"), (1, "sent"), (1, "received"), *end_of_follower]
+    raw = {"received": said, "sent": headers.encode_request(14, 3, 1, "c", SYNC)}
+    return Transcript(
+        Header("t", "live", LABELS),
+        tuple(
+            Event(0, "ab"[step], how, step, raw=raw.get(how, b""), api=14, version=3)
+            for step, how in told
+        ),
+    )
+
+
+SYNCED = {"throttle_time_ms": 0, "error_code": 0, "assignment": b""}
+ANSWERED, HUNG = (0, "received"), (0, "timeout")
+
+
+@pytest.mark.parametrize("end", [[HUNG], []])
+def test_what_is_awaited_later_differs_where_it_is_awaited(end):
+    """A follower is answered when the leader has synced: where that is refused, it waits."""
+    found = compare(followed(0, ANSWERED), followed(25, *end))
+    assert [(one.step, one.path, one.at) for one in found] == [
+        ("a syncs", "error_code", 1), ("b syncs", "connection", 2)
+    ]  # fmt: skip
+    graded = grading(None, [followed(0, ANSWERED), followed(25, *end)])
+    assert graded.facts("b syncs").at == 2
+
+
+def test_what_ends_before_others_are_asked_differs_where_it_was_sent():
+    honest, raw = followed(0, ANSWERED), followed(25)
+    early = replace(raw.events[0], direction="closed")
+    refused = replace(raw, events=(raw.events[0], early, *raw.events[1:]))
+    assert [(one.step, one.at) for one in compare(honest, refused)] == [
+        ("b syncs", 0), ("a syncs", 1)
+    ]  # fmt: skip
 
 
 TABLE = [{"api_key": key, "min_version": 0, "max_version": key} for key in range(5)]
