@@ -93,7 +93,7 @@ def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:
         return
     yield ""
     yield f"  steps of {case.id} on {release}:"
-    for label, step in zip(made[0].labels, made[0].steps, strict=True):
+    for label, step in zip(made.scenario.labels, made.scenario.steps, strict=True):
         asked = scenario.asked(step)
         api, version = getattr(asked, "api", None), getattr(asked, "version", None)
         kind = f"{api} v{version}" if api else type(asked).__name__.lower()

@@ -40,15 +40,13 @@ class _Nobody:
         raise NotImplementedError("a dry run asks nobody")
 
 
-def run(
-    function: Callable[..., Any], case: CaseId, release: str
-) -> tuple[Scenario, Expectation] | None:
-    """The scenario and the expectation of a case; None when the function fails."""
+def run(function: Callable[..., Any], case: CaseId, release: str) -> Experiment | None:
+    """What a case asks and expects; None when the function fails or returns none."""
     try:
         found = function(Case(case, _Nobody(release)))
     except Exception:  # the run itself will report it, as BROKEN with its stack
         return None
-    return (found.scenario, found.expectation) if isinstance(found, Experiment) else None
+    return found if isinstance(found, Experiment) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,8 @@ def nature(function: Callable[..., Any], case: CaseId, release: str) -> Nature:
     found = run(function, case, release)
     if found is None:
         return Nature()
-    return Nature(may_kill(found[0]), alone(found[0]), found[0].harms)
+    scenario = found.scenario
+    return Nature(may_kill(scenario), alone(scenario), scenario.harms)
 
 
 def alone(scenario: Scenario) -> bool:

@@ -32,8 +32,8 @@ def test_a_function_is_run_without_a_target():
     def claim(case):
         return case.scenario(steps.metadata(name="ask"), expect=answered("ask"))
 
-    scenario, expectation = dry.run(claim, a_case(), "4.3")
-    assert scenario.labels == ("ask",) and expectation is not None
+    found = dry.run(claim, a_case(), "4.3")
+    assert found.scenario.labels == ("ask",) and found.expectation == answered("ask")
 
 
 def test_a_function_that_fails_or_returns_no_scenario_is_none():

@@ -33,7 +33,7 @@ def shapes():
             seen = set()
             for case in claim.cases(release, table):
                 found = None if claim.shape.config else dry.run(function, case, release)
-                shape = claim.shape if found is None else found[0].shape
+                shape = claim.shape if found is None else found.scenario.shape
                 if shape not in seen:
                     seen.add(shape)
                     yield claim, release, shape

@@ -66,8 +66,8 @@ def sample(suite, release):
                 continue
             cases = claim.cases(release, advertised.table(release))
             taken = dry.run(function, cases[-1], release) if cases else None
-            if taken is not None and taken[0].shape == Shape():
-                found.append((len(taken[0].steps), claim.id, function, cases[-1]))
+            if taken is not None and taken.scenario.shape == Shape():
+                found.append((len(taken.scenario.steps), claim.id, function, cases[-1]))
     return [(function, case) for *_, function, case in sorted(found, key=lambda one: one[:2])]
 
 
