@@ -10,9 +10,9 @@ import pytest
 from touchstone.fuzz.cases import BadCase, corpus, load, outcomes, reviewed_differences
 from touchstone.fuzz.corpus_run import differences, play_corpus
 from touchstone.fuzz.runner import Link
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.server import serve
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 CASES = corpus()
 NAMES = {case.name for case in CASES}
 

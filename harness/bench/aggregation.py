@@ -23,6 +23,7 @@ import click
 from touchstone.harness.bench.contest import Figure, Options
 from touchstone.harness.results import rows
 from touchstone.harness.spark import inputs, session
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 
 SUITES = ("versions", "topics", "racks", "produce", "records", "fetch", "offsets", "metadata")
 APIS = (
@@ -37,7 +38,6 @@ APIS = (
     ("DescribeConfigs", 4),
     ("CreatePartitions", 3),
 )
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 KINDS = ("reference", "kafka", "docker", "recorded", "proxy", "mock")
 LEVELS = ("MUST", "MUST", "MUST", "SHOULD", "OBSERVED")
 BEHAVIOURS = (

@@ -12,9 +12,9 @@ from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 
 PROGRAM = Path(__file__).with_name("ConfigNames.java")
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 EVERY = {name for profile in PROFILES.values() for name in profile.settings}
 
 

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.group_offsets import first_error
 from touchstone.reference_impl.client.offsets import READ_COMMITTED
@@ -12,7 +13,6 @@ from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
 SETTINGS = {
     "group.initial.rebalance.delay.ms": "100",
     "offsets.topic.num.partitions": "3",

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 import touchstone.reference_impl.client
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.client.flow import Ask, KafkaError
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.records import NONE, ZSTD
 
 from .peers import LosesAnswers, ShyBroker, SilentBroker
-
-RELEASES = ["1.0", "2.2", "2.8", "3.9", "4.3"]
 
 
 @pytest.fixture(scope="module", params=RELEASES)

@@ -7,6 +7,7 @@ import pytest
 
 from touchstone.reference_impl.broker.configs.config_view import topic_defaults
 from touchstone.reference_impl.broker.effects import Reply
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.racks import EligibleBroker, assign
 from touchstone.reference_impl.group.placement import java_hash, partition_for
 from touchstone.reference_impl.tests.control.node import Peer, brokers
@@ -14,7 +15,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.headers import encode_request
 
 CREATE, DELETE, GROW, METADATA, DESCRIBE, ALTER, COORDINATOR = 19, 20, 37, 3, 32, 33, 10
-EACH = pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
+EACH = pytest.mark.parametrize("release", RELEASES)
 OLD = pytest.mark.parametrize("release", ["1.0", "2.2", "2.8"])
 VERSION = 2  # of CreateTopics, which all five releases serve
 MIXED = "Not all brokers have rack information for replica rack aware assignment."

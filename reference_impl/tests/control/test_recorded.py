@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.tests.control.node import Peer, brokers
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -108,7 +109,7 @@ def rows(release):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_the_persona_answers_as_its_release_did(release):
     replay, differing = Replay(release), []
     for name, key, version, body, expected in rows(release):

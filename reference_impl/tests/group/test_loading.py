@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.tests.group.town import GROUP, Town
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 COMMITS = 6
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 
 
 def loading_town(release="4.3", **how):

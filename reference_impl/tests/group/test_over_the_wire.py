@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.reference_impl.broker.effects import Connection, Reply
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.tests.broker.one_broker import CLOSED, WAITING, OneBroker
 from touchstone.reference_impl.wire.apis import by_name
@@ -15,7 +16,6 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_sub
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 DAY = 24 * 60 * 60 * 1000
 SUBSCRIPTION = encode_subscription(0, {"topics": ["t"], "user_data": None})
 

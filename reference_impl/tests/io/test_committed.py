@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.io.test_data_dir import create
 from touchstone.reference_impl.tests.io.test_serving import Peer
@@ -98,7 +99,7 @@ class Client(Peer):
 
 
 @pytest.mark.parametrize("killed", [False, True])
-@pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_groups_and_offsets_are_there_again(tmp_path, release, killed):
     epochs, kinds = release in LEADER_EPOCHS, (("x", 1), ("plain", 0))
     with serve(release=release, data=tmp_path, config=CONFIG) as running:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.log_dir import LogDirError
 from touchstone.reference_impl.io.server import build, serve
 from touchstone.reference_impl.log.files import meta_properties, names
@@ -73,7 +74,7 @@ def directories(peer: Peer) -> dict[str, tuple[int, int]]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
+@pytest.mark.parametrize("release", RELEASES)
 def test_what_was_there_is_there_again(tmp_path, release):
     with serve(release=release, data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
         assert create(peer, partitions=3, segment_bytes="5000000") == 0

@@ -13,13 +13,13 @@ import zlib
 
 import cramjam
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.wire import records as R
 from touchstone.reference_impl.wire.errors import name_of
 from touchstone.reference_impl.wire.records import batch, compression, varint
 from touchstone.reference_impl.wire.records.batch import BatchHeader, Record
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 ONE = batch.encode_record(Record(0, 0, b"key", b"value"))
 NEWEST, OLD = 3, 2  # Produce versions: the first with record batches, the last without
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.sim.cluster import Simulation
 from touchstone.reference_impl.sim.network import Network
 from touchstone.reference_impl.sim.trial import trial
 from touchstone.reference_impl.sim.world import World
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 SEEN_AT = {"isr-never-shrunk": 15}  # the seed to try first: 15 others cost 17 s and find nothing
 # One history of each release by day, more at night (`make test-all`).
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]

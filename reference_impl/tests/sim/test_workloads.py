@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.sim.copying import CopyHistory, judged
 from touchstone.reference_impl.sim.groups import GroupHistory
 from touchstone.reference_impl.sim.trial import trial
@@ -104,7 +105,7 @@ def test_equal_seeds_give_equal_traces(workload):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9", "4.3"])
+@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_promises_hold_whatever_happens(release, seed):
     found = trial(seed, seconds=12, release=release, workload="all")
