@@ -33,7 +33,7 @@ from touchstone.fuzz.corpus_run import (
     play_corpus,
     prepare,
 )
-from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
+from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
 from touchstone.harness.model import advertised
@@ -77,7 +77,7 @@ class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
 
 
-def served_pairs(target: Target) -> list:
+def served_pairs(target: Target) -> list[Pair]:
     """The (API key, version) pairs that the target serves and that do it no harm."""
     listed = target.advertised()
     release = target.release or advertised.nearest(listed)
@@ -100,12 +100,10 @@ def topic_restorer(link: Link, *, ours: bool) -> Callable[[], None]:
 
 def continuation(
     campaign: Campaign, bounds: Bounds, restore_topics: Callable[[], None]
-) -> Callable:
+) -> Callable[[Result], bool]:
     """What says before each case whether to go on; reports progress and restores topics."""
     elapsed = stopwatch()
-    limit = bounds.cases if bounds.seconds is None else None
-    if limit is None and bounds.seconds is None:
-        limit = campaign.cases
+    limit = campaign.cases if bounds.cases is None else bounds.cases
 
     def wanted(result: Result) -> bool:
         done = result.cases
@@ -195,7 +193,10 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
-def command(word, names, seconds, cases, seed, out, replay, record, mine) -> None:
+def command(
+    word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
+    out: Path, replay: Path | None, record: bool, mine: bool,
+) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
     Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead.

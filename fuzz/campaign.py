@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from touchstone.fuzz.cases import Case, corpus
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
-from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame
+from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
 from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
 from touchstone.fuzz.segments import frames_in, may_wait
@@ -26,6 +27,8 @@ SOURCES = ("generated", "corpus")
 HELD_TIMEOUT_S = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
+
+T = TypeVar("T")
 
 
 class BadCampaign(ValueError):
@@ -45,7 +48,7 @@ class Campaign:
     cases: int
 
 
-def chosen(path: Path, what: str, names: list[str], known: dict) -> dict:
+def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
     """The named entries of `known`; "*" is all of them."""
     if names == ["*"]:
         return dict(known)
@@ -106,8 +109,7 @@ def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
     """The header a frame carries now: a peer answers what it reads, not what we meant."""
     if len(wire) < SIZE + 8:
         return SentFrame(pair.key, pair.version, correlation_id, wire)
-    read = (int.from_bytes(wire[a:b], "big", signed=True) for a, b in ((4, 6), (6, 8), (8, 12)))
-    return SentFrame(*read, wire)
+    return sent_frame(wire)
 
 
 def generated(

@@ -26,7 +26,7 @@ class NotPrepared(Exception):
 
 
 def play_corpus(
-    link: Link, cases: Iterable[Case], *, fresh: bool = True, tell: Callable[[str], None] = str
+    link: Link, cases: Iterable[Case], *, fresh: bool = True, tell: Callable[[str], object] = str
 ) -> dict[str, str]:
     """Signature by case name. Raises NotPrepared, and ConnectionError when the target is gone."""
     cases = list(cases)
@@ -54,7 +54,7 @@ def serves_groups(link: Link) -> bool:
     link.ask(FIND_COORDINATOR, 1, {"key": "fz-group-0", "key_type": 0})
     ghost = {"group_id": "fz-group-0", "generation_id": 1, "member_id": "ghost"}
     answer = link.ask(HEARTBEAT, 0, ghost)
-    return bool(answer) and answer["error_code"] == NO_SUCH_MEMBER
+    return answer is not None and answer["error_code"] == NO_SUCH_MEMBER
 
 
 def create_topics(link: Link, wanted: dict[str, bool]) -> None:
@@ -100,7 +100,7 @@ def has_leader(link: Link, name: str) -> bool:
         "topics": [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
     }
     answer = link.ask(LIST_OFFSETS, 1, body)
-    return bool(answer) and answer["topics"][0]["partitions"][0]["error_code"] == 0
+    return answer is not None and answer["topics"][0]["partitions"][0]["error_code"] == 0
 
 
 def wait_until(done: Callable[[], bool], sentence: str, link: Link) -> None:

@@ -27,7 +27,7 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 )
 from touchstone.reference_impl.wire.headers import decode_request, encode_request
 from touchstone.reference_impl.wire.records import build
-from touchstone.reference_impl.wire.schema import Field, fields_of
+from touchstone.reference_impl.wire.schema import Field, Struct, fields_of
 
 CREATE_TOPICS, CREATE_PARTITIONS = 19, 37
 STOPPING: dict[int, str] = {
@@ -278,10 +278,10 @@ class Generator:
         frame = encode_request(pair.key, pair.version, correlation_id, client, self.body(pair))
         return len(frame).to_bytes(4, "big") + frame
 
-    def body(self, pair: Pair) -> dict[str, Any]:
+    def body(self, pair: Pair) -> Struct:
         return self._struct(API[pair.key].request.fields, pair, "")
 
-    def _struct(self, fields: Iterable[Field], pair: Pair, path: str) -> dict[str, Any]:
+    def _struct(self, fields: tuple[Field, ...] | list[Field], pair: Pair, path: str) -> Struct:
         return {
             row.name: self._value(row, pair, f"{path}.{row.name}" if path else row.name)
             for row in fields_of(fields, pair.version)
@@ -300,7 +300,7 @@ class Generator:
             return None
         return self._struct(row.fields, pair, path)
 
-    def _array(self, row: Field, pair: Pair, path: str, role: Role | None) -> list | None:
+    def _array(self, row: Field, pair: Pair, path: str, role: Role | None) -> list[Any] | None:
         """None or empty at times; mostly one element, sometimes two."""
         if row.is_nullable(pair.version) and self.draw.random() < 0.2:
             return None

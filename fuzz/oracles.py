@@ -8,6 +8,7 @@ belong to a campaign's watch, not here.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -27,6 +28,16 @@ class SentFrame:
     version: int
     correlation_id: int
     wire: bytes
+
+
+_FIXED = struct.Struct(">hhi")  # API key, version, correlation id
+
+
+def sent_frame(wire: bytes) -> SentFrame:
+    """What these bytes say they are; a frame cut inside its header is key 0 with zeroes."""
+    fixed = wire[SIZE : SIZE + _FIXED.size].ljust(_FIXED.size, b"\0")
+    key, version, correlation_id = _FIXED.unpack(fixed)
+    return SentFrame(key, version, correlation_id, wire)
 
 
 Oracle = Callable[[SentFrame, Outcome], str | None]

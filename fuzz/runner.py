@@ -22,11 +22,11 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
+from touchstone.reference_impl.wire.schema import Struct
 
 PROBE_CORRELATION = 0x70726F62  # "prob"
 PROBE = encode_request(18, 0, PROBE_CORRELATION, "touchstone-probe", {})
@@ -156,7 +156,7 @@ class Link:
             self._frames = Frames(ANSWER_LIMIT)
         return self._socket
 
-    def ask(self, key: int, version: int, body: dict[str, Any]) -> dict[str, Any] | None:
+    def ask(self, key: int, version: int, body: Struct) -> Struct | None:
         """A question of our own between cases; None when the target hangs up on it."""
         frame = encode_request(key, version, 1, "touchstone-fuzz", body)
         outcome = self.play([struct.pack(">i", len(frame)) + frame], timeout_s=ASK_TIMEOUT_S)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 from touchstone.reference_impl.wire.headers import decode_request
+from touchstone.reference_impl.wire.schema import Struct
 
 SIZE = 4
 LIMIT = 100 * 1024 * 1024
@@ -19,19 +19,19 @@ LIMIT = 100 * 1024 * 1024
 NOTICEABLE_MS = 50
 
 
-def _twice(resources: list[dict[str, Any]]) -> bool:
+def _twice(resources: list[Struct]) -> bool:
     """Whether a resource is named twice (quirk alter.repeated-resource-never-answered)."""
     named = {(row["resource_type"], row["resource_name"]) for row in resources}
     return len(named) < len(resources)
 
 
-def _without_records(topics: list[dict[str, Any]]) -> bool:
+def _without_records(topics: list[Struct]) -> bool:
     """Whether a partition's records are null (quirk produce.null-records-hang)."""
     return any(row["records"] is None for topic in topics for row in topic["partition_data"])
 
 
 # Requests that a correct peer may hold: API key -> whether this body gives it the right to.
-MAY_WAIT: dict[int, Callable[[dict[str, Any]], bool]] = {
+MAY_WAIT: dict[int, Callable[[Struct], bool]] = {
     0: lambda body: _without_records(body["topic_data"]),  # Produce from 3.9 on never answers that
     1: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
     11: lambda body: True,  # JoinGroup waits for the other members
@@ -48,7 +48,8 @@ MAY_WAIT: dict[int, Callable[[dict[str, Any]], bool]] = {
 
 def frames_in(wire: bytes) -> tuple[list[bytes], bool]:
     """The frames (without sizes) a peer finds, and whether the last byte ends one of them."""
-    frames, at = [], 0
+    frames: list[bytes] = []
+    at = 0
     while at < len(wire):
         size = int.from_bytes(wire[at : at + SIZE], "big", signed=True)
         if len(wire) - at < SIZE or not 0 <= size <= LIMIT or at + SIZE + size > len(wire):

@@ -14,14 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from touchstone.fuzz.campaign import Campaign, Finding, judge, play
-from touchstone.fuzz.oracles import Oracle, SentFrame
-from touchstone.fuzz.outcome import signature
+from touchstone.fuzz.oracles import Oracle, SentFrame, sent_frame
+from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.segments import SIZE, frames_in
 from touchstone.reference_impl.wire.headers import decode_request
 
 Group = tuple[str, int, str]
-HEADER = SIZE + 8
 TRIES = 60
 """Cases spent on making one finding smaller."""
 
@@ -41,15 +40,8 @@ def grouped(findings: Iterable[Finding]) -> dict[Group, list[Finding]]:
     }
 
 
-def sent_frame(wire: bytes) -> SentFrame:
-    """What these bytes say they are; a frame cut inside its header is key 0 with zeroes."""
-    fixed = wire[SIZE:HEADER].ljust(8, b"\0")
-    read = (int.from_bytes(fixed[a:b], "big", signed=True) for a, b in ((0, 2), (2, 4), (4, 8)))
-    return SentFrame(*read, wire)
-
-
 def still_complains(
-    oracle: Oracle, key: int, play_it: Callable[[SentFrame], object], wire: bytes
+    oracle: Oracle, key: int, play_it: Callable[[SentFrame], Outcome], wire: bytes
 ) -> bool:
     """Whether the same oracle still complains about the same key when these bytes are sent."""
     sent = sent_frame(wire)
