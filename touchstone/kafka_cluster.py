@@ -241,7 +241,7 @@ class KafkaCluster:
                 raise ValueError("no broker of this cluster runs")
             first = next((b for b in alive if b.id == cluster.controller_id), alive[0])
             outcomes = change(first)
-            cluster.spread()
+            cluster.publish()
             return outcomes
 
         return self._call(make)
