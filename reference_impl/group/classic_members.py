@@ -10,7 +10,7 @@ Sources: KIP-848; GroupMetadataManager.classicGroupJoinToConsumerGroup@4.3.1 and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -134,7 +134,7 @@ def known(group: ConsumerGroup, member_id: str, instance_id: str | None) -> Cons
     return member
 
 
-def assignment_of(places: Any, metadata: bytes, view: View) -> bytes:
+def assignment_of(places: Iterable[TopicIdPartition], metadata: bytes, view: View) -> bytes:
     """These partitions as a member with such a subscription reads them."""
     names = {topic.id: name for name, topic in view.topics.items()}
     rows = [

@@ -16,10 +16,12 @@ Sources: KIP-848; KIP-1251 (each partition remembers the epoch it was assigned i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from touchstone.reference_impl.group.protocol_tie_break import Order
 
 JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH = 0, -1, -2
 NEVER = -1  # the epoch before that of somebody who was never told one
@@ -105,7 +107,7 @@ class ConsumerMember:
         return self.assigned.keys() | self.revoking.keys()
 
     @property
-    def said(self) -> tuple[Any, ...]:
+    def said(self) -> tuple[object, ...]:
         """The fields of the record of its metadata."""
         return (
             self.instance_id, self.rack_id, self.client_id, self.client_host,
@@ -113,7 +115,7 @@ class ConsumerMember:
         )  # fmt: skip
 
     @property
-    def stands(self) -> tuple[Any, ...]:
+    def stands(self) -> tuple[object, ...]:
         """The fields of the record of its current assignment."""
         held = self.assigned.items(), self.revoking.items()
         return self.epoch, self.previous_epoch, self.state, *map(frozenset, held)
@@ -175,7 +177,7 @@ class ConsumerGroup:
     def regexes(self) -> set[str]:
         return {member.regex for member in self.members.values() if member.regex}
 
-    def assignor(self, default: str, order: Callable[[str], Any]) -> str:
+    def assignor(self, default: str, order: Order) -> str:
         """The one that most members prefer; of equals the first in this order."""
         votes = Counter(m.assignor for m in self.members.values() if m.assignor is not None)
         return min(votes, key=lambda name: (-votes[name], order(name)), default=default)

@@ -11,9 +11,6 @@ observed on 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.classic_members import assignment_of
@@ -29,6 +26,7 @@ from touchstone.reference_impl.group.consumer_states import stand
 from touchstone.reference_impl.group.heartbeat import UPGRADES, Settings
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.members import CONSUMER, Group, Member
+from touchstone.reference_impl.group.protocol_tie_break import Order
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.group.xxh3 import group_hash
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
@@ -77,7 +75,7 @@ def take_over(group: Group, consumer_group: ConsumerGroup) -> None:
 
 
 def downgrade(
-    group: Group, consumer_group: ConsumerGroup, view: View, now: int, tie: Callable[[str], Any]
+    group: Group, consumer_group: ConsumerGroup, view: View, now: int, tie: Order
 ) -> bool:
     """Make the group a classic one again; whether it has to rebalance."""
     ending = consumer_group.ending or Downgrade()

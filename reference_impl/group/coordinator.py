@@ -20,10 +20,17 @@ from collections.abc import Callable
 
 from touchstone.reference_impl.group.join_messages import Answer, Join, Keep, Rules, refusal, synced
 from touchstone.reference_impl.group.members import Group, Member, Ticket
-from touchstone.reference_impl.group.states import Do, Input, State, table
+from touchstone.reference_impl.group.states import Do, Input, State, error_of, table
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
+
+
+def keep_nowhere(
+    group: Group, assignments: dict[str, bytes], now: int, then: Callable[[int, int], None]
+) -> None:
+    """There is no log to write to: it counts at once."""
+    then(ErrorCode.NONE, now)
 
 
 class Coordinator:
@@ -33,7 +40,7 @@ class Coordinator:
         *,
         new_id: Callable[[str], str],
         alarm: Callable[[str, int | None], None],
-        keep: Keep = lambda group, assignments, now, then: then(ErrorCode.NONE, now),
+        keep: Keep = keep_nowhere,
     ) -> None:
         self.rules = rules
         self._keep = keep
@@ -73,7 +80,7 @@ class Coordinator:
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
         if not group.members:
-            return Ticket(synced(self.table[group.state, Input.SYNC].do))
+            return Ticket(synced(error_of(self.table[group.state, Input.SYNC])))
         code = self.fault(group, member_id, instance_id, generation)
         if not code and (
             protocol_type not in (None, group.protocol_type)
@@ -85,8 +92,8 @@ class Coordinator:
         given = Input.SYNC_LEADER if member_id == group.leader else Input.SYNC
         cell = self.table[group.state, given]
         member = group.members.get(member_id)
-        if isinstance(cell.do, ErrorCode) or member is None:
-            return Ticket(synced(cell.do))
+        if isinstance(cell.do, ErrorCode) or member is None:  # `fault` knew it
+            return Ticket(synced(error_of(cell)))
         ticket = Ticket()
         group.unsynced.discard(member_id)
         if cell.do is Do.ASSIGNMENT:
@@ -145,7 +152,7 @@ class Coordinator:
         if cell.do is Do.REMOVE:
             self.forget(group)
             return ErrorCode.NONE
-        return cell.do
+        return error_of(cell)
 
     def tick(self, group_id: str, now: int) -> None:
         """Do what is due in this group by now."""
@@ -374,7 +381,8 @@ class Coordinator:
             group.join_deadline = now + group.longest_rebalance()
             group.join_may_grow = None
             return
-        if present and group.members[group.leader].joining is None:
+        leader = group.members.get(group.leader or "")
+        if present and (leader is None or leader.joining is None):
             group.leader = present[0].id
         cell = self.table[group.state, Input.JOINED if present else Input.DESERTED]
         group.state = cell.next
@@ -392,7 +400,8 @@ class Coordinator:
         for member in present:
             ticket, member.joining, member.fresh = member.joining, None, False
             group.touch(member, now)
-            ticket.give(self._joined(group, member, with_members=True))
+            if ticket is not None:
+                ticket.give(self._joined(group, member, with_members=True))
 
     def _joined(self, group: Group, member: Member, *, with_members: bool) -> Answer:
         members = []

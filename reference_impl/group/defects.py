@@ -8,19 +8,19 @@ Sources: broker/faults/switches.py, whose sentences say what each mistake is.
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
-from touchstone.reference_impl.group.coordinator import Coordinator
-from touchstone.reference_impl.group.join_messages import Join, Rules, refusal
+from touchstone.reference_impl.group.coordinator import Coordinator, keep_nowhere
+from touchstone.reference_impl.group.join_messages import Join, Keep, Rules, refusal
 from touchstone.reference_impl.group.members import Group, Member, Ticket
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 LAST_GENERATION = 3  # where a count that starts over does so; a real one's would be a power of two
-RULES: dict[str, dict[str, Any]] = {
-    "initial-rebalance-delay-ignored": {"initial_delay_ms": 0},
-    "group-size-ignored": {"max_size": 2**31 - 1},
+RULES: dict[str, Callable[[Rules], Rules]] = {
+    "initial-rebalance-delay-ignored": lambda rules: replace(rules, initial_delay_ms=0),
+    "group-size-ignored": lambda rules: replace(rules, max_size=2**31 - 1),
 }
 SWITCHES = frozenset(
     {
@@ -32,9 +32,18 @@ SWITCHES = frozenset(
 
 
 class DefectiveCoordinator(Coordinator):
-    def __init__(self, rules: Rules, *, switches: frozenset[str], **how: Any) -> None:
-        changes = {k: v for name in switches & RULES.keys() for k, v in RULES[name].items()}
-        super().__init__(dataclasses.replace(rules, **changes), **how)
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        new_id: Callable[[str], str],
+        alarm: Callable[[str, int | None], None],
+        keep: Keep = keep_nowhere,
+        switches: frozenset[str],
+    ) -> None:
+        for name in switches & RULES.keys():
+            rules = RULES[name](rules)
+        super().__init__(rules, new_id=new_id, alarm=alarm, keep=keep)
         self.switches = switches
 
     def join(self, ask: Join, now: int) -> Ticket:

@@ -11,9 +11,11 @@ Sources: java.util.HashMap@17; BaseHashTable, SnapshottableHashTable@4.3.1 (fact
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from touchstone.reference_impl.group.placement import java_hash
 
+K = TypeVar("K", str, bytes)
 _MASK = 0xFFFFFFFF
 _GOLDEN, _LONG = -7046029254386353131, 0xFFFFFFFFFFFFFFFF
 
@@ -23,18 +25,18 @@ def _uuid_hash(raw: bytes) -> int:
     return both >> 32 ^ both & _MASK
 
 
-def java_order(keys: Iterable[str] | Iterable[bytes]) -> list:
+def java_order(keys: Iterable[K]) -> list[K]:
     """The order in which a java.util.HashMap of that many goes through them."""
-    keys = list(keys)
+    known = list(keys)
     buckets = 16
-    while len(keys) > buckets * 3 // 4:
+    while len(known) > buckets * 3 // 4:
         buckets *= 2
 
-    def bucket(key: str | bytes) -> int:
+    def bucket(key: K) -> int:
         h = java_hash(key) & _MASK if isinstance(key, str) else _uuid_hash(key)
         return (h ^ h >> 16) & buckets - 1
 
-    return sorted(keys, key=bucket)
+    return sorted(known, key=bucket)
 
 
 def after_copy(before: int, kept: Sequence[int], added: Sequence[int]) -> list[int]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from touchstone.reference_impl.group.members import Group, Protocols
+from touchstone.reference_impl.group.protocol_tie_break import Order
 
 Answer = dict[str, Any]
 # Keeps a group with these assignments at an instant, then calls back with (error code, instant).
@@ -38,7 +39,7 @@ class Rules:
     error_generation: int  # what a refused join says its generation is
     awaits_syncs: bool  # members that do not sync in time are removed
     new_members_lapse: bool
-    tie: Callable[[str], Any]  # orders protocols with equal votes (`protocol_tie_break.py`)
+    tie: Order  # orders protocols with equal votes (`protocol_tie_break.py`)
     knows_instances: bool  # an instance id nobody has is an unknown member's
     offsets_by_parts: bool = False  # of a transaction: member and generation are looked at apart
     syncs_are_signs_of_life: bool = True  # asking again for an assignment

@@ -21,6 +21,7 @@ from touchstone.reference_impl.group.members import CONSUMER, Group, Member
 from touchstone.reference_impl.group.offsets import CommittedOffset, transaction_ended
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire import embedded
+from touchstone.reference_impl.wire.embedded import consumer_group_records
 from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
 from touchstone.reference_impl.wire.interpreter import DecodeError
 from touchstone.reference_impl.wire.records import batch, control, convert, entries
@@ -44,7 +45,8 @@ def offsets_batch(
     is the last of its key, an offset the first of its value. What is around them is encoded once.
     """
     heads: dict[str, bytes] = {}  # by topic
-    around: dict[tuple, tuple[bytes, bytes]] = {}  # by all that is kept but the offset
+    # by all that is kept but the offset
+    around: dict[tuple[str, int, str, int, int | None], tuple[bytes, bytes]] = {}
     pairs: list[tuple[bytes, bytes | None]] = []
     for (topic, index), stored in offsets.items():
         head = heads.get(topic)
@@ -112,7 +114,7 @@ def forgotten_batch(group: Group, now: int, *, lived: bool = True) -> bytes:
 
 
 def read(
-    records: bytes, groups: dict[str, Group], topic: Callable[[str], Any], now: int
+    records: bytes, groups: dict[str, Group], topic: Callable[[str], object], now: int
 ) -> int | None:
     """Bring `groups` up to date with these record bytes; the offset after the last, if any."""
     after = None
@@ -175,10 +177,8 @@ def _offset_key(group_id: str, topic: str, index: int) -> bytes:
     return embedded.encode_key(RECORDS, _OFFSET, body)
 
 
-def _offset_value(stored: CommittedOffset | None, version: int, *, named: bool) -> bytes | None:
+def _offset_value(stored: CommittedOffset, version: int, *, named: bool) -> bytes:
     """Offsets of a transaction do not name their topic by id, whose request has none."""
-    if stored is None:
-        return None
     body = {
         "offset": stored.offset,
         "leader_epoch": stored.leader_epoch,
@@ -195,7 +195,11 @@ def _offset_value(stored: CommittedOffset | None, version: int, *, named: bool) 
 
 
 def _read_offset(
-    group: Group, key: dict[str, Any], record: Any, producer: int | None, topic: Any
+    group: Group,
+    key: dict[str, Any],
+    record: convert.Flat,
+    producer: int | None,
+    topic: Callable[[str], object],
 ) -> None:
     at = key["topic"], key["partition"]
     kept = group.offsets if producer is None else group.unstable.setdefault(producer, {})
@@ -215,10 +219,10 @@ def _read_offset(
     )
 
 
-def _read_other(groups: dict[str, Group], record: Any, now: int) -> None:
+def _read_other(groups: dict[str, Group], record: convert.Flat, now: int) -> None:
     """A record of a consumer group, or of a kind that this coordinator does not keep."""
     try:
-        kind, key = embedded.decode_key(consumer_records.RECORDS, record.key or b"")
+        kind, key = embedded.decode_key(consumer_group_records.RECORDS, record.key or b"")
     except DecodeError:
         return
     group = groups.get(key["group_id"])
@@ -230,7 +234,7 @@ def _read_other(groups: dict[str, Group], record: Any, now: int) -> None:
         group.consumer_group, group.protocol_type = ConsumerGroup(group.id), CONSUMER
     value = None
     if record.value is not None:
-        _, value = embedded.decode_value(consumer_records.RECORDS, kind, record.value)
+        _, value = embedded.decode_value(consumer_group_records.RECORDS, kind, record.value)
     if not consumer_records.replay(group.consumer_group, kind, key, value):
         del groups[group.id]
 
@@ -248,7 +252,7 @@ def _read_group(group: Group, data: bytes, now: int) -> None:
             row["client_host"],
             row["session_timeout"],
             row.get("rebalance_timeout", row["session_timeout"]),
-            ((value["protocol"] or "", row["subscription"]),),
+            [(value["protocol"] or "", row["subscription"])],
             assignment=row["assignment"],
             expires=now + row["session_timeout"],
         )

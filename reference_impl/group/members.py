@@ -12,15 +12,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
+from touchstone.reference_impl.group.protocol_tie_break import Order
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.group.offsets import CommittedOffset
 
 CONSUMER = "consumer"
 _COUNTED = 6  # bytes of a subscription up to the count of its topics
 Protocols = list[tuple[str, bytes]]
+Offsets = dict[tuple[str, int], "CommittedOffset"]  # by topic and partition
 
 
 class Ticket:
@@ -87,8 +92,8 @@ class Group:
     grown: bool = False  # somebody came since the phase began or was extended
     sync_deadline: int | None = None
     emptied_at: int = 0
-    offsets: dict[tuple[str, int], Any] = field(default_factory=dict)
-    unstable: dict[int, dict[tuple[str, int], Any]] = field(default_factory=dict)  # by producer id
+    offsets: Offsets = field(default_factory=dict)
+    unstable: dict[int, Offsets] = field(default_factory=dict)  # by producer id
     support: Counter[str] = field(default_factory=Counter)  # protocol -> members that have it
     earliest: int | None = None  # no member's time is up before; None: not known
     absent: str | None = None  # one who had not joined when it was last looked for
@@ -110,8 +115,9 @@ class Group:
     def remove(self, member_id: str) -> Member:
         member = self.members.pop(member_id)
         self.support.subtract(member.names())
-        if self.instances.get(member.instance_id) == member_id:
-            del self.instances[member.instance_id]
+        instance = member.instance_id
+        if instance is not None and self.instances.get(instance) == member_id:
+            del self.instances[instance]
         self.unsynced.discard(member_id)
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
@@ -148,7 +154,8 @@ class Group:
         waited = member.joining, member.syncing
         member.id, member.joining, member.syncing = new_id, None, None
         self.members[new_id] = member
-        self.instances[member.instance_id] = new_id
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = new_id
         if self.leader == old_id:
             self.leader = new_id
         return member, *waited
@@ -179,7 +186,7 @@ class Group:
             return bool(protocol_type and names)
         return protocol_type == self.protocol_type and bool(names & self.candidates())
 
-    def elected(self, tie: Callable[[str], Any]) -> str:
+    def elected(self, tie: Order) -> str:
         """The protocol most members prefer among those all support (GROUP-15)."""
         candidates = self.candidates()
         votes = Counter(member.vote(candidates) for member in self.members.values())

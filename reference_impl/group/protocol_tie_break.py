@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from touchstone.reference_impl.group.placement import java_hash
 
+Order = Callable[[str], int | tuple[int, ...]]  # of equals the smallest wins
 _MASK, _SCALA = 0xFFFFFFFF, 0x9E3775CD
 
 
@@ -38,7 +39,7 @@ def java_spread(name: str) -> int:
     return (h ^ h >> 16) & 15
 
 
-ORDERS: dict[str, Callable[[str], int | tuple[int, ...]]] = {
+ORDERS: dict[str, Order] = {
     "scala 2.12": scala_swapped,
     "scala 2.13": scala_improved,
     "java": java_spread,

@@ -76,11 +76,20 @@ class Cell(NamedTuple):
     first: bool = False  # answered before the member and its generation are looked at
 
 
+def error_of(cell: Cell) -> E:
+    """The code of a cell that refuses; asked of any other, the books of a group are wrong."""
+    if not isinstance(cell.do, E):
+        raise AssertionError(f"a group where nothing refuses: {cell}")
+    return cell.do
+
+
 _S, _I, _D = State, Input, Do
 Cells = dict[tuple[State, Input], Cell]
 
 
-def _row(state: State, cells: dict[Input, tuple]) -> Cells:
+def _row(
+    state: State, cells: dict[Input, tuple[Do | E, State] | tuple[Do | E, State, bool]]
+) -> Cells:
     return {(state, given): Cell(*cell) for given, cell in cells.items()}
 
 
