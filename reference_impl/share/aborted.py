@@ -30,7 +30,7 @@ class AcquiredBatch(NamedTuple):
 
     first: int
     last: int
-    count: int  # deliveries, with this one
+    count: int  # type: ignore[assignment]  # deliveries, with this one; it hides tuple.count
 
     @property
     def size(self) -> int:

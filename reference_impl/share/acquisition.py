@@ -102,7 +102,7 @@ class _Acquisition:
             first = share.end
         if most < last - first + 1:
             whole = self._end_of_batch(first + most - 1)
-            last = min(whole, last) if share.has_gaps else whole
+            last = min(whole, last) if share.gap is not None else whole
         rows = self._runs_of(first, last, most)
         if share.runs[0].first == first:
             share.start = first
@@ -146,7 +146,7 @@ class _Acquisition:
         share = self.share
         if share.gaps_from is None:
             return
-        share.gaps_from = offset if share.has_gaps and offset <= share.gaps_end else None
+        share.gaps_from = offset if share.gap is not None and offset <= share.gaps_end else None
 
     # --- records that were in flight before --------------------------------------------------
 
@@ -155,7 +155,7 @@ class _Acquisition:
         for run in runs:
             if self.count >= most:
                 break
-            if share.has_gaps:
+            if share.gap is not None:
                 if gap < run.first:
                     self._new(gap, run.first - 1, most - self.count)
                 gap = run.last + 1

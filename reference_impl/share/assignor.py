@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import ceil
 
-from touchstone.reference_impl.group.assignors import java_order
+from touchstone.reference_impl.group.java_maps import java_order
 from touchstone.reference_impl.share.group import TopicIdPartition
 
 Target = dict[str, frozenset[TopicIdPartition]]

@@ -74,9 +74,8 @@ class ShareCoordinator:
         self._exists = exists
         self._snapshot_after = snapshot_after
         self.kept: dict[SharePartitionKey, ShareState] = {}
-        self._fences: dict[
-            SharePartitionKey, tuple[int, int]
-        ] = {}  # highest leader and state epochs
+        # The highest leader and state epochs.
+        self._fences: dict[SharePartitionKey, tuple[int, int]] = {}
 
     def initialise(
         self, key: SharePartitionKey, state_epoch: int, start: int, now: int
@@ -95,9 +94,9 @@ class ShareCoordinator:
 
     def read(self, key: SharePartitionKey, leader_epoch: int, now: int) -> ShareResult:
         """The state, and from now on nobody with an older leader epoch has a say."""
-        known = self.kept.get(key)
-        if fault := self._refused(key, known, UNREAD, leader_epoch, UNKNOWN_EPOCH):
-            return ShareResult(fault)
+        known = self._known(key, UNREAD, leader_epoch, UNKNOWN_EPOCH)
+        if isinstance(known, Fault):
+            return ShareResult(known)
         if leader_epoch in (UNKNOWN_EPOCH, self._fence(key)[0]):
             return ShareResult(None, known)
         write = self._written(key, known, (), known.start, known.done, leader_epoch, now)
@@ -114,9 +113,9 @@ class ShareCoordinator:
         batches: Sequence[StateBatch],
         now: int,
     ) -> ShareResult:
-        known = self.kept.get(key)
-        if fault := self._refused(key, known, UNWRITTEN, leader_epoch, state_epoch):
-            return ShareResult(fault)
+        known = self._known(key, UNWRITTEN, leader_epoch, state_epoch)
+        if isinstance(known, Fault):
+            return ShareResult(known)
         write = self._written(key, known, batches, start, done, known.leader_epoch, now)
         return ShareResult(None, known, write)
 
@@ -174,23 +173,20 @@ class ShareCoordinator:
 
     # --- checks ------------------------------------------------------------------------------
 
-    def _refused(
-        self,
-        key: SharePartitionKey,
-        known: ShareState | None,
-        unknown: str,
-        leader_epoch: int,
-        state_epoch: int,
-    ) -> Fault | None:
+    def _known(
+        self, key: SharePartitionKey, unknown: str, leader_epoch: int, state_epoch: int
+    ) -> ShareState | Fault:
+        """The state, if who asks is not behind; `unknown` is said where there is none."""
         if fault := self._negative(key):
             return fault
+        known = self.kept.get(key)
         if known is None:
             return Fault(E.INVALID_REQUEST, unknown)
         if UNKNOWN_EPOCH != leader_epoch < self._fence(key)[0]:
             return Fault(E.FENCED_LEADER_EPOCH, OLD_LEADER)
         if UNKNOWN_EPOCH != state_epoch < self._fence(key)[1]:
             return Fault(E.FENCED_STATE_EPOCH, OLD_STATE)
-        return self._missing(key)
+        return self._missing(key) or known
 
     def _fence(self, key: SharePartitionKey) -> tuple[int, int]:
         return self._fences.get(key, (UNKNOWN_EPOCH, UNKNOWN_EPOCH))

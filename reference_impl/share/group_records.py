@@ -102,15 +102,19 @@ def _entries(
         except DecodeError:
             continue
         if kind in _TAKE:
-            value = record.value
-            yield kind, key, value and embedded.decode_value(RECORDS, kind, value)[1]
+            value = None
+            if record.value is not None:
+                _, value = embedded.decode_value(RECORDS, kind, record.value)
+            yield kind, key, value
 
 
 def _pair(entry: Entry, row: dict[str, Any] | None) -> tuple[bytes, bytes | None]:
     kind, group, member = entry
     key = {"group_id": group} | ({} if member is None else {"member_id": member})
     encoded = embedded.encode_key(RECORDS, kind, key)
-    return encoded, row and embedded.encode_value(RECORDS, kind, _VERSION, deepcopy(row))
+    if row is None:
+        return encoded, None
+    return encoded, embedded.encode_value(RECORDS, kind, _VERSION, deepcopy(row))
 
 
 def _subscription(member: Member) -> dict[str, Any]:

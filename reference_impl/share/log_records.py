@@ -32,10 +32,10 @@ def read(records: bytes) -> Iterator[tuple[int, Write]]:
         for record in convert.records_of(records, position, magic):
             kind, row = embedded.decode_key(RECORDS, record.key or b"")
             key = row["group_id"], bytes(row["topic_id"]), row["partition"]
-            value = None
+            kept = None
             if record.value is not None:
-                _, value = embedded.decode_value(RECORDS, kind, record.value)
-            yield record.offset + 1, Write(key, value and _kept(value), kind == _SNAPSHOT)
+                kept = _kept(embedded.decode_value(RECORDS, kind, record.value)[1])
+            yield record.offset + 1, Write(key, kept, kind == _SNAPSHOT)
 
 
 def rows_of(batches: Iterable[StateBatch]) -> list[dict[str, int]]:

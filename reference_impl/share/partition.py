@@ -105,8 +105,9 @@ class SharePartition:
         return self.end - self.start + 1 if self.runs else 0
 
     @property
-    def has_gaps(self) -> bool:
-        return self.gaps_from is not None and self.gaps_end == self.end
+    def gap(self) -> int | None:
+        """The first offset of which no batch told, while that is not yet made up for."""
+        return self.gaps_from if self.gaps_end == self.end else None
 
     def floor(self, offset: int) -> int:
         """The place of the last run that begins at or before the offset; -1 for none."""
@@ -131,7 +132,7 @@ class SharePartition:
         return self.end + 1
 
     def _first_free(self) -> int | None:
-        gap = self.gaps_from if self.has_gaps else None
+        gap = self.gap
         for run in self.runs:
             if gap is not None:
                 if run.first > gap:
@@ -296,8 +297,8 @@ class SharePartition:
         rows = []
         limit = self.limits().deliveries
         for run in self.runs:
-            late = run.whole is not None and run.whole.expires is not None
-            if late and run.whole.expires <= now and run.first < self.start <= run.last:
+            ends = run.whole.expires if run.whole is not None else None
+            if ends is not None and ends <= now and run.first < self.start <= run.last:
                 run.split()
             for first, last, one in run.parts():
                 if one.state is not ACQUIRED or one.expires is None or one.expires > now:
@@ -328,8 +329,8 @@ class SharePartition:
         at = self.floor(reached)
         if reached == self.runs[at].last:
             self.start = max(self.start, self.runs[at + 1].first)
-            if self.has_gaps:
-                self.start = min(self.gaps_from, self.start)
+            if (gap := self.gap) is not None:
+                self.start = min(gap, self.start)
             del self.runs[: at + 1]
         else:
             self.start = max(self.start, reached + 1)
@@ -339,9 +340,10 @@ class SharePartition:
 
     def _done_until(self) -> tuple[int | None, int]:
         """The last offset of those in a row that are done, and how many from the start."""
-        reached, counted = None, 0
+        reached: int | None = None
+        counted, gap = 0, self.gap
         for run in self.runs:
-            if self.has_gaps and run.last >= self.gaps_from:
+            if gap is not None and run.last >= gap:
                 return reached, counted
             for first, last, one in run.parts():
                 if not _over(one):

@@ -18,7 +18,7 @@ NO_OFFSET = -1
 class StateBatch(NamedTuple):
     first: int
     last: int
-    count: int  # deliveries
+    count: int  # type: ignore[assignment]  # deliveries; it hides tuple.count
     state: int
 
     @property
