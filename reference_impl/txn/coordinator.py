@@ -165,11 +165,12 @@ class Coordinator:
         if exhausted(one.epoch) and epoch in (None, one.epoch):
             to = one.rotated(self._new_id(), epoch is not None, timeout_ms, now)
         else:
-            kept = self.rules.keeps_start
-            raised = one.raised(epoch, timeout_ms, now, keeps_start=kept)
-            if raised is None and self._fences():
-                return _no_producer(E.PRODUCER_FENCED)
-            to = raised or one.raised(None, timeout_ms, now, keeps_start=kept)
+            kept, known = self.rules.keeps_start, None
+            if epoch is not None:
+                known = one.raised_from(epoch, timeout_ms, now, keeps_start=kept)
+                if known is None and self._fences():
+                    return _no_producer(E.PRODUCER_FENCED)
+            to = known or one.raised(timeout_ms, now, keeps_start=kept)
         return self._changed(led, entry, to, now)
 
     def add(

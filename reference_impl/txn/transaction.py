@@ -38,21 +38,26 @@ class Transaction:
     next_id: int = NO_PRODUCER_ID  # to go on with once the markers are written (KIP-890)
     version: int = 0  # of transactions, as the last end was asked for: 0, or 2 with bumps
 
-    def raised(
-        self, expected: int | None, timeout_ms: int, now: int, *, keeps_start: bool
+    def raised(self, timeout_ms: int, now: int, *, keeps_start: bool) -> Transaction:
+        """With the next epoch, for a producer that names none."""
+        return self._raised(self.epoch + 1, NO_EPOCH, timeout_ms, now, keeps_start)
+
+    def raised_from(
+        self, expected: int, timeout_ms: int, now: int, *, keeps_start: bool
     ) -> Transaction | None:
         """With the next epoch; None where `expected` is neither this epoch nor the last.
 
         One that expects the epoch before the last bump asks again and gets what it got.
         """
-        epoch, last = self.epoch + 1, NO_EPOCH
-        if expected is not None:
-            if self.epoch in (NO_EPOCH, expected):
-                last = self.epoch
-            elif expected == self.last_epoch:
-                epoch, last = self.epoch, self.last_epoch
-            else:
-                return None
+        if self.epoch in (NO_EPOCH, expected):
+            return self._raised(self.epoch + 1, self.epoch, timeout_ms, now, keeps_start)
+        if expected == self.last_epoch:
+            return self._raised(self.epoch, self.last_epoch, timeout_ms, now, keeps_start)
+        return None
+
+    def _raised(
+        self, epoch: int, last: int, timeout_ms: int, now: int, keeps_start: bool
+    ) -> Transaction:
         started = self.started if keeps_start else NO_TIME
         return replace(self._empty(self.producer_id, epoch, last, timeout_ms, now), started=started)
 
