@@ -11,7 +11,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.auto_creation import Given
@@ -44,9 +44,7 @@ from touchstone.harness.targets.external import LEADER_AND_ISR
 
 SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 # A step of a case that is asked again alone has so many deadlines: it is the last word, and a busy
-# machine must have no part in it (at load 70 on two cores Kafka kept 33 of 1,263 cases waiting). By
-# default that is more than what Kafka itself waits for: 1.0.2 was seen to list a frozen broker for
-# more than 30 s (controller.socket.timeout.ms).
+# machine must have no part in it (at load 70 on two cores Kafka kept 33 of 1,263 cases waiting).
 AGAIN_TIMES = 4
 SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
 INTERRUPTED_S = 5.0  # for deleting what was made, when somebody waits for the end of a run
@@ -303,9 +301,12 @@ class Turns:
         """
         age_s = None if endpoint.started is None else time.monotonic() - endpoint.started
         if endpoint.settings is None:
-            return pace.Fit(patience_ms=pace.until_first_tasks_ms(scenario.shape, age_s))
+            first = pace.until_first_tasks_ms(scenario.shape, age_s)
+            return pace.Fit(patience_ms=first + pace.until_given_up_ms(scenario, {}))
         in_force = self.told.over(self.tuning.in_force(endpoint, scenario.shape))
         fit = pace.fit(scenario.shape, claim.subject, in_force, age_s)
+        noticed = 0 if fit.slow else pace.until_given_up_ms(scenario, in_force)
+        fit = replace(fit, patience_ms=fit.patience_ms + noticed)
         unset = {
             name: value
             for name, value in fit.settable.items()

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from touchstone.harness.model.scenario import Inflict, Scenario
 from touchstone.harness.model.target import Setting, Shape
 
 WAITS, LEAST, FREE = "waits", "least", "free"
@@ -31,6 +32,7 @@ TURNS = 2  # what is done at intervals may have just been done, and be done late
 FIRST_TASKS = "log.initial.task.delay.ms"
 FIRST_TASKS_MS = 30_000  # where that cannot be set: before 3.6
 LONGEST_MS = 60_000  # a wait that is longer by more than this is not waited for
+SILENCE, SILENCE_MS = "request.timeout.ms", 30_000  # of a broker that was asked, and its default
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,19 @@ def until_first_tasks_ms(shape: Shape, age_s: float | None) -> int:
     if age_s is None or FIRST_TASKS not in dict(shape.config):
         return 0
     return max(0, FIRST_TASKS_MS - int(age_s * 1000))
+
+
+def until_given_up_ms(scenario: Scenario, in_force: Mapping[str, Setting]) -> int:
+    """How much longer to wait where a broker is paused: a controller under ZooKeeper that has asked
+    it something waits for the answer, and meanwhile handles nobody's lost session.
+
+    Whether it has asked is chance: it tells every broker of an ISR that grew, up to 7.5 s later.
+    (ControllerChannelManager.removeExistingBroker, KafkaController.IsrChangeNotification)
+    """
+    if not any(isinstance(step, Inflict) and step.fault == "pause" for step in scenario.steps):
+        return 0
+    here = in_force.get(SILENCE)
+    return int(here.value) if here is not None and here.value is not None else SILENCE_MS
 
 
 def _value(name: str, in_force: Mapping[str, Setting]) -> str | None:

@@ -6,6 +6,7 @@ import pytest
 
 from touchstone.harness.model import pace
 from touchstone.harness.model.pace import Least, Raised
+from touchstone.harness.model.scenario import Inflict, Scenario
 from touchstone.harness.model.target import Setting, Shape
 
 NOW = {
@@ -46,6 +47,14 @@ def test_a_young_cluster_is_waited_for_until_brokers_look_after_their_logs():
         ages = {age: pace.fit(shape, (), in_force, age).patience_ms for age in (None, 10.0, 31.0)}
         assert ages == {None: own, 10.0: own + 20_000, 31.0: own}
     assert pace.fit(Shape(), (), NOW, 10.0) == pace.NOTHING_TO_DO, "it waits for no such task"
+
+
+@pytest.mark.parametrize(("fault", "waits_ms"), [("pause", 30_000), ("stop", 0), ("kill", 0)])
+def test_a_controller_that_has_asked_a_frozen_broker_is_waited_for(fault, waits_ms):
+    scenario = Scenario((Inflict(fault, 1),), brokers=3)
+    assert pace.until_given_up_ms(scenario, {}) == waits_ms
+    here = {pace.SILENCE: Setting("5000", False)}
+    assert pace.until_given_up_ms(scenario, here) == min(waits_ms, 5000)
 
 
 def test_what_takes_too_long_is_said_and_not_waited_for():
