@@ -220,7 +220,7 @@ def _gravity(one: Mapping[str, Any]) -> int:
 
 def _marked(one: Mapping[str, Any]) -> str:
     """How a note stands beside a step's other lines."""
-    return NOTE if one.get("kind") == grades.PROSE else SETUP
+    return NOTE if one.get("kind") in grades.NOTED else SETUP
 
 
 def _grouped(differing: Sequence[Marked], reading: Reading | None) -> list[Line]:
@@ -248,7 +248,9 @@ def _line(one: Mapping[str, Any], mark: str, reading: Reading | None) -> Line:
     if all(isinstance(side, str) and not wording.is_bare(side) for side in (oracle, target)):
         return Line(place, *map(_quoted, changed(oracle, target)), mark)
     verb = ("has" if grades.MISSING in (oracle, target) else "answers") + " "
-    return Line(place, verb + wording.value(path, oracle), verb + wording.value(path, target), mark)
+    other = "the same in another order: " if wording.is_order(oracle, target) else ""
+    answers = wording.value(path, oracle), other + wording.value(path, target)
+    return Line(place, *(verb + text for text in answers), mark)
 
 
 def _quoted(text: str) -> str:

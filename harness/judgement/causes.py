@@ -147,7 +147,7 @@ def _met_by_conforming(rows: Sequence[Row]) -> Callable[[Identity], bool]:
 def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
     """The marks of a DIVERGES row that may explain it: those of its first step that counts."""
     deciding = marks(row)
-    graver = [mark for mark in deciding if mark.identity.kind != grades.PROSE]
+    graver = [mark for mark in deciding if mark.identity.kind not in grades.NOTED]
     deciding = graver or deciding
     first = [mark for mark in deciding if mark.at == deciding[0].at]
     in_vain = {mark.at for mark in notes(row) if mark.pair[1] == UNMET}
@@ -160,7 +160,7 @@ def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
         return _most_telling(first)
     earliest = min(mark.at for mark in before)
     # A step that never got there is told by its values too, which by themselves explain nothing.
-    step = [m for m in notes(row) if m.at == earliest and m.identity.kind != grades.PROSE]
+    step = [m for m in notes(row) if m.at == earliest and m.identity.kind not in grades.NOTED]
     handed = [mark for mark in step if _handed_back(mark)]
     if handed and not any(mark.identity.kind == grades.CODE for mark in step):
         return handed

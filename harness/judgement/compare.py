@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from touchstone.harness.judgement.grades import ASKED, CONNECTION, MADE, MISSING, VALUE, kind_of
+from touchstone.harness.judgement.grades import (
+    ASKED,
+    CONNECTION,
+    MADE,
+    MISSING,
+    VALUE,
+    kind_of,
+    kind_of_order,
+)
 from touchstone.harness.judgement.normalize import Reading, normalise
 from touchstone.harness.model.path import Step, spell
 from touchstone.harness.model.transcript import Transcript
@@ -81,7 +89,9 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
     elif left.answer is not None and right.answer is not None and not _equal(left, right):
         for path, *pair in _values(left.answer, right.answer, ()):
             spelled = spell(path)
-            found.append(differs(spelled, *pair, kind_of(spelled, *pair)))
+            order = all(isinstance(side, list) for side in pair)
+            kind = kind_of_order(there.api, spelled) if order else kind_of(spelled, *pair)
+            found.append(differs(spelled, *pair, kind))
     return found
 
 

@@ -10,8 +10,9 @@ So everything that differs gets two grades. `stands` says how near it is to what
 
 `kind` says what is wrong: `connection` (a step ended in another way, frames, bytes that do not
 decode), `code` (an error code), `check` (a property of the protocol), `absence` (a field or element
-that only one side has, or null against a value), `value`, `prose` (text for people). Kinds stand in
-KINDS from the gravest to the lightest, which is also the order in which causes are told.
+that only one side has, or null against a value), `value`, `order` (of an array in which clients
+look for keys), `prose` (text for people). Kinds stand in KINDS from the gravest to the lightest,
+which is also the order in which causes are told.
 
 A claim without an expectation and without an API is about the whole conversation: there, and where
 no step at all would be asked, every step is.
@@ -33,10 +34,11 @@ from touchstone.reference_impl.wire.apis import API
 
 CLAIM, ASKED, SETUP = "claim", "asked", "setup"
 STANDS = (CLAIM, ASKED, SETUP)
-CONNECTION, CODE, CHECK, ABSENCE, VALUE, PROSE = (
-    "connection", "code", "check", "absence", "value", "prose",
+CONNECTION, CODE, CHECK, ABSENCE, VALUE, ORDER, PROSE = (
+    "connection", "code", "check", "absence", "value", "order", "prose",
 )  # fmt: skip
-KINDS = (CONNECTION, CODE, CHECK, ABSENCE, VALUE, PROSE)
+KINDS = (CONNECTION, CODE, CHECK, ABSENCE, VALUE, ORDER, PROSE)
+NOTED = frozenset({ORDER, PROSE})  # kinds on which no client acts
 
 MISSING = "(missing)"  # what one side has in place of a field or element that it lacks
 # Fields whose text is written for people: no client may act on it, and each release words it anew.
@@ -45,6 +47,9 @@ PROSE_FIELDS = frozenset(
         "error_message", "batch_index_error_message", "acknowledge_error_message", "documentation",
     }
 )  # fmt: skip
+# (API, array) of which clients make a map: NodeApiVersions of Kafka 4.3.1 holds a Map of ApiKeys.
+# Kafka itself tells them in the order of its enum, every time.
+BY_KEY = frozenset({("ApiVersions", "api_keys")})
 PROSE_CHECKS = frozenset({"error-messages"})
 MADE = "made"  # how a set-up step ended whose topics were made in another way than asked
 ENDINGS = frozenset({"connection", "outcome", "frames", "size"})  # paths of how a step went
@@ -64,6 +69,11 @@ def kind_of(path: str, oracle: Any, target: Any) -> str:
     return CODE if is_code(path) else VALUE
 
 
+def kind_of_order(api: str | None, path: str) -> str:
+    """The kind of a difference in nothing but the order of an array's elements."""
+    return ORDER if (api, path) in BY_KEY else VALUE
+
+
 def kind_of_failure(path: str) -> str:
     """The kind of an expectation that did not hold, by the place it names."""
     if path in ENDINGS:
@@ -79,7 +89,7 @@ def kind_of_finding(checker: str) -> str:
 
 def decides(stands: str, kind: str, strict: bool = False) -> bool:
     """Whether something of these grades makes its case diverge; the rest are notes."""
-    return strict or (stands != SETUP and kind != PROSE)
+    return strict or (stands != SETUP and kind not in NOTED)
 
 
 @dataclass(frozen=True, slots=True)

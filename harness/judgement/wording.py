@@ -6,9 +6,12 @@ nothing, and a sentence names both sides: "Kafka 4.3 answers X, this target answ
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,7 +77,24 @@ def both(path: str, kind: str, pair: Sequence[Any], release: str | None) -> str:
         return f"{who} has nothing there, {TARGET} has {value(path, target)}"
     if target == grades.MISSING:
         return f"{who} has {value(path, oracle)}, {TARGET} has nothing there"
-    return f"{who} answers {value(path, oracle)}, {TARGET} answers {value(path, target)}"
+    found = value(path, target)
+    if is_order(oracle, target):
+        return f"{who} answers {value(path, oracle)}, {TARGET} the same in another order: {found}"
+    return f"{who} answers {value(path, oracle)}, {TARGET} answers {found}"
+
+
+def is_order(oracle: Any, target: Any) -> bool:
+    """Whether two arrays, as such or as causes keep them, differ in nothing but their order."""
+    sides = [_elements(one) for one in (oracle, target)]
+    return None not in sides and sides[0] == sides[1]
+
+
+def _elements(array: Any) -> Counter[str] | None:
+    """The elements of an array, as often as they are there; None of what is none."""
+    if isinstance(array, str) and array.startswith("["):
+        with contextlib.suppress(ValueError, SyntaxError):
+            array = ast.literal_eval(array)
+    return Counter(map(repr, array)) if isinstance(array, list) else None
 
 
 def ended(path: str, found: Any) -> str:

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from touchstone.harness.judgement import compare as compare_module
+from touchstone.harness.judgement import wording
 from touchstone.harness.judgement.compare import MISSING, compare
 from touchstone.harness.judgement.grades import grading
+from touchstone.harness.judgement.verdict import DIVERGES, judge
 from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.harness.tests.conversations import conversation, doctored
 from touchstone.harness.tests.witness import RELEASES, golden
@@ -98,6 +100,33 @@ def test_another_order_is_one_difference():
     assert places(versions(TABLE), versions(turned)) == [
         ("asked", "api_keys", [0, 1, 2, 3, 4], [1, 0, 2, 3, 4])
     ]
+
+
+def test_the_order_in_which_api_keys_are_told_is_a_note():
+    own = {"api_key": 18, "min_version": 0, "max_version": 0}  # without which a checker fires
+    turned, honest = versions([own, *TABLE]), versions([*TABLE, own])
+    found = judge(None, turned, honest, api="ApiVersions", version=0)
+    assert found.conforms and [(one.path, one.kind) for one in found.notes] == [
+        ("api_keys", "order")
+    ]
+    assert judge(None, turned, honest, strict=True).kind == DIVERGES
+    (note,) = found.notes
+    words = wording.both(note.path, note.kind, (note.oracle, str(note.target)), "4.3")
+    assert "this target the same in another order: [18, 0, 1, 2, 3, 4]" in words
+
+
+def test_the_order_of_what_is_answered_in_the_order_of_the_question_decides():
+    topics = [{"topic": name, "partitions": []} for name in ("a", "b")]
+    body = {"throttle_time_ms": 0, "error_code": 0, "session_id": 0}
+    asked = {"topics": [], "forgotten_topics_data": [], "rack_id": ""}
+    sides = [
+        conversation(("fetch", "Fetch", 11, asked, body | {"responses": rows}))
+        for rows in (topics, topics[::-1])
+    ]
+    found = judge(None, sides[1], sides[0], api="Fetch", version=11)
+    assert found.kind == DIVERGES and found.differences[0].kind == "value"
+    assert "in another order" in wording.both("responses", "value", (["a", "b"], ["b", "a"]), None)
+    assert "another order" not in wording.both("responses", "value", (["a"], ["b"]), None)
 
 
 def test_one_of_two_elements_of_one_name_that_is_missing_is_one_difference():
