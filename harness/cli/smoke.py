@@ -46,7 +46,7 @@ def command(word: str) -> None:
     """Tell in seconds whether a target can be judged at all.
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
-    started.
+    started, or its name or file is wrong.
     """
     try:
         target = parse(word)

@@ -77,7 +77,7 @@ def _ask(address: Address, key: int, version: int, body: bytes, seconds: float) 
                 )
             return _exactly(connection, size - 4)
     except OSError as error:
-        raise NotReady(f"{address[0]}:{address[1]}: {error}") from error
+        raise NotReady(f"{address[0]}:{address[1]}: {error.strerror or error}") from error
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:
@@ -100,8 +100,9 @@ class _Reader:
     def take(self, form: str) -> int:
         try:
             (value,) = struct.unpack_from(form, self.data, self.at)
-        except struct.error as error:
-            raise NotReady(f"the answer ends at byte {self.at}: {error}") from None
+        except struct.error:
+            ends = f"its answer ends at byte {len(self.data)}, in a field that begins at {self.at}"
+            raise NotReady(f"it does not speak Kafka: {ends}") from None
         self.at += struct.calcsize(form)
         return value
 

@@ -67,8 +67,8 @@ def test_cluster(answering):
         (framed(ROWS, correlation=1), "does not speak Kafka"),
         (b"HTTP/1.1 400 Bad Request\r\n", "does not speak Kafka"),
         (framed(struct.pack(">h", 35)), "error 35"),
-        (framed(ROWS[:-3]), "the answer ends at byte"),
-        (framed(b""), "the answer ends at byte 0"),
+        (framed(ROWS[:-3]), "its answer ends at byte"),
+        (framed(b""), "its answer ends at byte 0"),
     ],
 )
 def test_anything_else_is_not_ready(answering, data, complaint):
