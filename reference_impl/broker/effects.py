@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, final
 
 # Kafka's own words for INVALID_REQUEST (Errors.INVALID_REQUEST).
 MALFORMED_REQUEST = (
@@ -32,6 +32,7 @@ class Connection:
         self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so
 
 
+@final
 class Reply(NamedTuple):
     """Send these parts as one frame (the rim puts the size in front), then read on."""
 
@@ -39,17 +40,20 @@ class Reply(NamedTuple):
     parts: tuple[bytes, ...]
 
 
+@final
 class Unmute(NamedTuple):
     """Send nothing; read the next request."""
 
     connection: Connection
 
 
+@final
 class Close(NamedTuple):
     connection: Connection
     reason: str = ""
 
 
+@final
 class Ask(NamedTuple):
     """Carry this frame to a peer and give its answer to `Broker.answered`, or None for none.
 

@@ -10,7 +10,6 @@ may come next; anything else, and any byte left behind an answer, ends the conne
 """
 
 from collections import deque
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +37,7 @@ class Unsupported(Exception):
 class Reply:
     """What became of one ask on this connection."""
 
-    ticket: Hashable
+    ticket: int
     version: int
     body: dict[str, Any] | None  # None: sent, and no answer is expected
 
@@ -48,7 +47,7 @@ class _Waiting:
     correlation_id: int
     key: int
     version: int
-    ticket: Hashable
+    ticket: int | None  # None: our own question about versions
     deadline: int
 
 
@@ -60,7 +59,7 @@ class Connection:
         self._out: list[bytes] = []
         self._next_id = 0
         self._waiting: deque[_Waiting] = deque()
-        self._queued: deque[tuple[Hashable, Ask, int]] = deque()
+        self._queued: deque[tuple[int, Ask, int]] = deque()
         self._hello_deadline = now + 30_000
         if first_version is None:
             first_version = by_name("ApiVersions").latest
@@ -74,7 +73,7 @@ class Connection:
         self._write(_API_VERSIONS, version, SOFTWARE, None, self._hello_deadline)
 
     def _write(
-        self, key: int, version: int, body: dict[str, Any], ticket: Hashable, deadline: int | None
+        self, key: int, version: int, body: dict[str, Any], ticket: int | None, deadline: int | None
     ) -> None:
         self._out.append(framed(encode_request(key, version, self._next_id, self.client_id, body)))
         if deadline is not None:
@@ -96,14 +95,14 @@ class Connection:
             raise Unsupported(f"{ask.api} {wanted}; the broker has {lowest} to {highest}")
         return version
 
-    def ask(self, ticket: Hashable, ask: Ask, *, now: int) -> list[Reply]:
+    def ask(self, ticket: int, ask: Ask, *, now: int) -> list[Reply]:
         """Send `ask` now, or as soon as versions are known. Raises Unsupported."""
         if not self.negotiated:
             self._queued.append((ticket, ask, now + ask.timeout_ms))
             return []
         return self._send(ticket, ask, now + ask.timeout_ms)
 
-    def _send(self, ticket: Hashable, ask: Ask, deadline: int) -> list[Reply]:
+    def _send(self, ticket: int, ask: Ask, deadline: int) -> list[Reply]:
         version = self.version_of(ask)
         body = ask.body(version) if callable(ask.body) else ask.body
         key = by_name(ask.api).key
@@ -115,10 +114,10 @@ class Connection:
         out, self._out = b"".join(self._out), []
         return out
 
-    def receive(self, chunk: bytes) -> tuple[list[Reply], list[tuple[Hashable, Unsupported]]]:
+    def receive(self, chunk: bytes) -> tuple[list[Reply], list[tuple[int, Unsupported]]]:
         """Replies that these bytes complete, and queued asks that turned out impossible."""
         replies: list[Reply] = []
-        impossible: list[tuple[Hashable, Unsupported]] = []
+        impossible: list[tuple[int, Unsupported]] = []
         try:
             frames = self._frames.feed(chunk)
         except FrameError as fault:
@@ -143,9 +142,8 @@ class Connection:
         found = int.from_bytes(frame[:4], "big")
         if len(frame) < 4 or found != head.correlation_id:
             raise ProtocolFault(f"correlation id {found}, expected {head.correlation_id}")
-        hello = head.ticket is None and head.key == _API_VERSIONS
         version = head.version
-        if hello and frame[4:6] == _UNSUPPORTED:
+        if head.ticket is None and frame[4:6] == _UNSUPPORTED:
             version = 0  # the answer to a version the broker does not know is always version 0
         try:
             response = decode_response(head.key, version, frame)
@@ -154,7 +152,7 @@ class Connection:
         if response.end != len(frame):
             raise ProtocolFault(f"{len(frame) - response.end} bytes after an answer")
         self._waiting.popleft()
-        if not hello:
+        if head.ticket is not None:
             return Reply(head.ticket, version, response.body)
         self._welcome(head.version, response.body)
         return None
@@ -184,7 +182,7 @@ class Connection:
         first = self.deadline()
         return first is not None and first <= now
 
-    def abandon(self) -> list[tuple[Hashable, bool]]:
+    def abandon(self) -> list[tuple[int, bool]]:
         """The connection is gone: the tickets nobody will answer, and whether each was sent."""
         sent = [(each.ticket, True) for each in self._waiting if each.ticket is not None]
         unsent = [(ticket, False) for ticket, _, _ in self._queued]

@@ -57,12 +57,15 @@ class Answer:
     body: dict[str, Any]
 
 
+FailureKind = Literal["refused", "closed", "timeout", "unsupported", "malformed"]
+
+
 @dataclass(frozen=True, slots=True)
 class Failed:
     """No answer. After `refused` or `unsupported` the request was certainly not carried out."""
 
     ask: Ask
-    kind: Literal["refused", "closed", "timeout", "unsupported", "malformed"]
+    kind: FailureKind
     reason: str
 
 

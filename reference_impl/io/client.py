@@ -12,6 +12,7 @@ import selectors
 import socket
 import time
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from touchstone.reference_impl.client.admin import Admin
@@ -23,7 +24,16 @@ from touchstone.reference_impl.client.connection import (
     Unsupported,
 )
 from touchstone.reference_impl.client.consumer import Consumer
-from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from touchstone.reference_impl.client.flow import (
+    Answer,
+    Ask,
+    Failed,
+    FailureKind,
+    Flow,
+    Outcome,
+    Pause,
+)
+from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.modern_consumer import ModernConsumer
 from touchstone.reference_impl.client.producer import Producer
@@ -32,6 +42,14 @@ from touchstone.reference_impl.client.transactions import TransactionalProducer
 T = TypeVar("T")
 _CHUNK = 1 << 18
 _CONNECT_TIMEOUT_S = 10.0
+
+
+@dataclass(slots=True)
+class _Round:
+    """What is asked at once: each ask with its place, by ticket, and what came of it, by place."""
+
+    asks: dict[int, tuple[int, Ask]] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
 
 
 class _Link:
@@ -133,21 +151,28 @@ class Client:
         """
         self.view.now = self.now()
         if group is None:
-            consumer = Consumer(self.view, **options)
-        elif protocol == "consumer":
+            if topics:
+                raise ValueError("topics are shared out in a group: name one, or give partitions")
+            alone = Consumer(self.view, **options)
+            alone.assign(places)
+            return BlockingCore(self, alone)
+        member: GroupConsumer
+        if protocol == "consumer":
             own = base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
-            consumer = ModernConsumer(self.view, group, member_id=own, **options)
+            member = ModernConsumer(self.view, group, member_id=own, **options)
         elif protocol == "classic":
-            consumer = ClassicConsumer(self.view, group, **options)
+            member = ClassicConsumer(self.view, group, **options)
         else:
             raise ValueError(f"group protocol {protocol!r}: there are 'classic' and 'consumer'")
         if topics:
-            consumer.subscribe(topics)
+            member.subscribe(topics)
         else:
-            consumer.assign(places)
-        return BlockingCore(self, consumer)
+            member.assign(places)
+        return BlockingCore(self, member)
 
-    def ask(self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any) -> dict:
+    def ask(
+        self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any
+    ) -> dict[str, Any]:
         """Send one request and return its decoded answer."""
         (outcome,) = self._ask([Ask(node, api, body, **options)])
         if isinstance(outcome, Failed):
@@ -160,7 +185,7 @@ class Client:
         while True:
             self.view.now = self.now()
             try:
-                wanted = flow.send(given)
+                wanted = next(flow) if given is None else flow.send(given)
             except StopIteration as end:
                 return end.value
             if isinstance(wanted, Pause):
@@ -170,37 +195,36 @@ class Client:
                 given = self._ask(wanted)
 
     def _ask(self, asks: Sequence[Ask]) -> list[Outcome]:
-        outcomes: dict[int, Outcome] = {}
-        numbers: dict[int, tuple[int, Ask]] = {}
+        round = _Round()
         for place, ask in enumerate(asks):
             self._serial += 1
-            numbers[self._serial] = (place, ask)
-            self._start(self._serial, ask, numbers, outcomes)
-        while len(outcomes) < len(asks):
-            self._wait(numbers, outcomes)
+            round.asks[self._serial] = (place, ask)
+            self._start(self._serial, ask, round)
+        while len(round.outcomes) < len(asks):
+            self._wait(round)
         for link in self._links.values():
             self._watch(link)
-        return [outcomes[place] for place in range(len(asks))]
+        return [round.outcomes[place] for place in range(len(asks))]
 
-    def _start(self, ticket: int, ask: Ask, numbers: dict, outcomes: dict) -> None:
-        place, _ = numbers[ticket]
+    def _start(self, ticket: int, ask: Ask, round: _Round) -> None:
+        place, _ = round.asks[ticket]
         node = self.view.resolve(ask.node)
         if node is None:
-            outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
+            round.outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
             return
         try:
             link = self._links.get(node) or self._connect(node)
         except OSError as fault:
             self.view.unreachable(node)
-            outcomes[place] = Failed(ask, "refused", str(fault))
+            round.outcomes[place] = Failed(ask, "refused", str(fault))
             return
         try:
             replies = link.connection.ask(ticket, ask, now=self.now())
         except Unsupported as fault:
-            outcomes[place] = Failed(ask, "unsupported", str(fault))
+            round.outcomes[place] = Failed(ask, "unsupported", str(fault))
             return
-        self._replied(replies, numbers, outcomes)
-        self._write(link, numbers, outcomes)
+        self._replied(replies, round)
+        self._write(link, round)
 
     def _connect(self, node: int) -> _Link:
         first = 0 if node in self._plain else None
@@ -216,24 +240,24 @@ class Client:
         self._selector.unregister(link.socket)
         link.socket.close()
 
-    def _wait(self, numbers: dict, outcomes: dict) -> None:
+    def _wait(self, round: _Round) -> None:
         deadlines = [link.connection.deadline() for link in self._links.values()]
         soonest = min((each for each in deadlines if each is not None), default=self.now())
         for key, events in self._selector.select(max(0, soonest - self.now()) / 1000):
             link: _Link = key.data
             if events & selectors.EVENT_READ:
-                self._read(link, numbers, outcomes)
+                self._read(link, round)
             if self._links.get(link.node) is link:
-                self._write(link, numbers, outcomes)
+                self._write(link, round)
         for link in list(self._links.values()):
             if link.connection.expired(self.now()):
-                self._lose(link, "timeout", "no answer in time", numbers, outcomes)
+                self._lose(link, "timeout", "no answer in time", round)
 
-    def _write(self, link: _Link, numbers: dict, outcomes: dict) -> None:
+    def _write(self, link: _Link, round: _Round) -> None:
         try:
             link.flush()
         except OSError as fault:
-            self._lose(link, "closed", str(fault), numbers, outcomes)
+            self._lose(link, "closed", str(fault), round)
             return
         self._watch(link)
 
@@ -241,35 +265,35 @@ class Client:
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.unsent else 0)
         self._selector.modify(link.socket, events, link)
 
-    def _read(self, link: _Link, numbers: dict, outcomes: dict) -> None:
+    def _read(self, link: _Link, round: _Round) -> None:
         try:
             chunk = link.socket.recv(_CHUNK)
         except BlockingIOError:
             return
         except OSError as fault:
-            self._lose(link, "closed", str(fault), numbers, outcomes)
+            self._lose(link, "closed", str(fault), round)
             return
         if not chunk:
-            self._lose(link, "closed", "the broker closed the connection", numbers, outcomes)
+            self._lose(link, "closed", "the broker closed the connection", round)
             return
         try:
             replies, impossible = link.connection.receive(chunk)
         except ProtocolFault as fault:
-            self._lose(link, "malformed", str(fault), numbers, outcomes)
+            self._lose(link, "malformed", str(fault), round)
             return
-        self._replied(replies, numbers, outcomes)
+        self._replied(replies, round)
         for ticket, why in impossible:
-            if ticket in numbers:
-                place, ask = numbers[ticket]
-                outcomes[place] = Failed(ask, "unsupported", str(why))
+            if ticket in round.asks:
+                place, ask = round.asks[ticket]
+                round.outcomes[place] = Failed(ask, "unsupported", str(why))
 
-    def _replied(self, replies: list[Reply], numbers: dict, outcomes: dict) -> None:
+    def _replied(self, replies: list[Reply], round: _Round) -> None:
         for reply in replies:
-            if reply.ticket in numbers:
-                place, ask = numbers[reply.ticket]
-                outcomes[place] = Answer(ask, reply.version, reply.body or {})
+            if reply.ticket in round.asks:
+                place, ask = round.asks[reply.ticket]
+                round.outcomes[place] = Answer(ask, reply.version, reply.body or {})
 
-    def _lose(self, link: _Link, kind: str, why: str, numbers: dict, outcomes: dict) -> None:
+    def _lose(self, link: _Link, kind: FailureKind, why: str, round: _Round) -> None:
         self._drop(link)
         shy = kind == "closed" and not link.connection.negotiated and link.node not in self._plain
         if shy:
@@ -277,13 +301,13 @@ class Client:
         else:
             self.view.unreachable(link.node)
         for ticket, _ in link.connection.abandon():
-            if ticket not in numbers:
+            if ticket not in round.asks:
                 continue
-            place, ask = numbers[ticket]
+            place, ask = round.asks[ticket]
             if shy:
-                self._start(ticket, ask, numbers, outcomes)
+                self._start(ticket, ask, round)
             else:
-                outcomes[place] = Failed(ask, kind, why)
+                round.outcomes[place] = Failed(ask, kind, why)
 
 
 class BlockingCore:

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.log.segment import Stored
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 MOST_OPEN = 512
@@ -59,7 +60,7 @@ class Disk:
 
     # --- what a broken disk overrides --------------------------------------------------------
 
-    def pwrite(self, descriptor: int, data: bytes | memoryview, at: int, path: Path) -> int:
+    def pwrite(self, descriptor: int, data: Stored, at: int, path: Path) -> int:
         return os.pwrite(descriptor, data, at)
 
     def ftruncate(self, descriptor: int, size: int, path: Path) -> None:
@@ -181,7 +182,7 @@ class File:
         except OSError as fault:
             raise self._disk.fault(fault) from fault
 
-    def write(self, data: bytes | bytearray | memoryview, at: int) -> None:
+    def write(self, data: Stored, at: int) -> None:
         """All of it, or an error and any part of it."""
         disk, path = self._disk, self.path
         try:

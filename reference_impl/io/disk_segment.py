@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
@@ -314,7 +314,7 @@ class DiskSegment:
                 start, at = extent.position, 0
             yield extent, chunk[at : at + extent.size]
 
-    def _first_time(self, reached) -> int:
+    def _first_time(self, reached: Callable[[int, int], bool]) -> int:
         """Index of the first time index entry for which `reached(timestamp, offset)` holds."""
         low, high = 0, self._times.count
         while low < high:

@@ -70,7 +70,7 @@ class DiskStore:
         self._config = config
         self._marks = marks
         self._say = say
-        self._expire = expire or (lambda at, paths: [disk.remove(path) for path in paths] and None)
+        self._expire = expire or self._remove_at_once
         self._cut = cut
         self._later = later
         self._first_offsets = first_offsets
@@ -109,7 +109,7 @@ class DiskStore:
         for sentence in found.said:
             self._say(f"{self.folder.name}: {sentence}")
         return Opened(
-            segments=list(segments),
+            segments=[*segments],
             log_start_offset=max(start, segments[0].base_offset),
             high_watermark=marks.high_watermark,
             recovery_point=marks.recovery_point if not marks.clean else end,
@@ -149,12 +149,23 @@ class DiskStore:
 
     # --- segments ----------------------------------------------------------------------------
 
+    def _own(self, segments: Sequence[Segment]) -> list[DiskSegment]:
+        """These segments as the files that they are: a log has them from this store."""
+        own = [each for each in segments if isinstance(each, DiskSegment)]
+        if len(own) != len(segments):
+            raise TypeError(f"{self.folder}: a segment that is not on disk")
+        return own
+
+    def _remove_at_once(self, at: int, paths: Sequence[Path]) -> None:
+        for path in paths:
+            self.disk.remove(path)
+
     def begin(self, base_offset: int, now: int) -> Segment:
         return self._segment(base_offset, now)
 
     def remove(self, segments: Sequence[Segment], now: int) -> None:
         paths: list[Path] = []
-        for segment in segments:
+        for segment in self._own(segments):
             segment.rename("." + names.DELETED)
             paths += segment.paths()
             segment.close()
@@ -168,15 +179,16 @@ class DiskStore:
     def replace(
         self, old: Sequence[Segment], cleaned: Sequence[Segment], now: int
     ) -> Sequence[Segment]:
-        for segment in cleaned:
+        made = self._own(cleaned)
+        for segment in made:
             segment.seal()
             segment.flush()
             segment.stamp()
-        for segment in reversed(cleaned):
+        for segment in reversed(made):
             segment.rename("." + names.SWAP)
         self.disk.sync_folder(self.folder)
         self.remove(old, now)
-        for segment in cleaned:
+        for segment in made:
             segment.rename("")
         self.disk.sync_folder(self.folder)
         return cleaned
@@ -242,7 +254,7 @@ class DiskStore:
             self.flush(segments)
             durable()
             return
-        paths = [path for segment in segments for path in segment.paths()]
+        paths = [path for segment in self._own(segments) for path in segment.paths()]
         paths.append(self.folder / names.LEADER_EPOCHS)
         self._later(partial(_sync, [*paths, self.folder]), durable)
 

@@ -19,14 +19,15 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from struct import Struct
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
+from touchstone.reference_impl.broker.effects import Ask, Close, Effect, Reply
 from touchstone.reference_impl.io import portable
+from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.io.links import Links, PeerConnection
-from touchstone.reference_impl.wire.framing import KAFKA_LIMIT, FrameError, Frames
+from touchstone.reference_impl.wire.framing import KAFKA_LIMIT, FrameError
 
 LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
@@ -36,41 +37,8 @@ _MOST_PIECES = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on L
 _MOST_HELD, _SMALL = 64, 1 << 12
 _LOOK_MS = 1000
 _LONGEST_MS = 3_600_000  # what a selector can wait has an end (24 days)
-READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
-
-
-class Channel(Connection):
-    """A connection with its socket, the frames that wait and the bytes that did not fit."""
-
-    __slots__ = (
-        "broker",
-        "busy",
-        "closing",
-        "events",
-        "frames",
-        "held",
-        "inbox",
-        "open",
-        "outbox",
-        "sock",
-        "working",
-    )
-
-    def __init__(
-        self, number: int, sock: socket.socket, broker: Broker, limit: int, peer: str
-    ) -> None:
-        super().__init__(number, peer)
-        self.sock = sock
-        self.broker = broker
-        self.inbox = Frames(limit)
-        self.frames: deque[bytes] = deque()
-        self.outbox: deque[memoryview] = deque()
-        self.held: list[bytes] = []  # answers that leave with the next one, in one system call
-        self.working = False  # its frames are being handed over right now
-        self.busy = False  # a request is in work; with bytes in the outbox its answer is not out
-        self.closing = False
-        self.events = READ
-        self.open = True
+T = TypeVar("T")
+WRITE = selectors.EVENT_WRITE
 
 
 class TimedTask(Protocol):
@@ -106,7 +74,7 @@ class Server:
         self._selector.register(self._wake_end, READ, None)
         self.links = Links(self._perform, clock, self.wake)
         self._frozen: set[Broker] = set()
-        self._calls: deque[tuple[Callable[[int], object], Future]] = deque()
+        self._calls: deque[Callable[[int], None]] = deque()  # by other threads
         self.timed_task: TimedTask | None = None
         self._before_answers = before_answers
 
@@ -168,10 +136,17 @@ class Server:
         self._perform(broker.tick(now))
         self.links.deliver(now)
 
-    def call(self, job: Callable[[int], object]) -> Future:
+    def call(self, job: Callable[[int], T]) -> Future[T]:
         """`job(now)` in the loop's thread, from any other; the result comes by the Future."""
-        future: Future = Future()
-        self._calls.append((job, future))
+        future: Future[T] = Future()
+
+        def answer(now: int) -> None:
+            try:
+                future.set_result(job(now))
+            except Exception as fault:  # it is the caller's to deal with
+                future.set_exception(fault)
+
+        self._calls.append(answer)
         self.wake()
         return future
 
@@ -187,7 +162,7 @@ class Server:
 
     @property
     def waker(self) -> socket.socket:
-        """Something a signal can write to in order to wake the loop."""
+        """A signal writes to it in order to wake the loop."""
         return self._waker
 
     # --- the loop ----------------------------------------------------------------------------
@@ -210,10 +185,10 @@ class Server:
             elif item is None:
                 self._wake_end.recv(4096)
             else:
-                self._accept(key.fileobj, item)
+                self._accept(self._listeners[item], item)
         now = self._clock()
         while self._calls:
-            self._answer(*self._calls.popleft(), now)
+            self._calls.popleft()(now)
         if self.timed_task is not None:
             due = self.timed_task.deadline()
             if due is not None and due <= now:
@@ -230,13 +205,6 @@ class Server:
             due = broker.deadline()
             if due is not None and due <= now and broker not in self._frozen:
                 self._perform(broker.tick(now))
-
-    @staticmethod
-    def _answer(job: Callable[[int], object], future: Future, now: int) -> None:
-        try:
-            future.set_result(job(now))
-        except Exception as fault:  # it is the caller's to deal with
-            future.set_exception(fault)
 
     def deadline(self) -> int | None:
         """When a broker, a link or the keeper has something to do; None for never."""
@@ -346,9 +314,9 @@ class Server:
                 self.links.send(effect)
                 continue
             channel = effect.connection
-            if type(channel) is PeerConnection:
-                parts = effect.parts if type(effect) is Reply else None
-                self.links.answer(channel, parts)
+            if type(channel) is not Channel:
+                if type(channel) is PeerConnection:
+                    self.links.answer(channel, effect.parts if type(effect) is Reply else None)
                 continue
             if not channel.open:
                 continue  # the peer is gone (WIRE-17)

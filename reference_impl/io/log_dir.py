@@ -64,6 +64,7 @@ class LogDir:
     ) -> None:
         self.root = root
         self.logs: dict[TopicPartition, PartitionLog] = {}
+        self._stores: dict[TopicPartition, DiskStore] = {}  # of the logs
         self.offline = False
         self._make = make
         self._failed = failed
@@ -163,23 +164,23 @@ class LogDir:
         does the original go. A crash between the two renames leaves both, and a start that refuses
         them, as Kafka's does.
         """
-        log = source.logs[key]
+        log, store = source.logs[key], source._stores[key]
         log.flush(now)
         for segment in log.segments:
             segment.seal()
         future = self.root / str(names.PartitionFolder(*key, uuid4().hex, names.FUTURE_MARK))
         self.disk.make_folder(future)
-        for path in sorted(log.store.folder.iterdir()):
+        for path in sorted(store.folder.iterdir()):
             if not path.name.endswith("." + names.DELETED):
                 self.disk.copy(path, future / path.name)
         self.disk.sync_folder(future)
         home = self.root / str(names.PartitionFolder(*key))
         self.disk.replace(future, home)
         left = source.root / str(names.PartitionFolder(*key, uuid4().hex, names.DELETE_MARK))
-        source.disk.replace(log.store.folder, left)
+        source.disk.replace(store.folder, left)
         self.disk.sync_folder(self.root)
-        log.store.rehome(self.disk, home, self._expire, lambda offset: self._cut(key, offset))
-        self.logs[key] = source.logs.pop(key)
+        store.rehome(self.disk, home, self._expire, lambda offset: self._cut(key, offset))
+        self.logs[key], self._stores[key] = source.logs.pop(key), source._stores.pop(key)
         self.write_recovery_points()
         source._expire(now, [left])
 
@@ -202,7 +203,9 @@ class LogDir:
             later=self._make.later,
             first_offsets=self._make.first_offsets,
         )
-        return self._make.new_log(*key, store, now)
+        log = self._make.new_log(*key, store, now)
+        self._stores[key] = store
+        return log
 
     def add(self, key: TopicPartition, topic_id: bytes, now: int) -> PartitionLog:
         """The log of a partition that is new here."""
@@ -213,12 +216,12 @@ class LogDir:
         log = self._open(key, self.root / str(names.PartitionFolder(*key)), now)
         self.logs[key] = log
         if self._make.topic_ids and any(topic_id):
-            log.store.write_topic_id(topic_id)
+            self._stores[key].write_topic_id(topic_id)
         return log
 
     def topic_id(self, key: TopicPartition) -> bytes | None:
         try:
-            return self.logs[key].store.topic_id()
+            return self._stores[key].topic_id()
         except FileFormatError as fault:
             self._make.say(f"{key[0]}-{key[1]}: {names.PARTITION_METADATA}: {fault}")
             return None
@@ -227,13 +230,14 @@ class LogDir:
 
     def remove(self, key: TopicPartition, now: int) -> None:
         """Free the name at once, the bytes after `file.delete.delay.ms` (LOG-22)."""
-        log = self.logs.pop(key)
-        log.store.close()
+        del self.logs[key]
+        store = self._stores.pop(key)
+        store.close()
         if not self.offline:
             gone = names.PartitionFolder(*key, uuid4().hex, names.DELETE_MARK)
-            log.store.move_to(self.root / str(gone))
+            store.move_to(self.root / str(gone))
             delay = self._make.config_of(key[0]).file_delete_delay_ms
-            self._expire(now + delay, [log.store.folder])
+            self._expire(now + delay, [store.folder])
 
     def _expire(self, at: int, paths: Sequence[Path]) -> None:
         for path in paths:
@@ -287,7 +291,11 @@ class LogDir:
             with suppress(LogError):
                 Disk(failed=faults.append).write_whole(path, image)
 
-        background.submit(write, lambda: [self.disk.failed(fault) for fault in faults])
+        def report() -> None:
+            for fault in faults:
+                self.disk.failed(fault)
+
+        background.submit(write, report)
         self._written[names.HIGH_WATERMARKS] = offsets
         self._current.add(names.HIGH_WATERMARKS)
 

@@ -258,9 +258,14 @@ class LogDirs:
             self._alarms.remind(("expired files", id(self)), at, self._remove_expired)
 
     def _remove_expired(self, now: int) -> None:
-        due, self._wakes_at = [], NEVER
+        due: list[int | None] = []
+        self._wakes_at = NEVER
+
+        def remove(each: LogDir) -> None:
+            due.append(each.remove_expired(now))
+
         for each in list(self._live()):
-            self._survive(lambda each=each: due.append(each.remove_expired(now)))
+            self._survive(partial(remove, each))
         soonest = min((at for at in due if at is not None), default=None)
         if soonest is not None:
             self._wake(soonest)

@@ -66,8 +66,9 @@ class Recovery:
             try:
                 found.segments.append(self._segment(base, size, self._counts(base)))
                 return True
-            except FileFormatError as fault:
-                found.said.append(f"{names.name_of(base, names.LOG)}: {fault}; reading it whole")
+            except FileFormatError as unreadable:
+                name = names.name_of(base, names.LOG)
+                found.said.append(f"{name}: {unreadable}; reading it whole")
         size, counts, fault = self._rebuild(base, found)
         if size or fault or not later:
             found.segments.append(self._segment(base, size, counts))
@@ -222,8 +223,8 @@ def _finish_swaps(
         disk.replace(path, path.with_suffix(""))
         said.append(f"{path.name}: swap completed")
     for path in sorted(folder.iterdir()):
-        file = names.parse_file(path.name)
-        if file and file.mark == names.SWAP:
+        left = names.parse_file(path.name)
+        if left and left.mark == names.SWAP:
             disk.remove(path)
 
 

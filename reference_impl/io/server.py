@@ -32,6 +32,7 @@ from touchstone.reference_impl.broker.replication.replicas import Logs
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
 from touchstone.reference_impl.io.data_dir import DataDir
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
@@ -216,8 +217,9 @@ def build(
             undo.callback(disk.release)
             disk.restore(cluster, parts.switches)
         if registry is not None:
-            named = persona.quirk("log-dirs.name-their-cluster") and disk is not None
-            stored = cluster.cluster_id if named and disk.known else None
+            known = disk is not None and disk.known
+            named = known and persona.quirk("log-dirs.name-their-cluster")
+            stored = cluster.cluster_id if named else None
             registry.restore(cluster, cluster_id=stored)
         running = _assemble(server, cluster, cores, listeners, clock)
         if registry is not None:
@@ -284,7 +286,10 @@ def _durable(disk: DataDir | None, registry: ZooKeeper | None) -> Callable[[], N
 
 def _follow(running: RunningCluster, registry: ZooKeeper) -> None:
     """Whatever time changes is written to the registry outside as well."""
-    registry.attach(running.cluster, running.server.call)
+    controller = running.cluster.controller
+    if not isinstance(controller, ZooKeeperController):
+        raise RegistryError("KRaft keeps its registry itself")
+    registry.attach(running.cluster, controller, running.server.call)
     running.server.timed_task = _Written(running.life, registry)
     running.registry = registry
 
@@ -305,7 +310,7 @@ def _assemble(
     life = Lifecycle(server, cluster, membership, cores.make, ended)
     cores.strays = life.strays
     for node, listener in zip(nodes, listeners, strict=True):
-        cluster.controller.register(node.id)
+        membership.controller.register(node.id)
         broker = cores.make(node.id, clock())
         if node is nodes[0]:
             spread_defaults(broker)

@@ -34,14 +34,15 @@ from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR
 from touchstone.reference_impl.cluster.controller import PREFERRED
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError, Step, Times, Znode
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
 
 LOG = logging.getLogger("touchstone.zookeeper")
 CHANGES, RESERVED = "/config/changes", 1000
 PURGED_AFTER_MS = 15 * 60 * 1000
 TRIES = 5
-Job = Callable[[], Any]
+Job = Callable[[], None]
 Tree = dict[str, Znode]
-Caller = Callable[[Callable[[int], Any]], Future]
+Caller = Callable[[Callable[[int], None]], "Future[None]"]
 
 
 class ZooKeeper:
@@ -134,9 +135,9 @@ class ZooKeeper:
 
     # --- in the loop ------------------------------------------------------------------------
 
-    def attach(self, cluster: Cluster, call: Caller) -> None:
+    def attach(self, cluster: Cluster, controller: ZooKeeperController, call: Caller) -> None:
         """Write the tree, and follow the cluster from now on; `call` runs a job in the loop."""
-        self._cluster, self._call = cluster, call
+        self._cluster, self._controller, self._call = cluster, controller, call
         cluster.announcements.elsewhere = self._leave
         self._client.add_listener(self._session_changed)
         self._thread = threading.Thread(target=self._run, name="touchstone-zk", daemon=True)
@@ -149,18 +150,18 @@ class ZooKeeper:
         cluster = self._cluster
         if self._unread:
             self._remove_read()
-        deletions = getattr(cluster.controller, "deletions", ())
+        deletions = tuple(self._controller.deletions)
         state = (
             cluster.generation, cluster.controller_id, cluster.controller_epoch,
             cluster.next_producer_id, cluster.next_broker_epoch, repr(cluster.dynamic_configs),
-            repr(list(cluster.client_settings.quotas())), tuple(deletions),
+            repr(list(cluster.client_settings.quotas())), deletions,
         )  # fmt: skip
         if state == self._state:
             return
         self._state = state
         times = self._times(cluster)
         tree = znodes.picture(cluster, self.form, times, self._drawn, deletions)
-        if self._moving and cluster.controller.reassigning():
+        if self._moving and self._controller.reassigning():
             tree[znodes.REASSIGN] = Znode(self._moving)
         self._drawn = tree
         self._jobs.put(lambda: self._draw(tree))
@@ -258,41 +259,41 @@ class ZooKeeper:
             path = f"{znodes.TOPICS}/{name}"
             if path not in self._written and (text := self._text(path)):
                 settings = self._text(f"/config/topics/{name}")
-                self._in_loop(lambda now, args=(name, text, settings): self._created(*args))
+                self._in_loop(partial(self._created, name, text, settings))
         for name in self._children(znodes.DELETED_TOPICS, watched=True):
             path = f"{znodes.DELETED_TOPICS}/{name}"
             if path not in self._written:
                 self._written[path] = Znode()
-                self._in_loop(lambda now, name=name: self._deleted(name))
+                self._in_loop(partial(self._deleted, name))
         for name in sorted(set(self._children(CHANGES, watched=True)) - self._heard):
             self._heard.add(name)
             if text := self._text(f"{CHANGES}/{name}"):
                 entity = znodes.read_change(text)
-                settings = znodes.read_config(self._text(f"/config/{entity}"))
-                self._in_loop(lambda now, args=(entity, settings): self._configured(*args))
+                changed = znodes.read_config(self._text(f"/config/{entity}"))
+                self._in_loop(partial(self._configured, entity, changed))
         left = {}
         for parent in (ISR_CHANGES, LOG_DIR_EVENTS):
             for name in sorted(self._children(parent, watched=True)):
                 if text := self._text(f"{parent}/{name}"):
                     left[f"{parent}/{name}"] = text
         if left:
-            self._in_loop(lambda now: self._announced(left))
+            self._in_loop(partial(self._announced, left))
         for path, act in ((znodes.PREFER, self._preferred), (znodes.REASSIGN, self._reassigned)):
             found = self._client.retry(self._client.exists, path, watch=self._woken)
             if found and path not in self._written and (text := self._text(path)):
                 self._written[path] = Znode(text)
-                self._in_loop(lambda now, act=act, text=text: act(text))
+                self._in_loop(partial(act, text))
 
     def _woken(self, event: object) -> None:
         """In kazoo's thread."""
         self._jobs.put(self._look)
 
-    def _in_loop(self, job: Callable[[int], None]) -> None:
-        def done(future: Future) -> None:
+    def _in_loop(self, job: Job) -> None:
+        def done(future: Future[None]) -> None:
             if fault := future.exception():
                 LOG.warning("what somebody wrote into ZooKeeper is of no use: %r", fault)
 
-        self._call(job).add_done_callback(done)
+        self._call(lambda now: job()).add_done_callback(done)
 
     def _children(self, path: str, *, watched: bool = False) -> list[str]:
         try:
@@ -337,7 +338,7 @@ class ZooKeeper:
 
     def _deleted(self, name: str) -> None:
         if name in self._cluster.topics:
-            self._cluster.controller.delete(name)
+            self._controller.delete(name)
         self._changed()
 
     def _configured(self, entity: str, settings: dict[str, str]) -> None:
@@ -348,13 +349,13 @@ class ZooKeeper:
             self._cluster.dynamic_configs["" if name == znodes.DEFAULT else name] = settings
         elif who := znodes.read_entity(entity):
             self._cluster.client_settings.replace_quotas(who, znodes.read_quotas(settings))
-        self._cluster.controller.configs_changed()
+        self._controller.configs_changed()
         self._changed()
 
     def _announced(self, left: dict[str, str]) -> None:
         self._cluster.announcements.standing |= left
         self._unread |= left.keys()
-        self._cluster.controller.announced()
+        self._controller.announced()
         self._changed()
 
     def _remove_read(self) -> None:
@@ -366,14 +367,14 @@ class ZooKeeper:
 
     def _preferred(self, text: str) -> None:
         places = [(row["topic"], row["partition"]) for row in _rows(text)]
-        self._cluster.controller.elect(PREFERRED, places)
+        self._controller.elect(PREFERRED, places)
         self._changed()
 
     def _reassigned(self, text: str) -> None:
         for row in _rows(text):
             partition = self._cluster.partition(row["topic"], row["partition"])
             if partition is not None:
-                self._cluster.controller.reassign(partition, row["replicas"])
+                self._controller.reassign(partition, row["replicas"])
         self._moving = text
         self._changed()
 

@@ -22,12 +22,23 @@ if TYPE_CHECKING:
 class CompactionConfig(Protocol):
     """The part of a topic's settings that the cleaner asks for (`cluster.topic_config`)."""
 
-    delete_retention_ms: int
-    max_compaction_lag_ms: int
-    min_cleanable_dirty_ratio: float
-    min_compaction_lag_ms: int
-    segment_bytes: int
-    segment_index_bytes: int
+    @property
+    def delete_retention_ms(self) -> int: ...
+
+    @property
+    def max_compaction_lag_ms(self) -> int: ...
+
+    @property
+    def min_cleanable_dirty_ratio(self) -> float: ...
+
+    @property
+    def min_compaction_lag_ms(self) -> int: ...
+
+    @property
+    def segment_bytes(self) -> int: ...
+
+    @property
+    def segment_index_bytes(self) -> int: ...
 
 
 class Dirty(NamedTuple):

@@ -24,8 +24,11 @@ Rule = Callable[[Segment, Segment | None], bool]  # a segment, and the one behin
 class RetentionConfig(Protocol):
     """The part of a topic's settings that retention asks for (`cluster.topic_config`)."""
 
-    retention_ms: int
-    retention_bytes: int
+    @property
+    def retention_ms(self) -> int: ...
+
+    @property
+    def retention_bytes(self) -> int: ...
 
     @property
     def delete(self) -> bool: ...

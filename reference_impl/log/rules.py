@@ -43,19 +43,47 @@ class Rules:
 class LogConfig(Protocol):
     """The part of a topic's settings that its logs ask for (`cluster.topic_config`)."""
 
-    compression_type: str
-    file_delete_delay_ms: int
-    flush_messages: int
-    flush_ms: int
-    index_interval_bytes: int
-    max_message_bytes: int
-    message_format_version: str
-    message_timestamp_after_max_ms: int
-    message_timestamp_before_max_ms: int
-    message_timestamp_difference_max_ms: int
-    segment_bytes: int
-    segment_index_bytes: int
-    segment_jitter_ms: int
+    @property
+    def compression_type(self) -> str: ...
+
+    @property
+    def file_delete_delay_ms(self) -> int: ...
+
+    @property
+    def flush_messages(self) -> int: ...
+
+    @property
+    def flush_ms(self) -> int: ...
+
+    @property
+    def index_interval_bytes(self) -> int: ...
+
+    @property
+    def max_message_bytes(self) -> int: ...
+
+    @property
+    def message_format_version(self) -> str: ...
+
+    @property
+    def message_timestamp_after_max_ms(self) -> int: ...
+
+    @property
+    def message_timestamp_before_max_ms(self) -> int: ...
+
+    @property
+    def message_timestamp_difference_max_ms(self) -> int: ...
+
+    @property
+    def preallocate(self) -> bool: ...
+
+    @property
+    def segment_bytes(self) -> int: ...
+
+    @property
+    def segment_index_bytes(self) -> int: ...
+
+    @property
+    def segment_jitter_ms(self) -> int: ...
 
     @property
     def compact(self) -> bool: ...

@@ -22,12 +22,26 @@ Stored = bytes | bytearray | memoryview
 
 
 class Segment(Protocol):
-    base_offset: int
-    size: int  # bytes of entries
     modified: int  # ms: when its file was written last (META-04)
-    first_timestamp: int  # ms, of the first entry: what segment.ms counts from; -1 without
-    index_entries: int  # of its offset index; either index, when full, rolls the segment (LOG-10)
-    time_entries: int  # of its time index, which holds every time once
+
+    @property
+    def base_offset(self) -> int: ...
+
+    @property
+    def size(self) -> int:
+        """Bytes of entries."""
+
+    @property
+    def first_timestamp(self) -> int:
+        """ms, of the first entry: what segment.ms counts from; -1 without."""
+
+    @property
+    def index_entries(self) -> int:
+        """Of its offset index; either index, when full, rolls the segment (LOG-10)."""
+
+    @property
+    def time_entries(self) -> int:
+        """Of its time index, which holds every time once."""
 
     @property
     def next_offset(self) -> int:

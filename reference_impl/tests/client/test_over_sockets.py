@@ -158,3 +158,8 @@ def test_the_readme_runs():
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
+
+
+def test_topics_without_a_group_are_refused():
+    with Client("127.0.0.1:1") as client, pytest.raises(ValueError, match="name one"):
+        client.consumer(topics=["t"])

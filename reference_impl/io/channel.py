@@ -1,0 +1,50 @@
+"""What the event loop knows of one socket: the frames that came in, the bytes that go out.
+
+A value without decisions: when it is read, written, muted or closed is `event_loop`'s.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections import deque
+
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.wire.framing import Frames
+
+READ = selectors.EVENT_READ
+
+
+class Channel(Connection):
+    """A connection with its socket, the frames that wait and the bytes that did not fit."""
+
+    __slots__ = (
+        "broker",
+        "busy",
+        "closing",
+        "events",
+        "frames",
+        "held",
+        "inbox",
+        "open",
+        "outbox",
+        "sock",
+        "working",
+    )
+
+    def __init__(
+        self, number: int, sock: socket.socket, broker: Broker, limit: int, peer: str
+    ) -> None:
+        super().__init__(number, peer)
+        self.sock = sock
+        self.broker = broker
+        self.inbox = Frames(limit)
+        self.frames: deque[bytes] = deque()
+        self.outbox: deque[memoryview] = deque()
+        self.held: list[bytes] = []  # answers that leave with the next one, in one system call
+        self.working = False  # its frames are being handed over right now
+        self.busy = False  # a request is in work; with bytes in the outbox its answer is not out
+        self.closing = False
+        self.events = READ
+        self.open = True
