@@ -62,7 +62,7 @@ class Part:
     def processes(self) -> int:
         return self.count if self.index is None else 1
 
-    def start(self, results: Path, run: str, output: IO[str]) -> subprocess.Popen:
+    def start(self, results: Path, run: str, output: IO[str]) -> subprocess.Popen[bytes]:
         forked = ["ci.parts", str(self.count)]
         argv = [sys.executable, "-m", *(forked if self.index is None else ["pytest"])]
         argv += ["-q", "suites/", "--target", self.target]
@@ -92,15 +92,15 @@ def judge(targets: Mapping[str, int], results: Path, run: str, jobs: int) -> int
     """
     every = [part for target, count in targets.items() for part in parts_of(target, count)]
     waiting = deque(sorted(every, key=lambda part: (part.index or 0, -part.count)))
-    running: dict[Part, tuple[subprocess.Popen, IO[str]]] = {}
+    running: dict[Part, tuple[subprocess.Popen[bytes], IO[str]]] = {}
     codes = []
     told = time.monotonic()
     try:
         while waiting or running:
             while waiting and _fits(waiting[0], running, jobs):
                 part = waiting.popleft()
-                output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (see `_told`)
-                running[part] = part.start(results, run, output), output
+                log = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (see `_told`)
+                running[part] = part.start(results, run, log), log
             time.sleep(_LOOK_SECONDS)
             for part, (process, output) in list(running.items()):
                 if process.poll() is not None:

@@ -42,8 +42,7 @@ def releases() -> list[str]:
 
 def suites_on(target: str, results: Path) -> Job:
     argv = ("-m", "pytest", "-q", "suites/", "--target", target, "--again", "1")
-    argv += ("--strict-notes", "--results", str(results))
-    return Job(f"suites on {target}", argv)
+    return Job(f"suites on {target}", (*argv, "--strict-notes", "--results", str(results)))
 
 
 def fuzz_on(target: str, seconds: int, seed: int) -> Job:

@@ -138,6 +138,7 @@ class File:
 
 
 Rule = Callable[[File], Iterator[Problem]]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def module_length(file: File) -> Iterator[Problem]:
@@ -149,7 +150,7 @@ def module_length(file: File) -> Iterator[Problem]:
 
 def function_length(file: File) -> Iterator[Problem]:
     for name, node in functions(file.tree):
-        lines = node.end_lineno - node.lineno + 1
+        lines = (node.end_lineno or node.lineno) - node.lineno + 1
         if lines > FUNCTION_LINES:
             text = f"{name} has {lines} lines; {FUNCTION_LINES} are enough"
             yield file.problem(node.lineno, "function-length", text)
@@ -233,7 +234,7 @@ def sleep(file: File) -> Iterator[Problem]:
 def import_at_top(file: File) -> Iterator[Problem]:
     """An import inside a function hides a dependency; a heavy one behind its door may."""
     for name, node in functions(file.tree):
-        for inner in ast.walk(node):
+        for inner in imports(node):
             late = [module for module in imported(inner) if module.split(".")[0] not in LAZY]
             if late:
                 text = f"{name} imports {late[0]} when called"
@@ -244,13 +245,16 @@ def clock(file: File) -> Iterator[Problem]:
     """`random.Random` passes: a generator somebody seeded is a value like any other."""
     if file.is_test or file.path.startswith(CLOCK_ROOMS):
         return
-    generators = any(imported(node) == ["random"] for node in ast.walk(file.tree))
+    generators = any(imported(node) == ["random"] for node in imports(file.tree))
     for node in ast.walk(file.tree):
-        words = [module for module in imported(node) if module.split(".")[0] in CLOCKS]
-        if words == ["random"]:
-            words = [] if isinstance(node, ast.Import) or is_random_class(node) else words
-        elif generators and isinstance(node, ast.Attribute) and called(node.value) == "random":
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            words = [module for module in imported(node) if module.split(".")[0] in CLOCKS]
+            if words == ["random"] and (isinstance(node, ast.Import) or is_random_class(node)):
+                words = []
+        elif isinstance(node, ast.Attribute) and generators and called(node.value) == "random":
             words = [] if node.attr == "Random" else [f"random.{node.attr}"]
+        else:
+            continue
         if words:
             text = f"{words[0]} belongs to the rim; here it is an argument"
             yield file.problem(node.lineno, "clock", text)
@@ -261,7 +265,7 @@ def is_random_class(node: ast.ImportFrom) -> bool:
 
 
 def door(file: File) -> Iterator[Problem]:
-    for node in ast.walk(file.tree):
+    for node in imports(file.tree):
         for module in imported(node):
             places = DOORS.get(module.split(".")[0])
             if places is not None and not any(stands_in(file.path, place) for place in places):
@@ -291,10 +295,10 @@ def stands_in(path: str, place: str) -> bool:
     return path == place or (place.endswith("/") and path.startswith(place))
 
 
-def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Function]]:
     """Every outermost function and method with its qualified name."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, Function):
             yield prefix + node.name, node
         elif isinstance(node, ast.ClassDef):
             yield from functions(node, f"{prefix}{node.name}.")
@@ -302,12 +306,17 @@ def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.Functi
             yield from functions(node, prefix)
 
 
-def imported(node: ast.AST) -> list[str]:
+def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The modules it names; none where it is relative."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and not node.level:
-        return [node.module or ""]
-    return []
+    return [] if node.level else [node.module or ""]
 
 
 def called(node: ast.AST) -> str:
@@ -329,7 +338,8 @@ def files(root: Path = ROOT) -> Iterator[File]:
 
 def problems(tree: Iterator[File]) -> list[Problem]:
     """What is wrong, after the exceptions; and the exceptions that excuse nothing."""
-    found, used = [], set()
+    found: list[Problem] = []
+    used: set[tuple[str, str]] = set()
     for file in tree:
         for rule in RULES:
             for problem in rule(file):
@@ -338,11 +348,11 @@ def problems(tree: Iterator[File]) -> list[Problem]:
                     used.add(key)
                 else:
                     found.append(problem)
-    for rule, places in EXCEPTIONS.items():
+    for name, places in EXCEPTIONS.items():
         for place in places:
-            if (rule, place) not in used:
+            if (name, place) not in used:
                 text = f"the exception for {place} is needed no more; remove it"
-                found.append(Problem("ci/tidy.py", 1, rule, text))
+                found.append(Problem("ci/tidy.py", 1, name, text))
     return found
 
 

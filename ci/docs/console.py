@@ -159,7 +159,8 @@ def environment() -> dict[str, str]:
 def walk(text: str, terminal: Terminal, leave_out: Mapping[str, str]) -> Iterator[Command]:
     """Run a page's commands; `leave_out` names those that do not run here, each with the reason."""
     for fence in FENCE.finditer(text):
-        language, title = fence[1], (TITLE.search(fence[2]) or [None, ""])[1]
+        titled = TITLE.search(fence[2])
+        language, title = fence[1], titled[1] if titled else ""
         if language != "console":
             if re.fullmatch(r"[\w./-]+\.\w+", title):
                 path = terminal.folder / title

@@ -194,12 +194,12 @@ def target_file_page() -> str:
         parts.append(f"## [{name}]" if name else "## Top of the file")
         listed = [(code(key), *target_key(name, key)) for key in keys]
         parts.append(table(("key", "what it says", "when absent"), listed))
-    listed = [(code(f"{{{name}}}"), text) for name, text in PLACEHOLDERS.items()]
+    placeholders = [(code(f"{{{name}}}"), text) for name, text in PLACEHOLDERS.items()]
     settings = ", ".join(code(f"{{{name}}}") for name in OF_A_SETTING)
     return page(
         *parts,
         "## Placeholders",
-        table(("placeholder", "stands for"), listed),
+        table(("placeholder", "stands for"), placeholders),
         f"In `each` of `[start.settings]`: {settings}. A list inside a command stands together and "
         'is left out when a placeholder in it is empty, as in `["--rack", "{rack}"]`. '
         "`{{word}}` is `{word}` itself.",

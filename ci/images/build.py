@@ -72,6 +72,7 @@ def build(wanted: Release, java: Path) -> None:
     argv = ["docker", "import", *(part for change in changes for part in ("--change", change))]
     with subprocess.Popen([*argv, "-", image(wanted)], stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL) as docker:  # fmt: skip
+        assert docker.stdin is not None, "it was opened with a pipe"
         with tarfile.open(fileobj=docker.stdin, mode="w|") as tar:
             fill(tar, home, java)
         docker.stdin.close()
