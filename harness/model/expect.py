@@ -215,7 +215,12 @@ def _found(place: Place, transcript: Transcript) -> Any:
         opened = reader(bytes(data or b"")) or []
     except ValueError as error:
         raise Undecided(f"record bytes that do not decode: {error}") from error
-    return paths.get(opened, place.path) if place.path else opened
+    return _listed(paths.get(opened, place.path) if place.path else opened)
+
+
+def _listed(value: Any) -> Any:
+    """Pairs as lists, as wanted values have them: a record's headers are tuples."""
+    return [_listed(inner) for inner in value] if type(value) in (list, tuple) else value
 
 
 def _outcome(exchange: Any) -> str:

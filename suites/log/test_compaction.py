@@ -208,7 +208,10 @@ def test_headers_stay_with_their_record(case):
     )
     return case.scenario(
         compacted(topic, mixed, keyed(A, TWO, at=SECOND), closing(), leaves=2 * RECORD + 7),
-        expect=records("cleaned", "[*].key").is_([B, A]),
+        expect=all_of(
+            records("cleaned", "[*].key").is_([B, A]),
+            records("cleaned", "[0].headers").is_([[b"h", b"1"], [b"h", None]]),
+        ),
     )
 
 

@@ -111,7 +111,10 @@ def test_topics_show_what_stands_behind_them(case):
         Until(asked, f"{ENTRY}.value", "==", TEN_MINUTES),
         change("log.retention.ms", None, step="back"),
         shown("log.retention.ms", None, "as before"),
-        expect=answer("topic", f"{ENTRY}.config_source").is_(3),
+        expect=all_of(
+            answer("topic", f"{ENTRY}.value").is_(TEN_MINUTES),
+            answer("topic", f"{ENTRY}.config_source").is_(3),
+        ),
     )
 
 
@@ -140,7 +143,11 @@ def test_a_smaller_message_limit_holds_at_once(case):
         Until(send("after"), STORED, "==", ErrorCode.MESSAGE_TOO_LARGE),
         change("message.max.bytes", None, step="back"),
         Until(send("again"), STORED, "==", ErrorCode.NONE),
-        expect=all_of(stored_at("before", 0), stored_at("again", 0)),
+        expect=all_of(
+            stored_at("before", 0),
+            answer("after", STORED).is_(ErrorCode.MESSAGE_TOO_LARGE),
+            stored_at("again", 0),
+        ),
     )
 
 
@@ -220,7 +227,11 @@ def test_impossible_values_are_refused(case):
     return case.scenario(
         change(name, value),
         describe_configs(THIS, name, kind=BROKER, version=1, synonyms=True, name="after"),
-        expect=answer("set", CODE).is_(ErrorCode.INVALID_REQUEST),
+        expect=all_of(
+            answer("set", CODE).is_(ErrorCode.INVALID_REQUEST),
+            answer("after", f"{ENTRY}.value").is_not(value),
+            answer("after", f"{ENTRY}.config_source").is_(5),
+        ),
     )
 
 
@@ -399,6 +410,7 @@ def test_a_brokers_retention_reaches_its_topics(case):
         shown("log.retention.ms", None, "as before"),
         expect=all_of(
             answer("set", CODE).is_(ErrorCode.NONE),
+            answer("earliest", f"{ROW}.offset").is_(1),
             answer("own", f"{ROW}.offset").is_(0),
             answer("back", CODE).is_(ErrorCode.NONE),
         ),

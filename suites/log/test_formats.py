@@ -35,6 +35,7 @@ def test_a_format_above_the_protocol_is_left_out(case):
         expect=all_of(
             answer("alter", "responses[0].error_code").is_(ErrorCode.NONE),
             batches("read", "[0].magic").is_(1),
+            answer("write", CODE).is_(ErrorCode.NONE),
         ),
     )
 

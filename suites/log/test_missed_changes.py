@@ -47,6 +47,7 @@ def test_a_broker_misses_no_change(case):
         expect=all_of(
             answer("before", OFFSET).is_(0),
             answer("alter", "responses[0].error_code").is_(ErrorCode.NONE),
+            answer("after", CODE).is_(ErrorCode.MESSAGE_TOO_LARGE),
             answer("small", OFFSET).is_(1),
         ),
     )

@@ -73,7 +73,11 @@ def test_retention_by_time(case):
         starts_at(topic, 2),
         log_end(topic),
         fetch(topic, 0, 2, max_wait_ms=0, name="rest"),
-        expect=all_of(ends_at(3), records("rest", "[*].value").is_([THREE])),
+        expect=all_of(
+            answer("earliest", f"{ROW}.offset").is_(2),
+            ends_at(3),
+            records("rest", "[*].value").is_([THREE]),
+        ),
     )
 
 
@@ -188,6 +192,7 @@ def test_when_all_is_old_the_log_is_empty(case):
         expect=all_of(
             ends_at(2),
             answer("empty", f"{FETCHED}.error_code").is_(ErrorCode.NONE),
+            answer("empty", f"{FETCHED}.records").has_length(0),
             stored_at("next", 2),
             records("read", "[*].value").is_([THREE]),
         ),
@@ -267,7 +272,7 @@ def test_no_bytes_kept_empties_the_log(case):
         segmented(topic, batch(ONE, at=-MINUTE), batch(TWO), configs={"retention.bytes": 0}),
         starts_at(topic, 2),
         log_end(topic),
-        expect=ends_at(2),
+        expect=all_of(answer("earliest", f"{ROW}.offset").is_(2), ends_at(2)),
     )
 
 
@@ -292,7 +297,9 @@ def test_segments_below_the_log_start_go(case):
         describe_log_dirs(topic, version=case.version, name="before"),
         delete_records(topic, 0, 3, name="delete"),
         size_is(topic, 2 * 95, version=case.version, name="after"),
-        expect=answer("before", SIZES).each_is(3 * 95),
+        expect=all_of(
+            answer("before", SIZES).each_is(3 * 95), answer("after", SIZES).each_is(2 * 95)
+        ),
     )
 
 

@@ -54,7 +54,7 @@ def test_a_shorter_retention_reaches_a_live_log(case):
         earliest(topic, "before"),
         alter_configs(topic, configs | TEN_MINUTES, name="alter"),
         starts_at(topic, 1),
-        expect=stays_at(0, "before"),
+        expect=all_of(stays_at(0, "before"), answer("earliest", f"{ROW}.offset").is_(1)),
     )
 
 

@@ -366,7 +366,10 @@ def test_commits_of_nothing(case):
         steps,
         rows(group, [], version=case.version, name="ask"),
         describe(group, name="after"),
-        expect=answer("ask", "topics").is_([]),
+        expect=all_of(
+            answer("ask", "topics").is_([]),
+            answer("after", "groups[0].group_state").is_("Dead"),
+        ),
     )
 
 

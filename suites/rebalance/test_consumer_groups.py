@@ -139,7 +139,9 @@ def test_new_partitions_are_shared_out(case):
         create_partitions(topic, 6, name="grow"),
         topic_ready(topic, 6, again=" again"),
         Until(beat(group, "m1", 2, name="finds"), EPOCH, "==", 3),
-        expect=answer("finds", GIVEN).is_([0, 1, 2, 3, 4, 5]),
+        expect=all_of(
+            answer("finds", EPOCH).is_(3), answer("finds", GIVEN).is_([0, 1, 2, 3, 4, 5])
+        ),
     )
 
 
@@ -154,7 +156,11 @@ def test_deleted_topics_are_taken_back(case):
         Until(beat(group, "m1", 2, name="finds"), "assignment.topic_partitions", "len ==", 0),
         beat(group, "m1", 2, name="gave up", topic_partitions=[]),
         describe(group, name="then"),
-        expect=all_of(answer("gave up", EPOCH).is_(3), answer("then", STATE).is_("Stable")),
+        expect=all_of(
+            answer("finds", "assignment.topic_partitions").is_([]),
+            answer("gave up", EPOCH).is_(3),
+            answer("then", STATE).is_("Stable"),
+        ),
     )
 
 

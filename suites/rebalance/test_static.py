@@ -328,5 +328,7 @@ def test_other_protocols_come_back_to_a_rebalance(case):
         until(group, PREPARING, "after"),
         static("a", group, "a returns", member=id_of("a"), protocols=usual),
         Await("ask"),
-        expect=answer("ask", "protocol_name").is_("sticky"),
+        expect=all_of(
+            answer("after", STATE).is_(PREPARING), answer("ask", "protocol_name").is_("sticky")
+        ),
     )

@@ -113,7 +113,7 @@ def test_the_last_member_may_be_silent(case):
         sync("a", group, 1, name="synced"),
         until(group, EMPTY, "after"),
         comes("n", group),
-        expect=answer("n comes", "generation_id").is_(3),
+        expect=all_of(answer("after", STATE).is_(EMPTY), answer("n comes", "generation_id").is_(3)),
     )
 
 
@@ -190,7 +190,7 @@ def test_nobody_comes_back(case):
         leave("a", group, name="ask", version=case.version),
         until(group, EMPTY, "after"),
         comes("n", group),
-        expect=answer("n comes", "generation_id").is_(4),
+        expect=all_of(answer("after", STATE).is_(EMPTY), answer("n comes", "generation_id").is_(4)),
     )
 
 

@@ -184,6 +184,7 @@ def test_scram_credentials_that_are_not_there_cannot_go(case):
         expect=all_of(
             answer("alter", "results[*].error_code").contains(ErrorCode.RESOURCE_NOT_FOUND),
             answer("alter", "results[*].error_code").contains(ErrorCode.NONE),
+            answer("other", "results[0].credential_infos").has_length(1),
         ),
     )
 

@@ -305,7 +305,10 @@ def test_the_heartbeat_interval_is_the_groups(case):
             beat(group, ANNE, EPOCH, version=case.version, name="changed"),
             "heartbeat_interval_ms", "==", 900,
         ),
-        expect=answer("anne assigned", "heartbeat_interval_ms").is_(700),
+        expect=all_of(
+            answer("anne assigned", "heartbeat_interval_ms").is_(700),
+            answer("changed", "heartbeat_interval_ms").is_(900),
+        ),
     )  # fmt: skip
 
 

@@ -276,8 +276,9 @@ def test_only_leaders_serve_share_fetches(case):
 
 @moves("only-leaders-take-acknowledgements", "ShareAcknowledge", WHOLE)
 def test_only_leaders_take_acknowledgements(case):
-    """ShareFetch at a broker that does not lead the partition answers NOT_LEADER_OR_FOLLOWER, and
-    ShareAcknowledge at the leader succeeds."""
+    """ShareAcknowledge at a broker that does not lead the partition answers
+    UNKNOWN_TOPIC_OR_PARTITION (ShareFetch there NOT_LEADER_OR_FOLLOWER), and succeeds at the
+    leader."""
     group, topic = case.topic("group"), case.topic()
     how = {"version": case.version, "broker": SPARE}
     return case.scenario(
@@ -285,7 +286,11 @@ def test_only_leaders_take_acknowledgements(case):
         fetch(group, 0, topic, broker=SPARE, name="begins"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), **how, name="spare"),
         acknowledge(group, 1, topic, run(0, 2, ACCEPT), broker=LED, name="leader"),
-        expect=all_of(wrong("begins", ErrorCode.NOT_LEADER_OR_FOLLOWER), wrong("leader", 0)),
+        expect=all_of(
+            wrong("begins", ErrorCode.NOT_LEADER_OR_FOLLOWER),
+            wrong("spare", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            wrong("leader", 0),
+        ),
     )
 
 

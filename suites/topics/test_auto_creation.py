@@ -59,7 +59,10 @@ def test_old_metadata_always_creates(case):
         metadata(name, version=case.version, name="ask"),
         topic_ready(name),
         metadata(name, name="after"),
-        expect=by_release({r: answer("ask", CODE).is_(c) for r, c in FIRST_ANSWER.items()}),
+        expect=all_of(
+            by_release({r: answer("ask", CODE).is_(c) for r, c in FIRST_ANSWER.items()}),
+            answer("after", CODE).is_(ErrorCode.NONE),
+        ),
     )
 
 

@@ -97,6 +97,7 @@ def test_metrics_are_subscribed_to(case):
             answer("shown", "results[0].configs[*].config_source").contains(7),
             answer("list", f"{FOUND}[*].resource_name").contains(name),
             answer("ended", ALTERED).is_(ErrorCode.NONE),
+            answer("after", FOUND).is_([]),
         ),
     )
 

@@ -142,7 +142,11 @@ def test_no_time_to_wait_still_creates(case):
         create_topic(name, 2, timeout_ms=case.timeout_ms, name="create"),
         topic_ready(name, 2),
         metadata(name, name="after"),
-        expect=answer("create", "topics[0].error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
+        expect=all_of(
+            answer("create", "topics[0].error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
+            answer("after", "topics[0].error_code").is_(ErrorCode.NONE),
+            answer("after", "topics[0].partitions").has_length(2),
+        ),
     )
 
 

@@ -141,7 +141,10 @@ def test_no_time_to_wait_still_deletes(case):
         a_topic(name),
         delete_topic(name, timeout_ms=case.timeout_ms, name="delete"),
         topic_gone(name),
-        expect=answer("delete", "responses[0].error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
+        expect=all_of(
+            answer("delete", "responses[0].error_code").is_(ErrorCode.REQUEST_TIMED_OUT),
+            answer("gone topic", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ),
     )
 
 

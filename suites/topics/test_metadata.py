@@ -34,6 +34,7 @@ def test_says_who_serves_a_topic(case):
             answer("ask", "topics[0].name").is_(name),
             answer("ask", "topics[0].partitions").has_length(2),
             answer("ask", "topics[0].partitions[*].leader_id").each_is(0),
+            answer("ask", "topics[0].partitions[*].replica_nodes").each_is(0),
             answer("ask", "topics[0].partitions[*].isr_nodes").each_is(0),
         ),
     )

@@ -73,7 +73,10 @@ def test_unknown_topics_cannot_grow(case):
     return case.scenario(
         create_partitions(name, 2, name="grow"),
         metadata(name, name="after"),
-        expect=answer("grow", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        expect=all_of(
+            answer("grow", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+            answer("after", "topics[0].error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ),
     )
 
 

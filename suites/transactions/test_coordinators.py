@@ -121,6 +121,7 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
         over(topic),
         Until(init_producer_id(transaction, name="next", **after), CODE, "==", 0),
         expect=all_of(
+            answer("otherwise", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("ask", ADDED).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("offsets", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
             answer("begin", CODE).is_(ErrorCode.CONCURRENT_TRANSACTIONS),
@@ -159,6 +160,7 @@ def test_half_done_ends_are_described(case):
         expect=all_of(
             answer("ask", f"{path}.transaction_state").is_(f"Prepare{word}"),
             answer("ask", f"{path}.topics").has_length(1),
+            answer("done", f"{path}.transaction_state").is_(f"Complete{word}"),
             answer("done", f"{path}.topics").has_length(0),
         ),
     )  # fmt: skip
@@ -190,9 +192,11 @@ def test_open_ones_go_on_at_the_next_coordinator(case):
         Until(stable(other, "over as well"), END, "==", 2),
         seen(topic),
         expect=all_of(
+            answer("added", ADDED).is_(ErrorCode.NONE),
             answer("open", END).is_(0),
             answer("ask", CODE).is_(ErrorCode.NONE),
             answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+            answer("over as well", END).is_(2),
         ),
     )
 
@@ -223,7 +227,11 @@ def test_who_coordinated_before_writes_no_marker(case):
         ),
         settled(end(transaction, case.commit, name="done", **after)),
         last(topic),
-        expect=all_of(answer("done", CODE).is_(ErrorCode.NONE), answer("end", END).is_(2)),
+        expect=all_of(
+            answer("ask", CODE).is_(ErrorCode.NOT_COORDINATOR),
+            answer("done", CODE).is_(ErrorCode.NONE),
+            answer("end", END).is_(2),
+        ),
     )  # fmt: skip
 
 
@@ -250,7 +258,11 @@ def test_who_returns_coordinates_no_more(case):
         Until(end(transaction, name="next", **at(transaction, "after")), CODE, "==", 0),
         over(topic),
         seen(topic),
-        expect=answer("read", f"{ROW}.aborted_transactions").has_length(0),
+        expect=all_of(
+            answer("ask", CODE).is_(ErrorCode.NOT_COORDINATOR),
+            answer("next", CODE).is_(ErrorCode.NONE),
+            answer("read", f"{ROW}.aborted_transactions").has_length(0),
+        ),
     )  # fmt: skip
 
 
@@ -283,7 +295,11 @@ def test_elections_move_their_coordinator(case):
         Until(end(transaction, case.commit, name="ask", **after), CODE, "==", 0),
         over(topic),
         seen(topic),
-        expect=answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+        expect=all_of(
+            answer("former", CODE).is_(ErrorCode.NOT_COORDINATOR),
+            answer("ask", CODE).is_(ErrorCode.NONE),
+            answer("read", f"{ROW}.aborted_transactions").has_length(0 if case.commit else 1),
+        ),
     )
 
 

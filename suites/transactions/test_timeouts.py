@@ -114,6 +114,7 @@ def test_long_ones_are_described_as_aborted(case):
         add_partitions(transaction, topic, name="begun"),
         Until(describe(transaction, name="ask"), state, "==", "CompleteAbort"),
         expect=all_of(
+            answer("ask", state).is_("CompleteAbort"),
             answer("ask", "transaction_states[0].topics").has_length(0),
             answer("ask", "transaction_states[0].transaction_timeout_ms").is_(SHORT_MS),
         ),
