@@ -40,6 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_shard(asked)
     if asked.again and asked.record:
         raise pytest.UsageError("--again and --record do not go together: flaky is not recorded")
+    if asked.record:
+        from touchstone.harness.run.interruption import Interruption
+
+        config.stash[_STATE].interruption = Interruption()
+        config.stash[_STATE].interruption.listen()
     words = [*asked.target, *([asked.oracle] if asked.oracle else [])]
     if words:
         from touchstone.harness.targets import parse
@@ -49,6 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
                 word == "none" or parse(word)
             except ValueError as error:
                 raise pytest.UsageError(str(error)) from error
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    state = config.stash.get(_STATE, None)
+    if state is not None and state.interruption is not None:
+        state.interruption.forget()
 
 
 def _asked(config: pytest.Config) -> Any:
@@ -82,6 +93,7 @@ class _State:
         self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
         self.others: list[Any] = []  # cases of other parts of this run
         self.trouble = False
+        self.interruption: Any = None  # how a run that records is ended from outside
         self.ahead: Any = None  # cases that are judged before pytest asks for them
         self.booked: set[str] = set()  # ids of items whose verdicts are in the results
         self.line: Any = None
@@ -438,6 +450,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     state = session.config.stash.get(_STATE, None)
     if state is None or state.session is None or not state.session.planned:
         return
+    if state.interruption is not None:
+        state.interruption.ignore()
     interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
     uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
     if state.ahead is not None:

@@ -4,13 +4,18 @@ Each case runs twice under different names and is kept only when both runs agree
 expectation holds and every checker is silent: a recording that nobody can repeat is no oracle.
 With each goes who answered, so only a target whose jar can be hashed is recorded: an address may be
 anybody's. A release's table of advertised versions is kept as well. The work is pytest's, with
-`--record`.
+`--record`. Ctrl-C and SIGTERM end it: what was asked twice and agreed by then is written, each file
+as a whole, and the rest keeps the answers it had.
 """
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -19,7 +24,10 @@ from touchstone.harness.extras import need
 from touchstone.harness.model import advertised, recordings
 from touchstone.harness.model.provenance import teller
 from touchstone.harness.model.target import StartFailed, Unavailable
+from touchstone.harness.run.interruption import ENDS
 from touchstone.harness.targets import matrix, parse, probe
+
+PYTEST = ("-m", "pytest", "-q")
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -31,6 +39,10 @@ def command(word: str | None, check: bool, arguments: tuple[str, ...]) -> None:
 
     ARGUMENTS are pytest's: suites to record (all by default), -k, -x ... A run of all suites also
     drops recordings of cases that no claim has any more.
+
+    Exit code: pytest's (0: all is recorded, 1: some was not, 2: the harness broke), 3: the target
+    cannot be recorded, 130 or 143: ended by Ctrl-C or SIGTERM, and what was recorded by then is
+    kept. With --check 0: every recording says who gave its answers, 1: one does not.
     """
     if check:
         sys.exit(checked())
@@ -39,19 +51,56 @@ def command(word: str | None, check: bool, arguments: tuple[str, ...]) -> None:
     if ROOT is None:
         raise click.UsageError(f"record {ONLY_HERE}")
     need("pytest")
-    try:
-        write_table(word)
-    except (ValueError, Unavailable, StartFailed, probe.NotReady) as error:
-        click.echo(f"touchstone record: {error}", err=True)
-        sys.exit(3)
     paths = [] if any(not one.startswith("-") for one in arguments) else ["suites"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *paths, *arguments, "--target", word, "--record"],
-        cwd=ROOT, check=False,
-    )  # fmt: skip
-    if done.returncode == 0:
+    with ended() as signals:
+        try:
+            write_table(word)
+            code = run_pytest([*paths, *arguments, "--target", word, "--record"], signals)
+            if code < 0:  # a signal came before pytest listened
+                raise KeyboardInterrupt
+        except (ValueError, Unavailable, StartFailed, probe.NotReady) as error:
+            click.echo(f"touchstone record: {error}", err=True)
+            sys.exit(3)
+        except KeyboardInterrupt:
+            click.echo("touchstone record: ended before a case was recorded", err=True)
+            code = 1
+    if code == 0:
         click.echo(size())
-    sys.exit(done.returncode)
+    sys.exit(128 + signals.first if signals.first else code)
+
+
+class Signals:
+    """The first signal that asks for an end, and who has to hear of it."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def come(self, number: int, frame: Any) -> None:
+        self.first = self.first or number
+        if self.child is None:
+            raise KeyboardInterrupt
+        # Ctrl-C reaches both processes of a terminal; `Interruption` there heeds the first alone.
+        self.child.terminate()
+
+
+@contextmanager
+def ended() -> Iterator[Signals]:
+    """Catch both signals, and give them back their handlers afterwards."""
+    signals = Signals()
+    before = {number: signal.signal(number, signals.come) for number in ENDS}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run_pytest(arguments: Sequence[str], signals: Signals) -> int:
+    """pytest's exit code. A signal is handed on; when pytest ends it has written what it has."""
+    argv = [sys.executable, *PYTEST, *arguments]
+    signals.child = subprocess.Popen(argv, cwd=ROOT)
+    return signals.child.wait()
 
 
 def checked() -> int:

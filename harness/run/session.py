@@ -109,6 +109,7 @@ class Session:
         self.planned = False
         self.not_again = 0  # cases that differ and were not asked again, for want of time
         self.told: list[str] = []  # what was set on targets for this run
+        self.kept: list[str] = []  # what was recorded
         self.cards = 0  # of failing cases, shown so far
         self.exit = tally.INCOMPLETE
 
@@ -183,6 +184,8 @@ class Session:
         for run in self.target_runs:
             run.surprises = self._surprises(run)
         self.exit = self._exit_code(interrupted, trouble)
+        if self.options.record:  # first: who interrupts may have no patience with the rest
+            self._keep_recordings(interrupted)
         finished = _now().isoformat(timespec="seconds")
         for run in self.target_runs:
             if run.writer is not None:
@@ -193,8 +196,6 @@ class Session:
             run.left = run.judge.close(interrupted=interrupted)
         if self.folder is not None and not interrupted:
             self._write_reports(self.folder)
-        if self.options.record:
-            self._keep_recordings()
         if self.options.update_expectations and self.options.expectations is not None:
             self._update_expectations(self.options.expectations)
         return self.exit
@@ -237,7 +238,7 @@ class Session:
         again = wording.again(named | {"target": judge.name}, {"arguments": run.arguments})
         return bundle.of(case.case, judgement, judge.release, strict=judge.strict, again=again)
 
-    def _keep_recordings(self) -> None:
+    def _keep_recordings(self, interrupted: bool) -> None:
         for run in self.target_runs:
             collected: dict[str, set[str]] = {}
             for case in (*run.planned, *run.deselected):
@@ -246,6 +247,10 @@ class Session:
             made = {"date": f"{self.started:%Y-%m-%d}", "commit": commit()}
             for suite, found in run.recorded.items():
                 store.update(suite, found, collected[suite] if suite in self.suites else None, made)
+            count = sum(map(len, run.recorded.values()))
+            of_all = wording.counted(len(run.planned), "case")
+            rest = "; interrupted: the others keep what they had" if interrupted else ""
+            self.kept.append(f"recorded: {count:,} of {of_all} on Kafka {run.judge.release}{rest}")
 
     def _update_expectations(self, path: Path) -> None:
         own, day = known.load([path]) if path.exists() else [], self.started.date()
@@ -314,6 +319,7 @@ class Session:
         reports = (Report(self._header(one), one.rows, one.surprises) for one in self.target_runs)
         return [line for report in reports for line in summary.lines(report)] + [
             *self._not_again(),
+            *self.kept,
             *(line for run in self.target_runs for line in run.left),
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",

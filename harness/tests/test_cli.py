@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import lzma
+import os
 import re
+import signal
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -87,7 +89,7 @@ def file(tmp_path):
 @pytest.mark.parametrize("name", MINE)
 def test_every_command_explains_itself(name):
     done = run(name, "--help")
-    assert done.exit_code == 0 and ("Exit code" in done.output or name == "record")
+    assert done.exit_code == 0 and "Exit code" in done.output
     assert len(COMMANDS[name][1]) > 20
 
 
@@ -355,3 +357,28 @@ def test_record_says_what_is_missing(monkeypatch):
     monkeypatch.setattr(record, "write_table", missing)
     done = run("record", "--target", "kafka@4.3")
     assert done.exit_code == 3 and "no Java" in done.output
+
+
+ENDING = """if True:
+    import os, signal, sys
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+    os.kill(os.getppid(), signal.{name})
+    while True:
+        signal.pause()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_to_record_is_handed_on_and_waited_for(monkeypatch, name, code):
+    monkeypatch.setattr(record, "write_table", lambda word: None)
+    monkeypatch.setattr(record, "PYTEST", ("-c", ENDING.format(name=name)))
+    before = signal.getsignal(signal.SIGINT)
+    done = run("record", "--target", "kafka@4.3")
+    assert (done.exit_code, done.output) == (code, "")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_record_that_ends_before_pytest_has_recorded_nothing(monkeypatch):
+    monkeypatch.setattr(record, "write_table", lambda word: os.kill(os.getpid(), signal.SIGTERM))
+    done = run("record", "--target", "kafka@4.3")
+    assert done.exit_code == 143 and "ended before a case was recorded" in done.output

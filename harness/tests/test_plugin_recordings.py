@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
 from touchstone.harness.model import recordings
@@ -9,7 +12,7 @@ from touchstone.harness.model.provenance import Provenance
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.tests import test_plugin
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
-from touchstone.harness.tests.test_plugin import VERSIONS
+from touchstone.harness.tests.test_plugin import PREFIXED, VERSIONS
 
 # Fixtures are found by their names in this module.
 kafka, liar = test_plugin.kafka, test_plugin.liar
@@ -61,6 +64,24 @@ def test_an_answer_that_is_not_repeated_is_not_recorded(suite, store):
     with small_kafka(twist=moody) as server:
         assert suite("--target", word(server), "--record").ret == 1
     assert recordings.Store("4.3").cases("test_demo") == {}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_agreed_before_an_interruption_is_kept(suite, store, number):
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+
+    def ended(key, version, answer):
+        if key == CREATE_TOPICS and version == 5:
+            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), number)  # who has no patience spoils nothing
+        return answer
+
+    with small_kafka(twist=ended) as server:
+        done = suite("--target", word(server), "--record", PREFIXED["--jobs"], "1")
+    assert done.ret == 3
+    done.stdout.fnmatch_lines([f"recorded: 3 of {VERSIONS} cases on Kafka 4.3; interrupted: *"])
+    assert [name[-4:] for name in store.cases("test_demo")] == ["[v2]", "[v3]", "[v4]"]
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_an_address_is_not_recorded_for_its_jar_is_unknown(suite, kafka, store, monkeypatch):
