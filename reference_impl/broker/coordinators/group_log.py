@@ -21,7 +21,6 @@ from touchstone.reference_impl.broker.coordinators.runtime import (
     Load,
     Written,
 )
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.offsets import CommittedOffset
@@ -108,7 +107,7 @@ class GroupLog:
 
     def read_again(self, group: Group, now: int) -> None:
         """Bring a group back to what the log says of it: a change of it could not be kept."""
-        replica, _ = locate(self._broker, OFFSETS, self.partition_of(group.id))
+        replica, _ = self._broker.replicas.locate(OFFSETS, self.partition_of(group.id))
         groups: dict[str, Group] = {}
         if replica is not None:
             LogLoader(replica.log, READ_BYTES, self._reader(groups, now)).whole()

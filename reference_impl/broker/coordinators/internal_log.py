@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.replication.partitions import locate, log_key
+from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.rules import COORDINATOR, LogError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -33,7 +33,7 @@ PATIENCE_MS = 30_000  # request.timeout.ms by default
 
 
 def append(broker: Broker, topic: str, index: int, records: bytes, now: int, then: Written) -> None:
-    replica, error = locate(broker, topic, index)
+    replica, error = broker.replicas.locate(topic, index)
     if replica is None:
         then(error, now)
         return
@@ -51,7 +51,7 @@ def append(broker: Broker, topic: str, index: int, records: bytes, now: int, the
     wanted = result.last_offset + 1
 
     def replicated(at: int) -> bool:
-        still, error = locate(broker, topic, index)
+        still, error = broker.replicas.locate(topic, index)
         if still is None or still.leader_epoch != epoch:
             then(error or E.NOT_LEADER_OR_FOLLOWER, at)
             return True

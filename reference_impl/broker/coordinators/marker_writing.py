@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import internal_log
 from touchstone.reference_impl.broker.coordinators.groups import transaction_ended
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
 
@@ -39,7 +38,7 @@ def write(
     then: Callable[[int, int], None],
 ) -> None:
     """Append the marker; `then(code, now)` once it is replicated, or why it is not written."""
-    replica, code = locate(broker, topic, index)
+    replica, code = broker.replicas.locate(topic, index)
     if replica is None:
         then(code, now)
         return

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.coordinators import internal_log
 from touchstone.reference_impl.broker.coordinators.loader import LogLoader, Read
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -112,7 +111,7 @@ class CoordinatorRuntime:
         placed = self._broker.cluster.topics.get(self.topic)
         found = {}
         for partition in placed.partitions if placed else ():
-            replica, _ = locate(self._broker, self.topic, partition.index)
+            replica, _ = self._broker.replicas.locate(self.topic, partition.index)
             if replica is not None:
                 found[partition.index] = replica
         return found

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators import share_groups, share_persister
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.coordinator import ShareState
 from touchstone.reference_impl.share.group import (
@@ -111,7 +110,7 @@ def _latest(
     topic, index = broker.cluster.by_id[place[0]].name, place[1]
     leader = broker.cluster.partition(topic, index).leader
     if leader == broker.id:
-        replica, error = locate(broker, topic, index)
+        replica, error = broker.replicas.locate(topic, index)
         told(place, error, replica.log.high_watermark if replica else 0, now)
         return
     row = {"partition_index": index, "current_leader_epoch": -1, "timestamp": _LATEST}

@@ -22,7 +22,7 @@ from touchstone.reference_impl.broker.control.internal_topics import SHARES
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import number
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
-from touchstone.reference_impl.broker.replication.partitions import locate, log_key
+from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.share import log_records
 from touchstone.reference_impl.share.coordinator import (
     Fault,
@@ -116,7 +116,7 @@ def run(
     counts, perhaps before this returns.
     """
     index = partition_of(broker, key)
-    replica, _ = locate(broker, SHARES, index)
+    replica, _ = broker.replicas.locate(SHARES, index)
     if replica is None:
         then(ShareResult(_NOT_OURS), now)
         return
@@ -141,7 +141,7 @@ def _keep(
     """Append these to a partition that we lead, then `then(code, now)`."""
     states = states_of(broker)
     coordinator, prunable = states.coordinator, states.prunable[index]
-    replica, _ = locate(broker, SHARES, index)
+    replica, _ = broker.replicas.locate(SHARES, index)
     left = list(enumerate(writes, replica.log.log_end_offset))
     failed = []
 
@@ -205,7 +205,7 @@ def _prune(broker: Broker, now: int) -> None:
     if "share-log-never-pruned" in broker.switches:
         return
     for index, prunable in states_of(broker).prunable.items():
-        replica, _ = locate(broker, SHARES, index)
+        replica, _ = broker.replicas.locate(SHARES, index)
         before = prunable.before
         if replica is None or before is None or before > replica.log.high_watermark:
             continue

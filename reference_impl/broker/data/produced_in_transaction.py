@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from touchstone.reference_impl.broker.coordinators import add_partitions_to_txn
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode, name_of
@@ -68,7 +67,7 @@ def verify(
         header = _header(row["records"])
         if topic is None or header is None or not transactional(row["records"]):
             continue
-        replica, _ = locate(broker, topic, row["index"])
+        replica, _ = broker.replicas.locate(topic, row["index"])
         if replica is None:
             continue
         known = replica.log.producers.producers.get(header.producer_id)

@@ -116,7 +116,7 @@ def told_leader(
     topic = broker.cluster.by_id.get(place[0])
     if code not in MOVED or topic is None:
         return {"leader_id": 0, "leader_epoch": 0}
-    leader, node = leader_of(broker, topic.name, place[1])
+    leader, node = leader_of(broker.metadata, topic.name, place[1])
     if node is not None:
         endpoints[node["node_id"]] = node
     return leader

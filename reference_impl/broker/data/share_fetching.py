@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.broker.data import share_partitions
 from touchstone.reference_impl.broker.data.share_partitions import HostedPartition
 from touchstone.reference_impl.broker.effects import WaitKey
-from touchstone.reference_impl.broker.replication.partitions import locate, log_key
+from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.share.aborted import AcquiredBatch, Span
@@ -103,7 +103,7 @@ class ShareRead:
         each, total = self.max_bytes // len(ready), 0
         for place, offset in ready.items():
             one = self._begun[place]
-            replica, _ = locate(self.broker, one.topic, place[1])
+            replica, _ = self.broker.replicas.locate(one.topic, place[1])
             if replica is None:
                 return True
             log = replica.log
@@ -136,7 +136,7 @@ class ShareRead:
         self, place: TopicIdPartition, offset: int, max_bytes: int, left: int, now: int
     ) -> tuple[dict[str, Any], int]:
         one, index = self._begun[place], place[1]
-        replica, error = locate(self.broker, one.topic, index)
+        replica, error = self.broker.replicas.locate(one.topic, index)
         if replica is None:
             return failed(index, error), 0
         log = replica.log

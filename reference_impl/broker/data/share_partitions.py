@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.coordinators import share_persister
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer, Update
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.share.checks import AcknowledgementBatch
 from touchstone.reference_impl.share.partition import Change, Limits, SharePartition
@@ -71,7 +70,7 @@ def key_of(group: str, place: tuple[bytes, int]) -> tuple[str, str, bytes, int]:
 
 def host(broker: Broker, key: SharePartitionKey, topic: str, now: int) -> HostedPartition | Fault:
     """The share partition, begun if it was not; a fault where this broker cannot serve it."""
-    replica, error = locate(broker, topic, key[2])
+    replica, error = broker.replicas.locate(topic, key[2])
     known = _all(broker)
     found = known.get(key)
     if replica is None or (found is not None and not found.stands(replica)):
@@ -92,7 +91,7 @@ def there(broker: Broker, key: SharePartitionKey) -> HostedPartition | None:
     found = _all(broker).get(key)
     if found is None or found.share is None:
         return None
-    replica, _ = locate(broker, found.topic, key[2])
+    replica, _ = broker.replicas.locate(found.topic, key[2])
     return found if replica is not None and found.stands(replica) else None
 
 

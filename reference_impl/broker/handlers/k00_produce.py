@@ -29,7 +29,6 @@ from touchstone.reference_impl.broker.data.produced_in_transaction import (
 from touchstone.reference_impl.broker.effects import Hangup, NoReply, Request, Wait
 from touchstone.reference_impl.broker.replication.partitions import (
     leader_of,
-    locate,
     log_key,
     name_of,
 )
@@ -66,7 +65,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoRep
     if trouble is not None:
         return trouble
     named = (  # resolved only if the request is in a transaction, which `verify` sees first
-        (name_of(broker, topic, by_id=version >= 13), row) for topic, row in _all_partitions(body)
+        (name_of(broker.metadata, topic, by_id=version >= 13), row)
+        for topic, row in _all_partitions(body)
     )
     asked = verify(request, broker, named, now)
     if asked is None:
@@ -91,7 +91,7 @@ def _append_all(
     body, version = request.body, request.header.version
     responses, failed, open_rows = [], False, []
     for topic, partitions in _by_topic(body):
-        name = name_of(broker, topic, by_id=version >= 13)
+        name = name_of(broker.metadata, topic, by_id=version >= 13)
         rows = []
         for partition in partitions:
             refusal = refusals.get((name, partition["index"]))
@@ -157,7 +157,7 @@ class DelayedProduce:
         row, topic, index, required = open_row
         if required is None:
             return True
-        located = locate(self._broker, topic, index)
+        located = self._broker.replicas.locate(topic, index)
         if located.replica is None:
             row["error_code"] = located.error
             return True
@@ -173,7 +173,7 @@ class DelayedProduce:
         if self._request.header.version >= 10:
             for row, topic, index, _ in self._open:
                 if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                    row["current_leader"], node = leader_of(self._broker, topic, index)
+                    row["current_leader"], node = leader_of(self._broker.metadata, topic, index)
                     if node:
                         endpoints[node["node_id"]] = node
         return {"responses": self._responses, "node_endpoints": list(endpoints.values())}
@@ -189,7 +189,7 @@ def _trouble_before(
         records = partition["records"]
         if records is None:
             if quirk("produce.null-records-hang"):
-                name = name_of(broker, topic, by_id=version >= 13)
+                name = name_of(broker.metadata, topic, by_id=version >= 13)
                 if name is not None and broker.metadata.partition(name, partition["index"]):
                     return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
                 continue  # the partition does not exist: its records are not looked at
@@ -254,7 +254,7 @@ def _append(
         return _error(index, ErrorCode.INVALID_REQUIRED_ACKS), None
     if name in INTERNAL_TOPICS and request.header.client_id != ADMIN_CLIENT:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION), None
-    replica, error = locate(broker, name, index)
+    replica, error = broker.replicas.locate(name, index)
     if replica is None:
         return _error(index, error), None
     if records is None:

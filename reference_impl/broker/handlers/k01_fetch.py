@@ -29,7 +29,6 @@ from touchstone.reference_impl.broker.replication.partitions import (
     DEBUGGING,
     LocatedReplica,
     leader_of,
-    locate,
     log_key,
 )
 from touchstone.reference_impl.cluster.replica import Replica
@@ -303,8 +302,7 @@ def _read_to(records: bytes, max_bytes: int, log_end: int) -> int:
 
 
 def _located(query: _Query, broker: Broker, want: fetch_sessions.FetchPartition) -> LocatedReplica:
-    return locate(
-        broker,
+    return broker.replicas.locate(
         want.topic,
         want.index,
         epoch=want.leader_epoch,
@@ -404,7 +402,7 @@ def _answer(
     endpoints = {}
     for want, row in pairs:
         if query.version >= 16 and row["error_code"] in MOVED:
-            row["current_leader"], node = leader_of(broker, want.topic, want.index)
+            row["current_leader"], node = leader_of(broker.metadata, want.topic, want.index)
             own = row["current_leader"]["leader_id"] == broker.id
             if node and (not own or broker.persona.quirk("fetch.tells-own-node")):
                 endpoints[node["node_id"]] = node

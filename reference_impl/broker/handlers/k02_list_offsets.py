@@ -17,7 +17,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Hangup, Request
-from touchstone.reference_impl.broker.replication.partitions import CONSUMER, DEBUGGING, locate
+from touchstone.reference_impl.broker.replication.partitions import CONSUMER, DEBUGGING
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -67,8 +67,7 @@ def _answer(
     if version and counts[topic, index] > 1:
         return _error(row, ErrorCode.INVALID_REQUEST)
     replica = request.body["replica_id"]
-    located = locate(
-        broker,
+    located = broker.replicas.locate(
         topic,
         index,
         epoch=row["current_leader_epoch"],

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request, Wait
-from touchstone.reference_impl.broker.replication.partitions import locate, log_key
+from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -83,7 +83,7 @@ def _later(
 
 def _gone_everywhere(broker: Broker, deleting: _DeleteRecords) -> bool:
     row, topic, offset = deleting
-    replica, error = locate(broker, topic, row["partition_index"])
+    replica, error = broker.replicas.locate(topic, row["partition_index"])
     if replica is None:
         row["error_code"], row["low_watermark"] = error, NO_LOW_WATERMARK
         return True
@@ -100,7 +100,7 @@ def _delete(
     """(the row as things stand, where all replicas are to begin)."""
     index, offset = asked["partition_index"], asked["offset"]
     code = _refusal(broker, topic, index)
-    replica, error = locate(broker, topic, index)
+    replica, error = broker.replicas.locate(topic, index)
     if code or replica is None:
         return _row(index, NO_LOW_WATERMARK, code or error), 0
     if not broker.config_of(topic).delete:

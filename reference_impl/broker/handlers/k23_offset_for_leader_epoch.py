@@ -13,7 +13,6 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 UNDEFINED = -1
@@ -40,7 +39,7 @@ def _rows(request: Request, answer: Any) -> dict[str, Any]:
 
 
 def _answer(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
-    located = locate(broker, topic, row["partition"], epoch=row["current_leader_epoch"])
+    located = broker.replicas.locate(topic, row["partition"], epoch=row["current_leader_epoch"])
     if located.replica is None:
         return _error(row, located.error)
     log = located.replica.log

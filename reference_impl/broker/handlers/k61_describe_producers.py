@@ -13,7 +13,6 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.broker.replication.partitions import locate
 from touchstone.reference_impl.log.producer_state import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -54,7 +53,7 @@ def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
     if topic not in broker.metadata.topics:
         words = NOT_HOSTED if looked_at else None
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, words)
-    replica, code = locate(broker, topic, index, any_replica=True)
+    replica, code = broker.replicas.locate(topic, index, any_replica=True)
     if replica is None:
         return _error(index, code, None)
     known = replica.log.producers.producers.values()

@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.control.cluster_controller import controll
 from touchstone.reference_impl.broker.replication import alter_partition_manager
 from touchstone.reference_impl.broker.replication.follower import Fetcher, FetchSettings
 from touchstone.reference_impl.broker.replication.isr_changes import IsrChanges
-from touchstone.reference_impl.broker.replication.partitions import log_key
+from touchstone.reference_impl.broker.replication.partitions import LocatedReplica, log_key
 from touchstone.reference_impl.broker.replication.replication_quota import (
     FOLLOWER,
     LEADER,
@@ -32,6 +32,7 @@ from touchstone.reference_impl.cluster.replica import (
     Replica,
     ReplicaRules,
 )
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -97,6 +98,40 @@ class Replicas:
 
     def get(self, topic: str, index: int) -> Replica | None:
         return self._replicas.get((topic, index))
+
+    def locate(
+        self,
+        topic: str,
+        index: int,
+        *,
+        epoch: int = NO_EPOCH,
+        any_replica: bool = False,
+        debugging: bool = False,
+    ) -> LocatedReplica:
+        """The replica if this broker leads it (or has it, for `any_replica`) in this epoch.
+
+        The questions, and their order, are those of ReplicaManager.getPartitionOrError and
+        Partition.checkCurrentLeaderEpoch (APPEND-02, FETCH-21, META-05).
+        """
+        replica = self.get(topic, index)
+        if replica is None:
+            if self._broker.metadata.partition(topic, index) is None:
+                return LocatedReplica(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            name = "partition.elsewhere-for-debuggers" if debugging else "partition.elsewhere"
+            return LocatedReplica(None, self._broker.persona.quirk(name))
+        if replica.offline:
+            return LocatedReplica(None, ErrorCode.KAFKA_STORAGE_ERROR)
+        named = epoch > NO_EPOCH or (
+            epoch < NO_EPOCH and self._broker.persona.quirk("partition.fences-negative-epochs")
+        )
+        if named and "leader-epoch-not-checked" not in self._broker.switches:
+            if epoch < replica.leader_epoch:
+                return LocatedReplica(None, ErrorCode.FENCED_LEADER_EPOCH)
+            if epoch > replica.leader_epoch:
+                return LocatedReplica(None, ErrorCode.UNKNOWN_LEADER_EPOCH)
+        if not (replica.is_leader or any_replica):
+            return LocatedReplica(None, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return LocatedReplica(replica)
 
     def directory_failed(self, keys: Iterable[TopicPartition]) -> None:
         """These replicas lay in a log directory that is offline now (KIP-112)."""
