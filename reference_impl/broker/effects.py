@@ -109,6 +109,19 @@ class Wait:
     order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
 
 
+def waiting(
+    ticket: Ticket, form: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any] | Wait:
+    """The ticket's answer in the form of its request, now or when it comes."""
+    if ticket.answer is not None:
+        return form(ticket.answer)
+
+    def attempt(now: int) -> dict[str, Any] | None:
+        return None if ticket.answer is None else form(ticket.answer)
+
+    return Wait(NEVER, (), attempt, attempt, ticket)
+
+
 @dataclass(slots=True)  # not frozen: made for every request, and that costs the most
 class Request:
     """A request as a handler sees it: decoded, and with the connection it came by."""

@@ -21,7 +21,7 @@ from touchstone.reference_impl.broker.configs import group_settings
 from touchstone.reference_impl.broker.configs.config_view import setting
 from touchstone.reference_impl.broker.coordinators import groups
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, log_of, number
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
 from touchstone.reference_impl.group import (
@@ -62,7 +62,7 @@ def consumers_of(broker: Broker) -> ConsumerCoordinator:
 def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of `__consumer_offsets` has another leader: see to its groups."""
     groups.leadership_changed(broker, now)
-    for group in coordinator_of(broker).groups.values():
+    for group in broker.room(Groups).coordinator.groups.values():
         if group.consumer_group is not None and not group.consumer_group.watched:
             consumers_of(broker).adopt(group.consumer_group, now)
             _watch(broker, group, now)
@@ -78,18 +78,19 @@ def heartbeat(
 
     Raises ApiError.
     """
-    consumers, standing = consumers_of(broker), coordinator_of(broker).groups.get(beat.group_id)
+    consumers = consumers_of(broker)
+    standing = broker.room(Groups).coordinator.groups.get(beat.group_id)
     consumer_group, pairs = _opened(broker, standing, beat, now)
     told = (
         consumers.leave(consumer_group, beat)
         if beat.epoch < 0
         else consumers.beat(consumer_group, beat, now)
     )
-    group = standing or coordinator_of(broker).create(beat.group_id, now)
+    group = standing or broker.room(Groups).coordinator.create(beat.group_id, now)
     if group.consumer_group is None:
         _end_classic(group)
         conversion.take_over(group, consumer_group)
-        coordinator_of(broker).settle(group, now)
+        broker.room(Groups).coordinator.settle(group, now)
     ticket = Ticket()
     _keep(broker, group, pairs, now, lambda code, at: ticket.give(form(code, told)))
     _resolve_later(broker, group, told.resolve, now)
@@ -105,7 +106,7 @@ def join(broker: Broker, group: Group, ask: Join, now: int) -> Ticket | None:
         pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(consumer_group)]
         version = broker.persona.quirk("groups.value-version")
         pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
-        log_of(broker).keep(group.id, pairs, now, nobody_waits)
+        broker.room(Groups).log.keep(group.id, pairs, now, nobody_waits)
         group.consumer_group, group.protocol_type = None, None
         _unwatch(broker, group)
         return None
@@ -243,7 +244,7 @@ def _keep(
     consumer_group.journal.clear()
     rebalances = None
     if consumer_group.ending is not None:
-        coordinator = coordinator_of(broker)
+        coordinator = broker.room(Groups).coordinator
         tie = coordinator.rules.tie
         rebalances = conversion.downgrade(group, consumer_group, topic_view(broker), now, tie)
         assignments = {member.id: member.assignment for member in group.members.values()}
@@ -252,7 +253,7 @@ def _keep(
 
     def kept(code: int, at: int) -> None:
         if code:
-            log_of(broker).read_again(group, at)
+            broker.room(Groups).log.read_again(group, at)
             if group.consumer_group is not None:
                 consumers_of(broker).adopt(group.consumer_group, at)
             _watch(broker, group, at)
@@ -260,11 +261,11 @@ def _keep(
 
     _watch(broker, group, now)
     if pairs and "consumer-groups-not-logged" not in broker.switches:
-        log_of(broker).keep(group.id, pairs, now, kept)
+        broker.room(Groups).log.keep(group.id, pairs, now, kept)
     else:
         then(ErrorCode.NONE, now)
     if rebalances is not None:
-        coordinator_of(broker).begin(group, now, rebalances=rebalances)
+        broker.room(Groups).coordinator.begin(group, now, rebalances=rebalances)
 
 
 def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], now: int) -> None:
@@ -274,17 +275,17 @@ def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], no
 
     def due(then: int) -> None:
         if (
-            coordinator_of(broker).groups.get(group.id) is group
+            broker.room(Groups).coordinator.groups.get(group.id) is group
             and group.consumer_group is consumer_group
         ):
             consumers_of(broker).resolve(consumer_group, expressions, then)
             _keep(broker, group, [], then, nobody_waits)
 
-    log_of(broker).runtime.remind(("expressions", group.id), now + RESOLVED_AFTER_MS, due)
+    broker.room(Groups).log.runtime.remind(("expressions", group.id), now + RESOLVED_AFTER_MS, due)
 
 
 def _unwatch(broker: Broker, group: Group) -> None:
-    log_of(broker).runtime.remind(("consumer", group.id), None, lambda then: None)
+    broker.room(Groups).log.runtime.remind(("consumer", group.id), None, lambda then: None)
 
 
 def _watch(broker: Broker, group: Group, now: int) -> None:
@@ -298,13 +299,13 @@ def _watch(broker: Broker, group: Group, now: int) -> None:
 
     def due(then: int) -> None:
         if (
-            coordinator_of(broker).groups.get(group.id) is group
+            broker.room(Groups).coordinator.groups.get(group.id) is group
             and group.consumer_group is consumer_group
         ):
             consumers_of(broker).tick(consumer_group, then)
             _keep(broker, group, [], then, nobody_waits)
 
-    log_of(broker).runtime.remind(("consumer", group.id), consumer_group.deadline(), due)
+    broker.room(Groups).log.runtime.remind(("consumer", group.id), consumer_group.deadline(), due)
 
 
 def _settings(broker: Broker, group_id: str) -> Settings:
@@ -314,8 +315,8 @@ def _settings(broker: Broker, group_id: str) -> Settings:
     return Settings(
         session_ms=own("session.timeout.ms"),
         assignment_interval_ms=own("assignment.interval.ms"),
-        max_size=number(broker, "group.consumer.max.size"),
+        max_size=broker.room(Groups).number("group.consumer.max.size"),
         assignors=ASSIGNORS,
-        classic_max_size=number(broker, "group.max.size"),
+        classic_max_size=broker.room(Groups).number("group.max.size"),
         migration=setting(broker, "group.consumer.migration.policy") or "disabled",
     )

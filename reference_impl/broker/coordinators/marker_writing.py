@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import internal_log
-from touchstone.reference_impl.broker.coordinators.groups import transaction_ended
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records.control import ABORT, COMMIT, marker_batch
 
@@ -57,7 +57,7 @@ def write(
 
     def written(code: int, at: int) -> None:
         if not code and topic == OFFSETS:
-            transaction_ended(broker, index, mark.producer_id, mark.commit)
+            broker.room(Groups).transaction_ended(index, mark.producer_id, mark.commit)
         then(code, at)
 
     internal_log.append(broker, topic, index, batch, now, written)

@@ -13,13 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    forget_deleted,
-    log_of,
-    number,
-    retention_ms,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -49,13 +43,13 @@ def named(broker: Broker, indexes: Sequence[int]) -> Sequence[int]:
 
 def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group | int:
     """The group, which is created if it does not exist, or `missing`, the error that forbids it."""
-    coordinator = coordinator_of(broker)
+    coordinator = broker.room(Groups).coordinator
     group = coordinator.groups.get(group_id)
     if group is None:
         if missing:
             return missing
         group = coordinator.create(group_id, now)
-    forget_deleted(broker)
+    broker.room(Groups).forget_deleted()
     return group
 
 
@@ -68,13 +62,13 @@ def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
     Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common is
     looked up here, and all of them have one age.
     """
-    switches, age = broker.switches, log_of(broker).next_age()
-    longest = number(broker, "offset.metadata.max.bytes")
+    switches, age = broker.switches, broker.room(Groups).log.next_age()
+    longest = broker.room(Groups).number("offset.metadata.max.bytes")
     if "commit-metadata-unlimited" in switches:
         longest = _NO_END
     lives = None if retention == UNSET else retention
     if lives is None and broker.persona.quirk("offsets.live-from-their-commit"):
-        lives = retention_ms(broker)
+        lives = broker.room(Groups).retention_ms()
     shift = 1 if "committed-offset-off-by-one" in switches else 0
     no_metadata = "commit-metadata-lost" in switches
     no_epoch = "commit-leader-epoch-lost" in switches

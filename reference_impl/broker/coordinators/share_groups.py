@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.control.features import finalized
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import share_persister
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, number
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
@@ -96,7 +96,7 @@ def share_group(broker: Broker, group_id: str) -> ShareGroup:
     """Raises ApiError where the id is nobody's, or another kind of group's."""
     group = groups_of(broker).get(group_id)
     if group is None:
-        other = group_id in coordinator_of(broker).groups
+        other = group_id in broker.room(Groups).coordinator.groups
         words = "is not a share group" if other else "not found"
         raise ApiError(E.GROUP_ID_NOT_FOUND, f"Group {group_id} {words}.")
     return group
@@ -169,7 +169,7 @@ def _apply_heartbeat(
         membership_of(broker).leave(group, beat.member_id)
         return group, HeartbeatResult(LEAVE_EPOCH), before
     if group is None:
-        if beat.group_id in coordinator_of(broker).groups:
+        if beat.group_id in broker.room(Groups).coordinator.groups:
             words = f"Group {beat.group_id} is not a share group."
             raise ApiError(E.GROUP_ID_NOT_FOUND, words)
         if beat.epoch != JOIN_EPOCH:
@@ -224,6 +224,6 @@ def _settings(broker: Broker, group_id: str) -> Settings:
         assignment_interval_ms=group_settings.number(
             broker, group_id, "share.assignment.interval.ms"
         ),
-        max_size=number(broker, "group.share.max.size"),
+        max_size=broker.room(Groups).number("group.share.max.size"),
         retry_ms=_RETRY_MS,
     )

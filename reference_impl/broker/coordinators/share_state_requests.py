@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.coordinators import share_states
-from touchstone.reference_impl.broker.coordinators.groups import waiting
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -62,7 +61,7 @@ def serve(
     for topic_id, row in wanted:
         key = (group, topic_id, row["partition"])
         _run(broker, key, row, ask, now, then(key[1:]))
-    return waiting(broker, ticket, lambda answer: answer)
+    return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.internal_topics import SHARES
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
-from touchstone.reference_impl.broker.coordinators.groups import number
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.share import log_records
@@ -180,7 +180,7 @@ def _make(broker: Broker) -> ShareCoordinator:
         topic = broker.cluster.by_id.get(topic_id)
         return topic is not None and 0 <= index < len(topic.partitions)
 
-    after = number(broker, "share.coordinator.snapshot.update.records.per.snapshot")
+    after = broker.room(Groups).number("share.coordinator.snapshot.update.records.per.snapshot")
     after = _NEVER if "share-snapshots-missing" in broker.switches else after
     broker.soon("share state alarms", partial(_watch, broker))
     return ShareCoordinator(exists, after)

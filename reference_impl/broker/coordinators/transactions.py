@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.broker.control import features
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
 from touchstone.reference_impl.broker.coordinators import internal_log
-from touchstone.reference_impl.broker.coordinators.groups import number
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.marker_sending import have_marked
 from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
@@ -102,13 +102,13 @@ def leadership_changed(broker: Broker, now: int) -> None:
 def _make(broker: Broker, runtime: CoordinatorRuntime) -> Coordinator:
     quirk = broker.persona.quirk
     rules = Rules(
-        max_timeout_ms=number(broker, "transaction.max.timeout.ms"),
-        expiration_ms=number(broker, "transactional.id.expiration.ms"),
-        timeout_check_ms=number(
-            broker, "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+        max_timeout_ms=broker.room(Groups).number("transaction.max.timeout.ms"),
+        expiration_ms=broker.room(Groups).number("transactional.id.expiration.ms"),
+        timeout_check_ms=broker.room(Groups).number(
+            "transaction.abort.timed.out.transaction.cleanup.interval.ms"
         ),
-        expiry_check_ms=number(
-            broker, "transaction.remove.expired.transaction.cleanup.interval.ms"
+        expiry_check_ms=broker.room(Groups).number(
+            "transaction.remove.expired.transaction.cleanup.interval.ms"
         ),
         equal_epochs=quirk("transactions.ends-name-the-epoch"),
         fences_gently=quirk("transactions.fenced-epochs-may-go-on"),

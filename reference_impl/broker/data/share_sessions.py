@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.coordinators.groups import number
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.data import share_partitions
 from touchstone.reference_impl.share.sessions import SessionKey, Sessions
 
@@ -24,7 +24,7 @@ class ShareSessions:
     """The share sessions of one broker."""
 
     def __init__(self, broker: Broker) -> None:
-        self.sessions = Sessions(number(broker, "group.share.max.share.sessions"))
+        self.sessions = Sessions(broker.room(Groups).number("group.share.max.share.sessions"))
 
 
 def sessions_of(broker: Broker) -> Sessions:

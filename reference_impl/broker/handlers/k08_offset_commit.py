@@ -16,14 +16,9 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import offset_commits
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    log_of,
-    refusal,
-    waiting,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.cluster.topology import Topic
 from touchstone.reference_impl.group.commits import may_commit
 from touchstone.reference_impl.group.consumer_group import TopicIdPartition
@@ -62,7 +57,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         if offsets:
             offset_commits.in_zookeeper(broker, request.body["group_id"]).update(offsets)
         whole.give({})
-    return waiting(broker, whole, lambda _: _answer(rows))
+    return waiting(whole, lambda _: _answer(rows))
 
 
 def _answer(rows: Rows) -> dict[str, Any]:
@@ -124,7 +119,7 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
         if not served or "version-0-refused" in broker.switches:
             return ErrorCode.UNSUPPORTED_VERSION
         return ErrorCode.NONE if group_id else ErrorCode.UNKNOWN_SERVER_ERROR  # no such path
-    code = refusal(broker, group_id, member=False)
+    code = broker.room(Groups).refusal(group_id, member=False)
     if code:
         return code
     if is_shared(broker, group_id):
@@ -139,7 +134,12 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     if group.consumer_group is not None:
         return _admitted_by_members(request, broker, group)
     code = may_commit(
-        coordinator_of(broker), group, body["member_id"], body["group_instance_id"], generation, now
+        broker.room(Groups).coordinator,
+        group,
+        body["member_id"],
+        body["group_instance_id"],
+        generation,
+        now,
     )
     rebalances = code == ErrorCode.REBALANCE_IN_PROGRESS
     if rebalances and "rebalance-not-told-to-commits" in broker.switches:
@@ -189,7 +189,7 @@ def _append(
     if "commit-not-logged" in broker.switches:
         kept(ErrorCode.NONE, now)
     else:
-        log_of(broker).keep_offsets(group.id, offsets, now, kept)
+        broker.room(Groups).log.keep_offsets(group.id, offsets, now, kept)
 
 
 def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = None) -> None:

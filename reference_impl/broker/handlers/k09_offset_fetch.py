@@ -16,11 +16,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import offset_commits
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    forget_deleted,
-    refusal,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.offset_commits import in_zookeeper
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.group.consumer_requests import fetch_fault
@@ -34,7 +30,7 @@ _NOTHING = object()
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body, version = request.body, request.header.version
-    forget_deleted(broker)
+    broker.room(Groups).forget_deleted()
     if version >= FIRST_BATCHED:
         stable = body["require_stable"]
         rows = [_batched(broker, asked, version, stable) for asked in body["groups"]]
@@ -78,8 +74,8 @@ def _offsets(
 
     Who asks for the whole of them is not told of partitions that only an open transaction has.
     """
-    code = refusal(broker, group_id, member=False)
-    group = None if code else coordinator_of(broker).groups.get(group_id)
+    code = broker.room(Groups).refusal(group_id, member=False)
+    group = None if code else broker.room(Groups).coordinator.groups.get(group_id)
     if group is None:
         return code, {}
     if not stable or "unstable-offsets-fetched" in broker.switches:
@@ -96,7 +92,7 @@ def _offsets(
 def _batched(broker: Broker, asked: dict[str, Any], version: int, stable: bool) -> dict[str, Any]:
     whole = asked["topics"] is None
     code, offsets = _offsets(broker, asked["group_id"], stable=stable, whole=whole)
-    group = coordinator_of(broker).groups.get(asked["group_id"])
+    group = broker.room(Groups).coordinator.groups.get(asked["group_id"])
     if not code and version >= FIRST_WITH_MEMBER and group is not None and group.consumer_group:
         code = fetch_fault(group.consumer_group, asked["member_id"], asked["member_epoch"])
     topics = [] if code else _topics(broker, asked["topics"], offsets, version)

@@ -13,14 +13,9 @@ from typing import Any
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import consumer_groups
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    log_of,
-    refusal,
-    waiting,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.join_messages import Join
 from touchstone.reference_impl.group.members import Group
@@ -31,7 +26,7 @@ FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body, version = request.body, request.header.version
-    code = refusal(broker, body["group_id"], member=True, joins=True)
+    code = broker.room(Groups).refusal(body["group_id"], member=True, joins=True)
     if not code and is_shared(broker, body["group_id"]):
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
@@ -53,7 +48,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         needs_id=version >= FIRST_ID_REQUIRED,
         may_skip=version >= FIRST_SKIP,
     )
-    coordinator = coordinator_of(broker)
+    coordinator = broker.room(Groups).coordinator
     group = coordinator.groups.get(ask.group_id)
     ticket = None if group is None else consumer_groups.join(broker, group, ask, now)
     if ticket is None:
@@ -66,15 +61,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             return {**answer, "protocol_name": ""}
         return answer
 
-    return waiting(broker, ticket, form)
+    return waiting(ticket, form)
 
 
 def _write_empty_group(broker: Broker, group_id: str, now: int) -> None:
     """A new group is written down, empty, whatever becomes of who wanted it."""
-    if group_id in coordinator_of(broker).groups:
+    if group_id in broker.room(Groups).coordinator.groups:
         version = broker.persona.quirk("groups.value-version")
         empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
-        log_of(broker).keep(group_id, [empty], now, nobody_waits)
+        broker.room(Groups).log.keep(group_id, [empty], now, nobody_waits)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

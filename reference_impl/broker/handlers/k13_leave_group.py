@@ -11,8 +11,8 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import consumer_groups
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.coordinators.groups import Groups
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -21,14 +21,14 @@ FIRST_BATCHED = 3
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body, version = request.body, request.header.version
-    code = refusal(broker, body["group_id"], member=True)
+    code = broker.room(Groups).refusal(body["group_id"], member=True)
     if code:
         return fail(request, code)
     rows = body["members"]
     if version < FIRST_BATCHED:
         rows = [{"member_id": body["member_id"], "group_instance_id": None}]
     group_id, who = body["group_id"], [(r["member_id"], r["group_instance_id"]) for r in rows]
-    coordinator = coordinator_of(broker)
+    coordinator = broker.room(Groups).coordinator
     group = coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None:
         codes, ticket = consumer_groups.leave(broker, group, who, now)
@@ -51,7 +51,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         ]
         return {"error_code": ErrorCode.NONE, "members": told}
 
-    return waiting(broker, ticket, form)
+    return waiting(ticket, form)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

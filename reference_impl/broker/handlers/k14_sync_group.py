@@ -11,8 +11,8 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import consumer_groups
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, waiting
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.coordinators.groups import Groups
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_NAMED = 5
@@ -20,7 +20,7 @@ FIRST_NAMED = 5
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     body = request.body
-    code = refusal(broker, body["group_id"], member=True)
+    code = broker.room(Groups).refusal(body["group_id"], member=True)
     if request.header.version >= FIRST_NAMED and None in (
         body["protocol_type"],
         body["protocol_name"],
@@ -28,10 +28,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
         return fail(request, code)
-    group = coordinator_of(broker).groups.get(body["group_id"])
+    group = broker.room(Groups).coordinator.groups.get(body["group_id"])
     if group is not None and group.consumer_group is not None and group.consumer_group.members:
-        return waiting(broker, consumer_groups.sync(broker, group, body, now), dict)
-    ticket = coordinator_of(broker).sync(
+        return waiting(consumer_groups.sync(broker, group, body, now), dict)
+    ticket = broker.room(Groups).coordinator.sync(
         body["group_id"],
         body["member_id"],
         body["generation_id"],
@@ -41,7 +41,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         assignments={row["member_id"]: bytes(row["assignment"]) for row in body["assignments"]},
         now=now,
     )
-    return waiting(broker, ticket, lambda answer: answer)
+    return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

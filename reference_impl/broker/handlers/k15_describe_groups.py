@@ -16,7 +16,7 @@ from touchstone.reference_impl.broker.authorized_operations import (
     NOT_ASKED,
 )
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal, state_name
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.group.members import Group
@@ -31,8 +31,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     rights = _rights(broker) if body["include_authorized_operations"] else NOT_ASKED
     rows = []
     for group_id in body["groups"]:
-        code = refusal(broker, group_id, member=False)
-        group = None if code else coordinator_of(broker).groups.get(group_id)
+        code = broker.room(Groups).refusal(group_id, member=False)
+        group = None if code else broker.room(Groups).coordinator.groups.get(group_id)
         if group is not None and group.consumer_group is None:
             row = _described(broker, group)
         else:
@@ -87,7 +87,7 @@ def _described(broker: Broker, group: Group) -> dict[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "group_id": group.id,
-        "group_state": state_name(broker, group),
+        "group_state": broker.room(Groups).state_name(group),
         "protocol_type": group.protocol_type or "",
         "protocol_data": (group.protocol or "") if stable else "",
         "members": members,

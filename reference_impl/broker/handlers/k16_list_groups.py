@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, log_of, state_name
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import SHARE, groups_of
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -26,7 +26,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     states = {_folded(broker, name) for name in request.body["states_filter"]}
     types = {name.lower() for name in request.body["types_filter"]}
     code = ErrorCode.NONE
-    if log_of(broker).loads():
+    if broker.room(Groups).log.loads():
         code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         if not broker.persona.quirk("groups.loaded-ones-are-listed-meanwhile"):
             return {"error_code": code, "groups": []}
@@ -49,9 +49,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 def _groups(broker: Broker) -> Iterator[tuple[str, str, str, str]]:
     """(id, protocol type, state, type) of every group there is."""
-    for group in coordinator_of(broker).groups.values():
+    for group in broker.room(Groups).coordinator.groups.values():
         kind = CLASSIC if group.consumer_group is None else CONSUMER
-        yield group.id, group.protocol_type or "", state_name(broker, group), kind
+        yield group.id, group.protocol_type or "", broker.room(Groups).state_name(group), kind
     for group in groups_of(broker).values():
         yield group.id, SHARE, group.state, SHARE
 

@@ -17,10 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
 from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, for_version
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -41,9 +40,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     ticket = coordinator_of(broker).begin(
         body["transactional_id"], body["transaction_timeout_ms"], known, now
     )
-    return waiting(
-        broker, ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED)
-    )
+    return waiting(ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED))
 
 
 def _error(code: int) -> dict[str, Any]:

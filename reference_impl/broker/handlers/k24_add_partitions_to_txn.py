@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -34,9 +33,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         producer = Producer(body[OLD + "producer_id"], body[OLD + "producer_epoch"])
         topics = body[OLD + "topics"]
         ticket = _one(broker, body[OLD + "transactional_id"], producer, topics, False, now)
-        return waiting(
-            broker, ticket, lambda answer: {OLD_RESULTS: _words(request, answer["codes"])}
-        )
+        return waiting(ticket, lambda answer: {OLD_RESULTS: _words(request, answer["codes"])})
     tickets = [
         _one(
             broker,
@@ -50,7 +47,6 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     ]
     names = [row["transactional_id"] for row in request.body["transactions"]]
     return waiting(
-        broker,
         _together(tickets),
         lambda _: {
             "results_by_transaction": [

@@ -13,9 +13,9 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
-from touchstone.reference_impl.broker.coordinators.groups import partition_to_be, waiting
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, for_version
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -30,7 +30,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     ticket = coordinator_of(broker).add(
         body["transactional_id"],
         producer,
-        frozenset({(OFFSETS, partition_to_be(broker, body["group_id"]))}),
+        frozenset({(OFFSETS, broker.room(Groups).partition_to_be(body["group_id"]))}),
         now,
     )
 
@@ -39,4 +39,4 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             "error_code": for_version(answer, request.header.version, FIRST_FENCED)["error_code"]
         }
 
-    return waiting(broker, ticket, form)
+    return waiting(ticket, form)

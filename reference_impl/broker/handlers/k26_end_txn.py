@@ -14,13 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.transactions import (
     coordinator_of,
     for_version,
     version_of,
 )
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -43,6 +42,4 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         bumps=bumps,
         now=now,
     )
-    return waiting(
-        broker, ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED)
-    )
+    return waiting(ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED))

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, write
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 
 CodesByMarker = dict[tuple[int, str, int], int | None]
@@ -44,7 +43,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         for key in _named(marker):
             write(broker, key[1], key[2], mark, now, _then(codes, key, settle))
     settle()
-    return waiting(broker, whole, lambda answer: answer)
+    return waiting(whole, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -21,15 +21,9 @@ from touchstone.reference_impl.broker.coordinators import (
     add_partitions_to_txn,
     offset_commits,
 )
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    log_of,
-    partition_to_be,
-    refusal,
-    waiting,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.coordinator import Coordinator
@@ -52,7 +46,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         whole.give(codes)
     else:
         group_id = request.body["group_id"]
-        code = refusal(broker, group_id, member=False)
+        code = broker.room(Groups).refusal(group_id, member=False)
         if not group_id and not broker.persona.quirk("transactions.offsets-of-no-group"):
             code = ErrorCode.INVALID_GROUP_ID
         if code:
@@ -60,7 +54,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             whole.give(codes | dict.fromkeys(waits, code))
         else:
             _verified(request, broker, codes, whole, now)
-    return waiting(broker, whole, lambda found: _answer(request, found))
+    return waiting(whole, lambda found: _answer(request, found))
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -85,7 +79,7 @@ def _verified(
     if not broker.persona.quirk("groups.newer-coordinator"):
         # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
         offset_commits.group_for(broker, body["group_id"], now, missing=ErrorCode.NONE)
-    partition = (OFFSETS, partition_to_be(broker, body["group_id"]))
+    partition = (OFFSETS, broker.room(Groups).partition_to_be(body["group_id"]))
     producer = Producer(body["producer_id"], body["producer_epoch"])
     asked = add_partitions_to_txn.ask(
         broker,
@@ -155,7 +149,7 @@ def _keep(
         group = offset_commits.group_for(broker, group_id, now, missing=missing)
     code = group
     if isinstance(group, Group):
-        code = _admitted(coordinator_of(broker), group, body, generation, now)
+        code = _admitted(broker.room(Groups).coordinator, group, body, generation, now)
     if code or not isinstance(group, Group):
         whole.give({key: known or code for key, known in codes.items()})
         return
@@ -173,7 +167,7 @@ def _keep(
             known.update(offsets)
         whole.give({key: known if key not in offsets else code for key, known in codes.items()})
 
-    log_of(broker).keep_offsets(group_id, offsets, now, kept, producer=producer)
+    broker.room(Groups).log.keep_offsets(group_id, offsets, now, kept, producer=producer)
 
 
 def _offsets(

@@ -11,15 +11,10 @@ from functools import partial
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    log_of,
-    refusal,
-    waiting,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import groups_of
 from touchstone.reference_impl.broker.coordinators.share_offsets import delete_group
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -36,13 +31,13 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             ticket.give({"results": rows})
 
     for group_id in asked:
-        code = refusal(broker, group_id, member=False)
+        code = broker.room(Groups).refusal(group_id, member=False)
         shares = None if code else groups_of(broker).get(group_id)
         if shares is None:
             told(group_id, code or _delete(broker, group_id, now))
         else:
             delete_group(broker, shares, now, partial(told, group_id))
-    return waiting(broker, ticket, lambda answer: answer) if asked else {"results": []}
+    return waiting(ticket, lambda answer: answer) if asked else {"results": []}
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -51,11 +46,11 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _delete(broker: Broker, group_id: str, now: int) -> int:
-    coordinator = coordinator_of(broker)
+    coordinator = broker.room(Groups).coordinator
     group = coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None and group.consumer_group.members:
         return ErrorCode.NON_EMPTY_GROUP
     code = coordinator.delete(group_id)
     if group is not None and not code:
-        log_of(broker).forget(group, now)
+        broker.room(Groups).log.forget(group, now)
     return code

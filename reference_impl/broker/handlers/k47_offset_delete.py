@@ -12,12 +12,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
-from touchstone.reference_impl.broker.coordinators.groups import (
-    coordinator_of,
-    forget_deleted,
-    log_of,
-    refusal,
-)
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.group.members import CONSUMER, Group
 from touchstone.reference_impl.group.offsets import is_over
@@ -27,9 +22,9 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
-    forget_deleted(broker)
-    code = refusal(broker, body["group_id"], member=True)
-    group = None if code else coordinator_of(broker).groups.get(body["group_id"])
+    broker.room(Groups).forget_deleted()
+    code = broker.room(Groups).refusal(body["group_id"], member=True)
+    group = None if code else broker.room(Groups).coordinator.groups.get(body["group_id"])
     if group is None:
         return {"error_code": code or ErrorCode.GROUP_ID_NOT_FOUND, "topics": []}
     if group.state is not State.EMPTY and group.protocol_type != CONSUMER:
@@ -56,11 +51,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         if not row["error_code"] and (topic["name"], row["partition_index"]) in there
     }
     if gone:
-        log_of(broker).keep_offsets(group.id, gone, now, nobody_waits)
+        broker.room(Groups).log.keep_offsets(group.id, gone, now, nobody_waits)
     taken = any(not row["error_code"] for topic in topics for row in topic["partitions"])
     if taken and broker.persona.quirk("offsets.groups-end-with-their-last") and is_over(group):
-        log_of(broker).forget(group, now)
-        coordinator_of(broker).forget(group)
+        broker.room(Groups).log.forget(group, now)
+        broker.room(Groups).coordinator.forget(group)
     if broker.persona.quirk("offsets.failed-deletions-come-first"):
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for topic in topics:

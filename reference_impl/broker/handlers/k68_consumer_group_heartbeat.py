@@ -22,8 +22,8 @@ from touchstone.reference_impl.broker.coordinators.group_answers import (
     heartbeat_answer,
     heartbeat_refusal,
 )
-from touchstone.reference_impl.broker.coordinators.groups import coordinates, waiting
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.coordinators.groups import Groups
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -44,11 +44,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
     try:
         check(beat, ASSIGNORS, ids_are_given=given)
-        if not coordinates(broker, beat.group_id):
+        if not broker.room(Groups).coordinates(beat.group_id):
             return fail(request, ErrorCode.NOT_COORDINATOR)
         if not beat.member_id:
             beat = replace(beat, member_id=new_id(broker))
-        return waiting(broker, heartbeat(broker, beat, form, now), dict)
+        return waiting(heartbeat(broker, beat, form, now), dict)
     except ApiError as refused:
         return heartbeat_refusal(refused.code, refused.message)
 

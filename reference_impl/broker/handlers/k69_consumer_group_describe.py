@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.authorized_operations import (
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS
 from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of, refusal
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.group.consumer_group import (
@@ -50,10 +50,10 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
-    code = refusal(broker, group_id, member=True)
+    code = broker.room(Groups).refusal(group_id, member=True)
     if code:
         return described(group_id, code)
-    group = coordinator_of(broker).groups.get(group_id)
+    group = broker.room(Groups).coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None:
         return described(group_id, code) | _shown(broker, group.consumer_group, rights)
     missing = group is None and not is_shared(broker, group_id)

@@ -13,13 +13,13 @@ from touchstone.reference_impl.broker.coordinators.group_answers import (
     heartbeat_answer,
     heartbeat_refusal,
 )
-from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import (
     heartbeat,
     heartbeat_interval,
     share_groups_enabled,
 )
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -33,7 +33,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         check(beat)
     except ApiError as refused:
         return _refused(refused)
-    code = refusal(broker, beat.group_id, member=False)
+    code = broker.room(Groups).refusal(beat.group_id, member=False)
     if code:
         return fail(request, code)
     ticket = Ticket()
@@ -43,7 +43,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         ticket.give(_refused(told) if refused else _answer(broker, beat, told))
 
     heartbeat(broker, beat, now, then)
-    return waiting(broker, ticket, lambda answer: answer)
+    return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from touchstone.reference_impl.broker.authorized_operations import (
 )
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
-from touchstone.reference_impl.broker.coordinators.groups import refusal
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import (
     share_group,
     share_groups_enabled,
@@ -42,7 +42,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
-    code = refusal(broker, group_id, member=True)
+    code = broker.room(Groups).refusal(group_id, member=True)
     if code:
         return described(group_id, code, WORDS.get(code))
     try:

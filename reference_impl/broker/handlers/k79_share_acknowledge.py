@@ -13,7 +13,6 @@ from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.groups import waiting
 from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
 from touchstone.reference_impl.broker.data import share_partitions, share_sessions
 from touchstone.reference_impl.broker.data.share_acknowledging import (
@@ -23,7 +22,7 @@ from touchstone.reference_impl.broker.data.share_acknowledging import (
     told_leader,
 )
 from touchstone.reference_impl.broker.data.share_partitions import Fault
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.sessions import FINAL, TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -49,7 +48,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         ticket.give(_answer(request, broker, acknowledging.faults))
 
     acknowledging.start(now, done)
-    return waiting(broker, ticket, lambda answer: answer)
+    return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

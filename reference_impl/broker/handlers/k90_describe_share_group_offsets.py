@@ -11,12 +11,12 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import share_offsets
-from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import (
     groups_of,
     share_groups_enabled,
 )
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.group import TopicIdPartition
@@ -40,7 +40,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
     for number, group in enumerate(asked):
         _describe(broker, group, now, lambda row, number=number: told(number, row))
-    return waiting(broker, ticket, lambda answer: answer)
+    return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def _describe(broker: Broker, asked: dict[str, Any], now: int, then: Any) -> Non
     group_id, topics = asked["group_id"], asked["topics"]
     missing: list[dict[str, Any]] = []
     if topics is None:
-        code = refusal(broker, group_id, member=False)
+        code = broker.room(Groups).refusal(group_id, member=False)
         if code:
             then(_row(group_id, code))
             return

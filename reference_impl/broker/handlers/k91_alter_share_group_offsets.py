@@ -10,10 +10,10 @@ from typing import Any
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators import share_offsets
-from touchstone.reference_impl.broker.coordinators.groups import refusal, waiting
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
 from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
-from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -26,7 +26,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     group_id, known = body["group_id"], broker.cluster.topics
     if not group_id:
         return fail(request, E.INVALID_GROUP_ID)
-    code = refusal(broker, group_id, member=False)
+    code = broker.room(Groups).refusal(group_id, member=False)
     if code:
         return fail(request, code)
     offsets = {
@@ -45,7 +45,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         share_offsets.alter(broker, group_id, offsets, now, done)
     except ApiError as refused:
         return fail(request, refused.code) | {"error_message": refused.message}
-    return waiting(broker, ticket, lambda answer: answer)
+    return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

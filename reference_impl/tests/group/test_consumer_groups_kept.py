@@ -7,7 +7,7 @@ reads what another wrote, and what could not be written did not happen.
 from __future__ import annotations
 
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.tests.group.test_kept import GROUP, Town
 from touchstone.reference_impl.tests.replication.wires import LAG, WAITING
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
@@ -108,7 +108,7 @@ def test_static_members_and_expressions_are_loaded():
     village.moves()
     assert village.beat("s1", 2, instance_id="i", broker=1) == E.FENCED_MEMBER_EPOCH
     assert village.beat("s2", 0, instance_id="i", broker=1)[0] == 3
-    group = coordinator_of(village.brokers[1]).groups[GROUP].consumer_group
+    group = village.brokers[1].room(Groups).coordinator.groups[GROUP].consumer_group
     assert group.resolved["[tu]"].topics == {"t", "u"}
 
 

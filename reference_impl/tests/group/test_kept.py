@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
-from touchstone.reference_impl.broker.coordinators.groups import coordinator_of
+from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.tests.group.town import GROUP, WANTS, Town
 from touchstone.reference_impl.tests.replication.wires import LAG, WAITING
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -65,7 +65,7 @@ def test_a_commit_is_not_answered_nor_fetched_before_it_is_replicated():
     town.commit(5)
     town.cut.add(2)
     assert town.commit(9) is WAITING
-    assert coordinator_of(town.brokers[0]).groups[GROUP].offsets["t", 0].offset == 5
+    assert town.brokers[0].room(Groups).coordinator.groups[GROUP].offsets["t", 0].offset == 5
     town.run(4 * LAG)  # the follower leaves the in-sync set
     assert town.committed() == 9
 
