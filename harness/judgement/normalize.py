@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.harness.judgement import internal_logs, rewrites
+from touchstone.harness.judgement import epochs, internal_logs, rewrites
 from touchstone.harness.judgement.unordered import UNORDERED
 from touchstone.harness.model import record_view
 from touchstone.harness.model.transcript import Exchange, Transcript
@@ -121,7 +121,7 @@ def readings(transcript: Transcript) -> tuple[list[Reading], Counter[str]]:
         addresses=rewrites.addresses(transcript) if header.brokers > 1 else {},
     )
     found = [_reading(exchange, symbols) for exchange in transcript.exchanges]
-    return found, symbols.used
+    return epochs.freed(transcript, found, symbols.used), symbols.used
 
 
 def _longest_first(pair: tuple[str, str]) -> tuple[int, str]:
@@ -487,6 +487,7 @@ WALKED: dict[str, str] = {
     "delete-horizons": "When the cleaner may drop tombstones: its clock and delete.retention.ms.",
     "internal-logs": "Where a record stands in an internal topic's log, and beside which others.",
     "other-topics": "A question for all topics or groups also shows those of other cases.",
+    epochs.REASON: "In 1.0 and 2.2 a follower's orderly stop is one leader epoch or two.",
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
 }
 

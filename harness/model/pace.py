@@ -191,11 +191,12 @@ def until_first_tasks_ms(shape: Shape, age_s: float | None) -> int:
 
 
 def until_given_up_ms(scenario: Scenario, in_force: Mapping[str, Setting]) -> int:
-    """How much longer to wait where a broker is paused: a controller under ZooKeeper that has asked
-    it something waits for the answer, and meanwhile handles nobody's lost session.
+    """How much longer to wait where a broker is paused, as brokers that have asked it something do.
 
-    Whether it has asked is chance: it tells every broker of an ISR that grew, up to 7.5 s later.
-    (ControllerChannelManager.removeExistingBroker, KafkaController.IsrChangeNotification)
+    In 1.0 the follower that is to lead after it takes the office when its fetcher has ended, whose
+    last fetch is still open (KAFKA-6051, ReplicaFetcherThread.shutdown). Before KRaft a controller
+    that was telling it of an ISR that grew, up to 7.5 s ago, handles no lost session meanwhile
+    (ControllerChannelManager.removeExistingBroker, KafkaController.IsrChangeNotification).
     """
     if not any(isinstance(step, Inflict) and step.fault == "pause" for step in scenario.steps):
         return 0

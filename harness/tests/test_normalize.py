@@ -10,6 +10,7 @@ import pytest
 
 from touchstone.harness.judgement import normalize
 from touchstone.harness.judgement.compare import compare
+from touchstone.harness.tests import stopped_follower
 from touchstone.harness.tests.conversations import CLOCK, conversation
 from touchstone.harness.tests.offsets_log import commits, hashed, hosted, led, looked, stamped
 from touchstone.reference_impl.wire.records.batch import Record, encode_batch
@@ -186,14 +187,13 @@ def talk(*lines, **header):
     return conversation(*lines, **{"names": {"topic": NAME}} | header)
 
 
-TWICE = ("first", "second")
+TWICE, PLACED, TIMED = ("first", "second"), {"brokers": 3}, {"times": {"$now": CLOCK}}
 ASSIGNED = [{"partition_index": 0, "broker_ids": [0, 1, 2]}]
-PLACED = {"brokers": 3}
-TIMED = {"times": {"$now": CLOCK}}
 THREE = [broker(0), broker(1), broker(2)]
 
 # reason -> (honest, a legal change, faults that look like it)
 CASES = {
+    **stopped_follower.case(),
     "addresses": (
         talk(*(metadata(label) for label in TWICE)),
         talk(*(metadata(label, brokers=[broker(port=19092)]) for label in TWICE)),
