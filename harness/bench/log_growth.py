@@ -11,6 +11,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from touchstone.harness.bench.contest import DISK, MEMORY, Figure, Options
@@ -61,6 +62,10 @@ def _append(log: PartitionLog) -> None:
     log.append(RECORDS, now=NOW)
 
 
+def _read(log: PartitionLog, offset: Callable[[], int], _: int) -> None:
+    log.read(offset(), BATCH, isolation=LOG_END)
+
+
 def _by_partitions(options: Options, store: str, count: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder:
         logs = _logs(store, Path(folder))
@@ -83,11 +88,12 @@ def _by_size(options: Options, store: str, size_mb: int) -> Iterator[Figure]:
         for _ in range((size_mb << 20) // len(RECORDS)):
             _append(log)
         end = log.log_end_offset
-        for what, offset in (
-            ("read anywhere", lambda n: chance.randrange(end)),
-            ("read at the end", lambda n: end - 1),
-        ):
-            cost = _cost(READS, lambda n, at=offset: log.read(at(n), BATCH, isolation=LOG_END))
+        offsets: dict[str, Callable[[], int]] = {
+            "read anywhere": lambda: chance.randrange(end),
+            "read at the end": lambda: end - 1,
+        }
+        for what, offset in offsets.items():
+            cost = _cost(READS, partial(_read, log, offset))
             yield _figure(f"{what}, {size_mb} MB, {store}", round(cost, 1), "us")
         options.say(f"{store}, {size_mb} MB: {cost:.1f} us a read at the end")
         if store == DISK and isinstance(logs, LogDirs):

@@ -46,6 +46,8 @@ class Watchdog:
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True, cwd="/",
         )  # fmt: skip
+        assert self._shell.stdin is not None, "it was opened with a pipe"
+        self._stdin = self._shell.stdin
 
     def note(self, sign: str, group: int) -> None:
         """ "+" a group to kill, "-" one that is over (its number may soon be somebody else's)."""
@@ -56,14 +58,14 @@ class Watchdog:
         self._say("keep folder\n")
 
     def _say(self, line: str) -> None:
-        if not self._shell.stdin.closed:
+        if not self._stdin.closed:
             with contextlib.suppress(BrokenPipeError):
-                os.write(self._shell.stdin.fileno(), line.encode())
+                os.write(self._stdin.fileno(), line.encode())
 
     def close(self) -> None:
         """Let it do its duty now and wait for it."""
-        if not self._shell.stdin.closed:
-            self._shell.stdin.close()
+        if not self._stdin.closed:
+            self._stdin.close()
             self._shell.wait()
 
 
@@ -77,7 +79,7 @@ class Child:
         self.paused = False
         self._from = 0
         self._watchdog = watchdog
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Begin; the log is appended to, so a restart keeps what led to it."""
@@ -105,7 +107,7 @@ class Child:
 
     def signal(self, number: int) -> None:
         """To the whole group; harmless when it is already gone."""
-        if self.alive:
+        if self._process is not None and self.alive:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
 

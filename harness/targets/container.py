@@ -20,12 +20,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlparse
 
 import docker
 from docker.errors import DockerException, ImageNotFound, NotFound
+from docker.models.containers import Container
 
 os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # read when it is imported
 
@@ -82,7 +84,7 @@ class Image:
     script: str
 
 
-class KafkaContainers(PerShape):
+class KafkaContainers(PerShape["ContainerCluster"]):
     """A Target (see harness/model/target.py) of kind "container"."""
 
     kind = "container"
@@ -120,7 +122,7 @@ class KafkaContainers(PerShape):
 
 
 @contextlib.contextmanager
-def engine():
+def engine() -> Iterator[docker.DockerClient]:
     """A client of the engine that answers, else Unavailable."""
     try:
         _knock()
@@ -214,8 +216,8 @@ class ContainerCluster:
             if node == FIRST and len(addresses) > 1 and not self.release.kraft:
                 self.nodes[node].wait(deadline, everybody=False)  # so that it is the controller
         self.endpoint = Endpoint(tuple(addresses.values()), brokers=addresses, nodes=self.nodes)
-        for node in self.nodes.values():
-            node.wait(deadline, everybody=True)
+        for broker in self.nodes.values():
+            broker.wait(deadline, everybody=True)
 
     def broken(self) -> bool:
         wanted = [node for node in (*self.keepers, *self.nodes.values()) if node.wanted]
@@ -286,7 +288,7 @@ class ContainerNode:
         self.wanted = True
 
     @property
-    def _wrapped(self):
+    def _wrapped(self) -> Container:
         return self.container.get_wrapped_container()
 
     @property
@@ -367,4 +369,5 @@ class ContainerNode:
 def published_host() -> str:
     """Where published ports are reached: this machine, or the one the engine is on."""
     where = urlparse(os.environ.get("DOCKER_HOST", ""))
-    return where.hostname if where.scheme in ("tcp", "http", "https") else "127.0.0.1"
+    elsewhere = where.hostname if where.scheme in ("tcp", "http", "https") else None
+    return elsewhere or "127.0.0.1"

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from touchstone.harness.model.target import (
+    Address,
     Endpoint,
     OutOfScope,
     Setting,
@@ -166,7 +167,7 @@ class DescribedTarget:
     def _settings(self) -> dict[str, Setting]:
         return {name: Setting(value) for name, value in self.described.settings.items()}
 
-    def _seen(self, addresses) -> ExternalTarget:
+    def _seen(self, addresses: tuple[Address, ...]) -> ExternalTarget:
         external = ExternalTarget(addresses)
         external.name = self.described.name
         return external

@@ -14,7 +14,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from touchstone.harness.model.target import StartFailed
+from touchstone.harness.model.target import Shape, StartFailed
 from touchstone.harness.targets import settings
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import Java
@@ -138,7 +138,7 @@ def _format(release: Release, java: Java, home: Path, folder: Path) -> None:
     keeper = settings.Keeper(controller=("127.0.0.1", 1), bind=("127.0.0.1", 1))
     listening = settings.Listening(("127.0.0.1", 2), ("127.0.0.1", 2))
     rendered = settings.broker(
-        release, settings.Shape(), 0, data=str(data), listening=listening, keeper=keeper
+        release, Shape(), 0, data=str(data), listening=listening, keeper=keeper
     )
     properties.write_text(settings.text(rendered), encoding="utf-8")
     argv = command(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import click
 
@@ -34,6 +35,19 @@ SHARE = {
     "share.coordinator.state.topic.min.isr": "1",
 }
 NO_DELAY = {"group.initial.rebalance.delay.ms": "0"}  # in server.properties of ZooKeeper's time
+
+
+class QuickStart(TypedDict):
+    """What the settings of a quick start are made of."""
+
+    brokers: int
+    host: str
+    port: int
+    controller_port: int | None
+    voters: str
+    zookeeper: str
+    cluster: str
+    rack: str
 
 
 @click.group()
@@ -70,16 +84,18 @@ def train(release: str) -> None:
 @click.option("--rack", default="")
 @click.option("--folder", type=click.Path(path_type=Path), required=True, help="For its files.")
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE", help="A broker setting.")
-def kafka(release: str, node: int, folder: Path, given: tuple[str, ...], **options) -> None:
+def kafka(
+    release: str, node: int, folder: Path, given: tuple[str, ...], **quick_start: Unpack[QuickStart]
+) -> None:
     """Run one broker of a release with its default settings."""
     wanted = _release(release)
     java, home = find_java(), kafka_home(wanted.version)
     data = (folder / "data").resolve()
-    rendered = {"log.dirs": str(data), **properties(wanted, node, **options)}
+    rendered = {"log.dirs": str(data), **properties(wanted, node, **quick_start)}
     rendered |= dict(pair.split("=", 1) for pair in given)
     if wanted.kraft and not (data / "meta.properties").exists():
         jvm.format_node(
-            wanted, java, home, data, node=node, cluster=options["cluster"] or jvm.new_id()
+            wanted, java, home, data, node=node, cluster=quick_start["cluster"] or jvm.new_id()
         )
     _become(wanted, jvm.KAFKA, rendered, folder, profile=PROFILE)
 

@@ -23,6 +23,7 @@ from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.targets.misbehaviour import LIARS, HangUp, Liar, Turn, sized
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.schema import Struct
 
 __all__ = ["LIARS", "Liar", "LyingServer", "broker", "stored"]
 
@@ -96,7 +97,7 @@ class LyingServer:
 
 def _turn(frame: bytes, honest: bytes | None, memory: dict[str, Any]) -> Turn:
     key, version = struct.unpack_from(">hh", frame)
-    request: dict[str, Any] = {}
+    request: Struct = {}
     with contextlib.suppress(ValueError):
         request = headers.decode_request(frame).body
     return Turn(frame, honest, API[key].name if key in API else "", version, request, memory)

@@ -17,6 +17,7 @@ from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.records import patch
 from touchstone.reference_impl.wire.records.walk import entries
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def sized(frame: bytes) -> bytes:
@@ -36,12 +37,13 @@ class Turn:
     honest: bytes | None
     api: str
     version: int
-    request: dict[str, Any]
+    request: Struct
     memory: dict[str, Any]  # shared by all turns of one liar
 
     @property
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> Struct:
         """A decoded copy of the honest answer's body, to be spoiled."""
+        assert self.honest is not None, "what was not answered cannot be spoiled"
         return copy.deepcopy(headers.decode_response(self.key, self.version, self.honest).body)
 
     @property
@@ -52,11 +54,12 @@ class Turn:
     def correlation_id(self) -> int:
         return struct.unpack_from(">i", self.frame, 4)[0]
 
-    def encoded(self, body: dict[str, Any]) -> bytes:
+    def encoded(self, body: Struct) -> bytes:
         return headers.encode_response(self.key, self.version, self.correlation_id, body)
 
 
 Lie = Callable[[Turn], list[bytes] | None]  # frames to send; None: stay honest
+Spoiling = Callable[[Turn, Struct], None]  # changes a decoded answer in place
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +87,10 @@ def liar(name: str, *, caught_by: str, raw: bool = False) -> Callable[[Lie], Lie
     return register
 
 
-def spoils(name: str, api: str, *, caught_by: str) -> Callable[[Callable[[Turn, Any], Any]], Lie]:
+def spoils(name: str, api: str, *, caught_by: str) -> Callable[[Spoiling], Lie]:
     """Registers a lie that changes the decoded answer of one API in place."""
 
-    def register(change: Callable[[Turn, Any], Any]) -> Lie:
+    def register(change: Spoiling) -> Lie:
         def lie(turn: Turn) -> list[bytes] | None:
             if turn.api != api or turn.honest is None:
                 return None
@@ -223,37 +226,37 @@ def _refuses(turn: Turn) -> list[bytes] | None:
 
 
 @spoils("error-minus-one", "ListOffsets", caught_by="no-unknown-error")
-def _minus_one(turn: Turn, body: dict[str, Any]) -> None:
+def _minus_one(turn: Turn, body: Struct) -> None:
     """Says UNKNOWN_SERVER_ERROR."""
     body["topics"][0]["partitions"][0]["error_code"] = -1
 
 
 @spoils("timeout-in-fetch", "Fetch", caught_by="legal-error-codes")
-def _timeout(turn: Turn, body: dict[str, Any]) -> None:
+def _timeout(turn: Turn, body: Struct) -> None:
     """Says REQUEST_TIMED_OUT inside Fetch, which stopped Java consumers (Redpanda PR 11941)."""
     body["responses"][0]["partitions"][0]["error_code"] = 7
 
 
 @spoils("negative-throttle", "Metadata", caught_by="throttle-time")
-def _throttle(turn: Turn, body: dict[str, Any]) -> None:
+def _throttle(turn: Turn, body: Struct) -> None:
     """Asks to wait for less than nothing."""
     body["throttle_time_ms"] = -5
 
 
 @spoils("inverted-range", "ApiVersions", caught_by="api-versions")
-def _inverted(turn: Turn, body: dict[str, Any]) -> None:
+def _inverted(turn: Turn, body: Struct) -> None:
     """Advertises a range whose end is before its beginning."""
     body["api_keys"][3] |= {"min_version": 3, "max_version": 1}
 
 
 @spoils("advertises-twice", "ApiVersions", caught_by="api-versions")
-def _key_twice(turn: Turn, body: dict[str, Any]) -> None:
+def _key_twice(turn: Turn, body: Struct) -> None:
     """Advertises one API key twice."""
     body["api_keys"].append(dict(body["api_keys"][0]))
 
 
 @spoils("leader-outside", "Metadata", caught_by="metadata-consistency")
-def _leader_outside(turn: Turn, body: dict[str, Any]) -> None:
+def _leader_outside(turn: Turn, body: Struct) -> None:
     """Names a leader that is no replica."""
     for topic in body["topics"]:
         for partition in topic["partitions"]:
@@ -261,7 +264,7 @@ def _leader_outside(turn: Turn, body: dict[str, Any]) -> None:
 
 
 @spoils("isr-outside", "Metadata", caught_by="metadata-consistency")
-def _isr_outside(turn: Turn, body: dict[str, Any]) -> None:
+def _isr_outside(turn: Turn, body: Struct) -> None:
     """Names an in-sync replica that is no replica."""
     for topic in body["topics"]:
         for partition in topic["partitions"]:
@@ -269,21 +272,21 @@ def _isr_outside(turn: Turn, body: dict[str, Any]) -> None:
 
 
 @spoils("no-topic-id", "CreateTopics", caught_by="topic-ids")
-def _no_id(turn: Turn, body: dict[str, Any]) -> None:
+def _no_id(turn: Turn, body: Struct) -> None:
     """Creates topics without ids."""
     for topic in body["topics"]:
         topic["topic_id"] = bytes(16)
 
 
 @spoils("changing-topic-id", "Metadata", caught_by="topic-ids")
-def _changing_id(turn: Turn, body: dict[str, Any]) -> None:
+def _changing_id(turn: Turn, body: Struct) -> None:
     """Gives a topic another id at every question."""
     turn.memory["asked"] = turn.memory.get("asked", 0) + 1
     for topic in body["topics"]:
         topic["topic_id"] = turn.memory["asked"].to_bytes(16, "big")
 
 
-def _records(body: dict[str, Any]) -> dict[str, Any] | None:
+def _records(body: Struct) -> Struct | None:
     """The first fetched partition that has records."""
     for topic in body["responses"]:
         for partition in topic["partitions"]:
@@ -292,11 +295,11 @@ def _records(body: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _with_records(name: str, *, caught_by: str) -> Callable[[Callable[[Any], Any]], Lie]:
+def _with_records(name: str, *, caught_by: str) -> Callable[[Callable[[Struct], None]], Lie]:
     """Registers a lie about the first fetched partition that has records."""
 
-    def register(change: Callable[[dict[str, Any]], Any]) -> Lie:
-        def spoil(turn: Turn, body: dict[str, Any]) -> None:
+    def register(change: Callable[[Struct], None]) -> Lie:
+        def spoil(turn: Turn, body: Struct) -> None:
             partition = _records(body)
             if partition is not None:
                 change(partition)
@@ -308,7 +311,7 @@ def _with_records(name: str, *, caught_by: str) -> Callable[[Callable[[Any], Any
 
 
 @_with_records("flipped-bit", caught_by="batch-crc")
-def _flip(partition: dict[str, Any]) -> None:
+def _flip(partition: Struct) -> None:
     """Flips one bit in the CRC of a batch."""
     data = bytearray(partition["records"])
     data[17] ^= 1
@@ -316,7 +319,7 @@ def _flip(partition: dict[str, Any]) -> None:
 
 
 @_with_records("wrong-count", caught_by="batch-structure")
-def _count(partition: dict[str, Any]) -> None:
+def _count(partition: Struct) -> None:
     """Counts one record more than a batch holds, under a right CRC."""
     (position, size, _), *_ = entries(partition["records"])
     data = bytearray(partition["records"])
@@ -327,7 +330,7 @@ def _count(partition: dict[str, Any]) -> None:
 
 
 @_with_records("batches-backwards", caught_by="fetch-order")
-def _backwards(partition: dict[str, Any]) -> None:
+def _backwards(partition: Struct) -> None:
     """Sends batches in reverse."""
     data = partition["records"]
     pieces = [data[position : position + size] for position, size, _ in entries(data)]
@@ -335,7 +338,7 @@ def _backwards(partition: dict[str, Any]) -> None:
 
 
 @_with_records("starts-too-early", caught_by="fetch-start")
-def _early(partition: dict[str, Any]) -> None:
+def _early(partition: Struct) -> None:
     """Moves the first batch so far down that it ends before the offset asked for."""
     data = bytearray(partition["records"])
     patch.set_base_offset(data, 0, -100)
@@ -343,7 +346,7 @@ def _early(partition: dict[str, Any]) -> None:
 
 
 @spoils("ignores-max-bytes", "Fetch", caught_by="fetch-size")
-def _too_much(turn: Turn, body: dict[str, Any]) -> None:
+def _too_much(turn: Turn, body: Struct) -> None:
     """Goes on with batches after a small partition_max_bytes is used up."""
     asked = turn.request["topics"][0]["partitions"][0]["partition_max_bytes"]
     partition = _records(body)
@@ -358,7 +361,7 @@ def _too_much(turn: Turn, body: dict[str, Any]) -> None:
 
 
 @_with_records("beyond-the-watermark", caught_by="fetch-visibility")
-def _beyond(partition: dict[str, Any]) -> None:
+def _beyond(partition: Struct) -> None:
     """Shows records that begin at the high watermark."""
     data = bytearray(partition["records"])
     patch.set_base_offset(data, 0, partition["high_watermark"])
@@ -366,7 +369,7 @@ def _beyond(partition: dict[str, Any]) -> None:
 
 
 @spoils("lso-above-hw", "Fetch", caught_by="watermarks")
-def _stable_above(turn: Turn, body: dict[str, Any]) -> None:
+def _stable_above(turn: Turn, body: Struct) -> None:
     """Puts the last stable offset above the high watermark."""
     for topic in body["responses"]:
         for partition in topic["partitions"]:
@@ -374,7 +377,7 @@ def _stable_above(turn: Turn, body: dict[str, Any]) -> None:
 
 
 @spoils("watermark-goes-back", "Fetch", caught_by="high-watermark")
-def _goes_back(turn: Turn, body: dict[str, Any]) -> None:
+def _goes_back(turn: Turn, body: Struct) -> None:
     """Lowers the high watermark by one at every fetch."""
     turn.memory["fetches"] = turn.memory.get("fetches", 0) + 1
     for topic in body["responses"]:
@@ -384,39 +387,39 @@ def _goes_back(turn: Turn, body: dict[str, Any]) -> None:
 
 
 @spoils("error-with-offset", "Produce", caught_by="produce-answer")
-def _error_with_offset(turn: Turn, body: dict[str, Any]) -> None:
+def _error_with_offset(turn: Turn, body: Struct) -> None:
     """Refuses a batch and gives it an offset."""
     body["responses"][0]["partition_responses"][0] |= {"error_code": 2, "base_offset": 5}
 
 
 @spoils("reuses-offsets", "Produce", caught_by="produce-offsets")
-def _reuses(turn: Turn, body: dict[str, Any]) -> None:
+def _reuses(turn: Turn, body: Struct) -> None:
     """Gives every batch the offset 0."""
     body["responses"][0]["partition_responses"][0]["base_offset"] = 0
 
 
 @spoils("forgets-a-partition", "ListOffsets", caught_by="answers-what-was-asked")
-def _forgets(turn: Turn, body: dict[str, Any]) -> None:
+def _forgets(turn: Turn, body: Struct) -> None:
     """Leaves the last partition out of its answer."""
     if len(body["topics"][0]["partitions"]) > 1:
         body["topics"][0]["partitions"].pop()
 
 
 @spoils("aborts-for-everyone", "Fetch", caught_by="aborted-transactions")
-def _aborts(turn: Turn, body: dict[str, Any]) -> None:
+def _aborts(turn: Turn, body: Struct) -> None:
     """Lists aborted transactions to a read_uncommitted consumer."""
     one = {"producer_id": 1, "first_offset": 0}
     body["responses"][0]["partitions"][0]["aborted_transactions"] = [one]
 
 
 @spoils("session-unasked", "Fetch", caught_by="fetch-session")
-def _session(turn: Turn, body: dict[str, Any]) -> None:
+def _session(turn: Turn, body: Struct) -> None:
     """Opens a fetch session for a request that wants none."""
     body["session_id"] = 42
 
 
 @spoils("message-without-error", "CreateTopics", caught_by="error-messages")
-def _message(turn: Turn, body: dict[str, Any]) -> None:
+def _message(turn: Turn, body: Struct) -> None:
     """Explains an error that there is none of."""
     for topic in body["topics"]:
         if topic["error_code"] == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import atexit
 import threading
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from touchstone.harness.model.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe, settings
@@ -28,19 +28,22 @@ class Cluster(Protocol):
         """End every process and leave nothing."""
 
 
-class PerShape:
+C = TypeVar("C", bound=Cluster)
+
+
+class PerShape(Generic[C]):
     """The verbs of a Target that do not depend on how a broker is run."""
 
     def __init__(self, name: str, release: matrix.Release, *, most: int) -> None:
         self.name = name
         self.release: str | None = release.name
         self._release, self._most = release, most
-        self._clusters: dict[Shape, Cluster] = {}  # the least recently used one first
+        self._clusters: dict[Shape, C] = {}  # the least recently used one first
         self._versions: Versions | None = None
         self._lock = threading.RLock()
         atexit.register(self.stop)
 
-    def open(self, shape: Shape) -> Cluster:
+    def open(self, shape: Shape) -> C:
         """A started cluster; what a subclass is for."""
         raise NotImplementedError
 

@@ -40,7 +40,7 @@ _STILL_REGISTERED = ("NodeExists", "already registered")
 PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocated")
 
 
-class KafkaProcess(PerShape):
+class KafkaProcess(PerShape["KafkaCluster"]):
     """A Target (see harness/model/target.py) of kind "process"."""
 
     kind = "process"
@@ -86,7 +86,7 @@ class KafkaProcess(PerShape):
             for cluster in self._clusters.values()
             for child in (*cluster.keepers, *(node.child for node in cluster.nodes.values()))
         ]
-        return [child.pid for child in children if child.alive]
+        return [child.pid for child in children if child.pid is not None and child.alive]
 
     def open(self, shape: Shape) -> KafkaCluster:
         for attempt in range(1, ATTEMPTS + 1):
@@ -161,8 +161,8 @@ class KafkaCluster:
         self.endpoint = Endpoint(
             tuple(addresses.values()), brokers=addresses, logs=self.logs, nodes=self.nodes
         )
-        for node in self.nodes.values():
-            node.wait(deadline, everybody=True)
+        for broker in self.nodes.values():
+            broker.wait(deadline, everybody=True)
 
     def broken(self) -> bool:
         """Whether a process is gone that nobody stopped: the target died under a case."""

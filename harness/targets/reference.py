@@ -31,7 +31,7 @@ class ReferenceTarget:
         self.release: str | None = name
         self.switches, self.seed = known(switches), seed
         self.name = f"reference@{name}" + "".join(f"+{switch}" for switch in sorted(self.switches))
-        self._clusters: dict[Shape, tuple[object, Endpoint]] = {}
+        self._clusters: dict[Shape, tuple[RunningCluster, Endpoint]] = {}
         self._versions: Versions | None = None
         self._lock = threading.RLock()
         self._isolation: Callable[[], Isolations] = Isolations
@@ -74,7 +74,7 @@ class ReferenceTarget:
             while self._clusters:
                 self._clusters.popitem()[1][0].stop()
 
-    def _start(self, shape: Shape) -> tuple[object, Endpoint]:
+    def _start(self, shape: Shape) -> tuple[RunningCluster, Endpoint]:
         isolation = self._isolation()
         running = serve(
             data=_disks(isolation, shape),

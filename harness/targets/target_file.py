@@ -398,7 +398,7 @@ def _settings_arrive(file: Path, start: Start) -> None:
     carrier = start.settings.carrier if start.settings else None
     in_command = "{settings}" in start.command
     in_files = any("settings" in templates.names(text) for text in start.files.values())
-    wanted = {"arguments": (True, False), "file": (False, True)}.get(carrier, (False, False))
+    wanted = (carrier == "arguments", carrier == "file")
     if (in_command, in_files) == wanted:
         return
     where = {
