@@ -19,10 +19,11 @@ def seconds(step: Any, waits: Waits, patience_s: float, round_trip_s: float) -> 
     closes = isinstance(step, Raw) and step.expect == "close"
     api = None if closes else getattr(step, "api", None)
     granted_s = waits.for_answer(api, patience_s)
-    trips = ROUND_TRIPS if granted_s >= patience_s else BRIEF_TRIPS
+    brief = granted_s < patience_s
+    way_s = min(BRIEF_TRIPS * round_trip_s, patience_s) if brief else ROUND_TRIPS * round_trip_s
     body = {} if waits.silent(api) else getattr(step, "body", None) or {}
     own = [body[word] / 1000 for word in OWN_WAITS if isinstance(body.get(word), int)]
     # A request that may wait for ages is one that the scenario means to end by something else: a
     # target that forgets to wake it costs a deadline like any other silence.
     own = [each + OWN_WAIT_S for each in own if each + OWN_WAIT_S <= LONGEST_S]
-    return min(max(granted_s, trips * round_trip_s, *own), LONGEST_S)
+    return min(max(granted_s, way_s, *own), LONGEST_S)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from touchstone.harness.driver.brokers import Question
+from touchstone.harness.driver.preparation import Preparation
 from touchstone.harness.model.target import Address, Endpoint, Versions
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.run import clearing
@@ -47,10 +48,12 @@ class _Heap:
 
 
 class Deleter:
-    """What the cases of one run made on one target, which may be several clusters."""
+    """What the cases of one run made on one target, which may be several clusters. `memory`: what
+    it has been asked in vain.
+    """
 
-    def __init__(self, offered: Callable[[], Versions]) -> None:
-        self._offered = offered
+    def __init__(self, offered: Callable[[], Versions], memory: Preparation | None = None) -> None:
+        self._offered, self._memory = offered, memory or Preparation()
         self._books = threading.Lock()
         self._talking = threading.Lock()
         self._heaps: dict[tuple[Address, ...], _Heap] = {}
@@ -114,7 +117,7 @@ class Deleter:
         with self._books:
             made, heap.made = heap.made, Made()
         one = Clearing(made, heap.offered, several=len(heap.endpoint.ids) > 1)
-        ended = _held(one.talk(), heap.endpoint.bootstrap[0], seconds)
+        ended = _held(one.talk(), heap.endpoint.bootstrap[0], seconds, self._memory)
         with self._books:
             heap.tried.add(made.only(one.left) if ended else made)
             heap.why |= one.left
@@ -122,16 +125,19 @@ class Deleter:
         return ended
 
 
-def _held(talk: Talk, first: Address, seconds: float) -> bool:
-    """Hold a conversation; whether it came to its end in time and was answered."""
+def _held(talk: Talk, first: Address, seconds: float, memory: Preparation) -> bool:
+    """Hold a conversation; whether it came to its end in time and was answered. What is known to
+    get no answer is not asked, and the conversation goes on.
+    """
     deadline = time.perf_counter() + seconds
     lines: dict[Address, Question] = {}
     silences, answer = 0, None
     try:
         asked = next(talk)
         while time.perf_counter() < deadline and silences < SILENCES:
-            answer = _asked(asked, lines, asked.to or first, deadline)
-            silences = silences + 1 if answer is None else 0
+            known = memory.mute(asked.api)
+            answer = None if known else _asked(asked, lines, asked.to or first, deadline, memory)
+            silences = silences + (not known) if answer is None else 0
             asked = talk.send(answer)
     except StopIteration:
         return True
@@ -142,16 +148,22 @@ def _held(talk: Talk, first: Address, seconds: float) -> bool:
 
 
 def _asked(
-    asked: clearing.Request, lines: dict[Address, Question], to: Address, deadline: float
-) -> Any:
+    asked: clearing.Request, lines: dict[Address, Question], to: Address, deadline: float,
+    memory: Preparation,
+) -> Any:  # fmt: skip
     """The decoded answer, on a connection that is kept; None when there is none."""
-    seconds = min(ANSWER_S, max(deadline - time.perf_counter(), 0.1))
+    began = time.perf_counter()
+    seconds = min(ANSWER_S, max(deadline - began, 0.1))
+    answer = None
     try:
         if to not in lines:
             lines[to] = Question(to, seconds)
         lines[to].seconds = seconds
-        return lines[to].ask(asked.api, asked.version, dict(asked.body))
+        answer = lines[to].ask(asked.api, asked.version, dict(asked.body))
     except (LookupError, OSError, ValueError):
         if to in lines:
             lines.pop(to).__exit__()
-        return None
+    took_s = time.perf_counter() - began
+    if answer is not None or took_s >= ANSWER_S:
+        memory.asked(asked.api, answer is not None, took_s)
+    return answer

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterable, Iterator
 
 from touchstone.harness.driver.brokers import Question
+from touchstone.harness.driver.preparation import Preparation
 from touchstone.harness.model.target import Address, Endpoint, Versions
 from touchstone.harness.run import altered
 from touchstone.harness.run.altered import LOGGER, Resource, State
@@ -18,20 +20,24 @@ from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import name_of
 
 ANSWER_S = 5.0
+LOOK = "DescribeConfigs"
 WITH_SOURCES = 1  # the first version of DescribeConfigs that tells where a setting comes from
 
 
 class Keeper:
-    """The settings that cases of one run have altered and not yet put back."""
+    """The settings that cases of one run have altered and not yet put back. `memory`: what the
+    target has been asked in vain.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Preparation | None = None) -> None:
+        self._memory = memory or Preparation()
         self._lock = threading.Lock()
         self._open: list[_Kept] = []
         self.words: list[str] = []  # what could not be put back
 
     def keep(self, found: Iterable[Resource], endpoint: Endpoint, offered: Versions) -> _Kept:
         """Remember the settings of these resources, for `put_back` at the end of the run."""
-        one = _Kept(_translated(found, endpoint), endpoint, offered)
+        one = _Kept(_translated(found, endpoint), endpoint, offered, self._memory)
         with self._lock:
             self._open.append(one)
         return one
@@ -66,8 +72,11 @@ class Keeper:
 class _Kept:
     """Some resources of one cluster, as they were."""
 
-    def __init__(self, wanted: list[Resource], endpoint: Endpoint, offered: Versions) -> None:
+    def __init__(
+        self, wanted: list[Resource], endpoint: Endpoint, offered: Versions, memory: Preparation
+    ) -> None:
         self.wanted, self.endpoint, self.offered = wanted, endpoint, offered
+        self._memory = memory
         self.before = self._state()
 
     def put_back(self) -> list[str]:
@@ -84,9 +93,11 @@ class _Kept:
     def _state(self) -> State:
         found: dict[Resource, dict[str, str]] = {}
         for resource in self.wanted:
+            if self._memory.mute(LOOK):  # and nobody knows what there would be to put back
+                break
             kind, name = resource
             row = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
-            answer = self._asked(resource, "DescribeConfigs", WITH_SOURCES, {"resources": [row]})
+            answer = self._asked(resource, LOOK, WITH_SOURCES, {"resources": [row]})
             found |= {} if answer is None else altered.own(answer)
         return found
 
@@ -114,11 +125,14 @@ class _Kept:
         version = max(low, version)
         if version > high:
             return None
-        try:
+        began = time.perf_counter()
+        with contextlib.suppress(LookupError, OSError, ValueError):
             with Question(self._address(resource), ANSWER_S) as question:
-                return question.ask(api, version, body)
-        except (LookupError, OSError, ValueError):
-            return None
+                answer = question.ask(api, version, body)
+            self._memory.asked(api, True, time.perf_counter() - began)
+            return answer
+        self._memory.asked(api, False, time.perf_counter() - began)
+        return None
 
     def _address(self, resource: Resource) -> Address:
         name = resource[1]

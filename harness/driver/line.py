@@ -34,7 +34,7 @@ class Line:
     """One TCP connection: whole frames out of a deadline-bounded byte stream."""
 
     def __init__(self, address: Address, timeout: float) -> None:
-        began = time.perf_counter()
+        began, self.address = time.perf_counter(), address
         self.socket = socket.create_connection(address, timeout)
         self.round_trip = time.perf_counter() - began
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

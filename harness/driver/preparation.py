@@ -10,20 +10,30 @@ answers: a broker that leaves out one thing would be waited for in a hundred cas
 come at times, it is waited for twice as long as it ever took. What differs for that reason is
 asked again when all others are done, and there waits are long at first.
 
+An API is believed silent when ENOUGH cases have waited for it, each a whole deadline on its own
+connection, and no answer of it ever came on any. Waits for it that are under way end then, and
+meanwhile cases about other APIs are taken first: a broker that is half mute costs about a deadline
+for several of its APIs. The harness's own questions of such an API are not asked any more. One
+answer, whoever gets it, ends the belief.
+
 On targets of ours nothing of this holds: there a wait that is not met ends its case.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
+import time
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.harness.driver.line import Line
 from touchstone.harness.model import placeholders
 from touchstone.harness.model.scenario import TYPES, Until
+from touchstone.harness.model.target import Address
 from touchstone.reference_impl.wire.apis import API
 
 ENOUGH = 3  # cases that wait their whole deadline for what has never come yet
@@ -31,6 +41,7 @@ OFTEN = 5  # the same, where it has come in other cases
 BRIEF_S = 1.0  # what later ones wait, at least
 CLOSING = "the end of a connection"
 API_NAMES = frozenset(api.name for api in API.values())
+LOOK_S = 0.25  # so often does who waits for an answer look whether it is known not to come
 TIMES = 2  # and how much longer than it ever took
 
 
@@ -71,7 +82,25 @@ class Waits:
     def answered(self, api: int | None, done: bool, seconds: float) -> None:
         """Remember whether an answer came, or the connection ended."""
         if self.memory is not None:
-            self.memory.waited(API[api].name if api in API else CLOSING, done, seconds)
+            self.memory.waited(_name(api), done, seconds)
+
+    def read(self, line: Line, api: int | None, began: float, deadline: float) -> tuple[str, bytes]:
+        """What a connection brings (`Line.read`) until the deadline, or until it is known that an
+        answer of this API never comes.
+        """
+        how, raw = line.read(min(deadline, began + LOOK_S))
+        if how != "timeout" or self.memory is None or time.perf_counter() >= deadline:
+            return (how, raw) if how != "timeout" else line.read(deadline)
+        with self.memory.lasting(_name(api)):
+            while how == "timeout" and time.perf_counter() < deadline:
+                if self.memory.silent(_name(api)):
+                    deadline = min(deadline, began + BRIEF_S)
+                how, raw = line.read(min(deadline, time.perf_counter() + LOOK_S))
+        return how, raw
+
+    def round_trip(self, address: Address, seconds: float) -> float:
+        """The way to this address: the quickest connection, for a slow one may be chance."""
+        return seconds if self.memory is None else self.memory.round_trip(address, seconds)
 
 
 NO_WAITS = Waits()
@@ -86,6 +115,9 @@ class Preparation:
         self._met: set[Hashable] = set()  # questions of such waits
         self._brief: set[Hashable] = set()  # what is waited for briefly by now
         self._cut: Counter[Hashable] = Counter()  # such waits that were in vain
+        self._own: Counter[Hashable] = Counter()  # questions of the harness without an answer
+        self._lasting: Counter[Hashable] = Counter()  # waits that are under way
+        self._trips: dict[Address, float] = {}
         self._lock = threading.Lock()
 
     def patience(self, key: Hashable, seconds: float) -> float:
@@ -100,9 +132,49 @@ class Preparation:
             return min(seconds, brief)
 
     def silent(self, key: Hashable) -> bool:
-        """Whether this has been waited for often enough and never came."""
+        """Whether cases have waited for this often enough and it never came."""
         with self._lock:
             return key not in self._longest and self._in_vain[key] >= ENOUGH
+
+    def mute(self, api: str) -> bool:
+        """The same, where nothing is judged by it: questions of the harness's own count, too."""
+        with self._lock:
+            return api not in self._longest and self._in_vain[api] + self._own[api] >= ENOUGH
+
+    def doubted(self, key: Hashable) -> bool:
+        """Whether enough cases are waiting for this to know soon that it never comes."""
+        with self._lock:
+            return (
+                key not in self._longest
+                and self._in_vain[key] < ENOUGH
+                and self._in_vain[key] + self._lasting[key] >= ENOUGH
+            )
+
+    @contextlib.contextmanager
+    def lasting(self, key: Hashable) -> Iterator[None]:
+        """A wait for this is under way."""
+        with self._lock:
+            self._lasting[key] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._lasting[key] -= 1
+
+    def asked(self, api: str, done: bool, seconds: float) -> None:
+        """Remember whether a question of the harness's own was answered."""
+        if done:
+            self.waited(api, True, seconds)
+        else:
+            with self._lock:
+                self._own[api] += 1
+
+    def round_trip(self, address: Address, seconds: float) -> float:
+        """The quickest way to this address so far."""
+        with self._lock:
+            least = min(seconds, self._trips.get(address, seconds))
+            self._trips[address] = least
+            return least
 
     def met(self, question: Hashable) -> None:
         """Remember that a wait was satisfied by asking this."""
@@ -144,6 +216,10 @@ class Preparation:
         if any(cut.values()):
             lines.append(f"waited for only briefly, for it never came before: {_counted(cut)}")
         return lines
+
+
+def _name(api: int | None) -> str:
+    return API[api].name if api in API else CLOSING
 
 
 def _counted(names: Counter[str], of: str = "") -> str:

@@ -306,7 +306,7 @@ class Run:
             return
         unasked, began = 0, time.perf_counter()
         while not pending.answered:
-            how, raw = line.read(deadline)
+            how, raw = self.waits.read(line, pending.api, began, deadline)
             if how == "received":
                 unasked += not self._received(connection, line, raw)
                 if unasked > FLOOD:
@@ -439,7 +439,7 @@ class Run:
     def _deadline(self, step: Any) -> float:
         """The instant until which this step's answer is waited for."""
         line = self.lines.get(connection_of(step))
-        trip_s = line.round_trip if line else 0.0
+        trip_s = self.waits.round_trip(line.address, line.round_trip) if line else 0.0
         return time.perf_counter() + deadlines.seconds(step, self.waits, self.patience_s, trip_s)
 
     def _event(

@@ -139,15 +139,17 @@ class Pool:
 
     `place` says where a piece is done again, and what kind it is of: what is done at one place is
     done together, and there the first of each kind comes before the second, for it may leave
-    nothing to do for the others.
+    nothing to do for the others. `later` says which pieces are rather not begun now.
     """
 
     def __init__(
         self, work: Sequence[tuple[Hashable, Piece]], jobs: int,
         apart: Sequence[tuple[Hashable, Piece]] = (), lanes: int = 0,
         place: Callable[[Any], tuple[Hashable, Hashable]] = lambda key: (None, key),
+        later: Callable[[Any], bool] = lambda key: False,
     ) -> None:  # fmt: skip
-        self._place = place
+        self._place, self._later = place, later
+        self._taking = threading.Lock()
         self._work, self._apart = deque(work), deque(apart)
         self._again: list[tuple[Hashable, Piece]] = []
         self._began = self._told = time.perf_counter()
@@ -189,10 +191,18 @@ class Pool:
     def _pieces(self, queue: deque[tuple[Hashable, Piece]]) -> None:
         with contextlib.suppress(IndexError):
             while True:
-                key, piece = queue.popleft()
+                key, piece = self._taken(queue)
                 again = self._done(key, piece)
                 if again is not None:
                     self._again.append((key, again))
+
+    def _taken(self, queue: deque[tuple[Hashable, Piece]]) -> tuple[Hashable, Piece]:
+        """The first that may begin now, or the first of all. Raises IndexError."""
+        with self._taking:
+            at = next((at for at, (key, _) in enumerate(queue) if not self._later(key)), 0)
+            taken = queue[at]
+            del queue[at]
+            return taken
 
     def _rest(self) -> None:
         """What is done again: side by side if there is much of it, then one at a time."""
@@ -229,8 +239,9 @@ class Pool:
     def close(self, seconds: float) -> None:
         """Nothing more is begun; what has begun is waited for so long."""
         self._closed = True
-        self._work.clear()
-        self._apart.clear()
+        with self._taking:
+            self._work.clear()
+            self._apart.clear()
         deadline = time.perf_counter() + seconds
         for thread in (*self._threads, self._last):
             thread.join(max(0.0, deadline - time.perf_counter()))

@@ -86,9 +86,9 @@ class Turns:
             target if shared and not gentle else None, whole_run=not self.standing.ours,
             room=getattr(target, "room", 1),
         )  # fmt: skip
-        self.keeper = Keeper() if shared else None
-        self.deleter = Deleter(self._offered) if shared else None
         self.preparation = Preparation() if shared else None
+        self.keeper = Keeper(self.preparation) if shared else None
+        self.deleter = Deleter(self._offered, self.preparation) if shared else None
         self._again = Preparation() if shared else None  # of those that are asked again, alone
         self._given: dict[int, Given | None] = {}  # number of brokers -> what a topic gets
         self._groups = Sharing()  # of who uses groups; alone: who deletes topics
@@ -174,6 +174,10 @@ class Turns:
                 self._made(endpoint, auto_creation.told(self.target.name, name))
             self._given[shape.brokers] = found
         return self._given[shape.brokers]
+
+    def doubts(self, api: str | None) -> bool:
+        """Whether enough cases are waiting for this API to know soon that it is silent."""
+        return api is not None and bool(self.preparation and self.preparation.doubted(api))
 
     @contextlib.contextmanager
     def _turn(self, shape: Shape, alone: bool) -> Iterator[None]:

@@ -10,7 +10,8 @@ it. The rule, of which `side_by_side.Pool` does the timing and `judge` the judgi
 3. A difference that was met again is not asked for in other cases. How a step ended depends on
    deadlines: that must have been met again in ENOUGH cases, and never have gone away. So the first
    of each difference is asked for before the second.
-4. What was not asked again within RUN_S of the run (and AGAIN_S at least) is counted and told.
+4. While enough cases wait for an API of which no answer ever came, cases about others go first.
+5. What was not asked again within RUN_S of the run (and AGAIN_S at least) is counted and told.
 """
 
 from __future__ import annotations
@@ -60,7 +61,11 @@ class Ahead:
             where = id(turns), turns.cluster_word(case.claim.shape)
             return where, key if judgement is None else sign(judgement.verdict)
 
-        self._pool = Pool(pieces[False], jobs, pieces[True], LANES, place)
+        def later(key: str) -> bool:
+            case = of_key[key]
+            return case.judge.turns.doubts(case.claim.api)
+
+        self._pool = Pool(pieces[False], jobs, pieces[True], LANES, place, later)
 
     def __contains__(self, key: str) -> bool:
         return key in self._pool
