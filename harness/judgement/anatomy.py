@@ -54,7 +54,9 @@ class _Remembering(Reader):
 def response_leaves(exchange: Exchange) -> list[Leaf]:
     """Every leaf of the answer, in the order of its bytes; empty when there is no answer."""
     event = exchange.received
-    if event is None or event.api not in API or event.version is None or len(event.raw) < 4:
+    if event is None or event.api is None or event.version is None or len(event.raw) < 4:
+        return []
+    if event.api not in API:
         return []
     tagged = headers.response_header_version(event.api, event.version)
     begin = 4 if not tagged else _behind_tags(event.raw)

@@ -9,7 +9,7 @@ because later steps build on it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -246,11 +246,12 @@ def _line(one: Mapping[str, Any], mark: str, reading: Reading | None) -> Line:
         return Line("", wording.ended(path, oracle), wording.ended(path, target), mark)
     place = path if reading is None else named(path, reading.answer)
     if all(isinstance(side, str) and not wording.is_bare(side) for side in (oracle, target)):
-        return Line(place, *map(_quoted, changed(oracle, target)), mark)
+        ours, theirs = changed(oracle, target)
+        return Line(place, _quoted(ours), _quoted(theirs), mark)
     verb = ("has" if grades.MISSING in (oracle, target) else "answers") + " "
     other = "the same in another order: " if wording.is_order(oracle, target) else ""
-    answers = wording.value(path, oracle), other + wording.value(path, target)
-    return Line(place, *(verb + text for text in answers), mark)
+    first, second = wording.value(path, oracle), other + wording.value(path, target)
+    return Line(place, verb + first, verb + second, mark)
 
 
 def _quoted(text: str) -> str:
@@ -305,8 +306,8 @@ def _name(element: Any, place: int) -> str:
 def _asked(*sides: Transcript | None) -> dict[str, tuple[str, ...]]:
     """The decoded request of every step, as lines of `path = value`."""
     found: dict[str, tuple[str, ...]] = {}
-    for side in sides:
-        for exchange in () if side is None else side.exchanges:
+    for side in (one for one in sides if one is not None):
+        for exchange in side.exchanges:
             if exchange.label in found or exchange.request is None:
                 continue
             every = list(_leaves(exchange.request.body, "", _renamer(side)))
@@ -315,7 +316,7 @@ def _asked(*sides: Transcript | None) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _renamer(side: Transcript) -> Any:
+def _renamer(side: Transcript) -> Callable[[Any], str]:
     """Names of the run as the scenario calls them; bytes shortened."""
     words = sorted(side.header.names.items(), key=lambda pair: -len(pair[1]))
 
@@ -332,7 +333,7 @@ def _renamer(side: Transcript) -> Any:
     return shown
 
 
-def _leaves(value: Any, path: str, shown: Any) -> Iterator[str]:
+def _leaves(value: Any, path: str, shown: Callable[[Any], str]) -> Iterator[str]:
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
             yield from _leaves(inner, f"{path}.{name}" if path else name, shown)

@@ -270,7 +270,7 @@ def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
         kind=identity.kind,
         apis=tuple(sorted(apis, key=lambda api: (-apis[api], api or ""))),
         path=identity.path,
-        versions=tuple(sorted({mark.version for _, mark in members} - {None})),
+        versions=tuple(sorted({mark.version for _, mark in members if mark.version is not None})),
         pairs=tuple(pair for pair, _ in pairs.most_common()),
         step=shown.step,
         cases=tuple(row["case"] for row in rows),

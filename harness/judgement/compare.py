@@ -9,8 +9,9 @@ claim (see `grades`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -73,8 +74,8 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
         )  # fmt: skip
 
     if left is None or right is None:
-        words = [side.outcome if side else "not attempted" for side in (left, right)]
-        return [differs("connection", *words, CONNECTION)]
+        ours, theirs = (side.outcome if side else "not attempted" for side in (left, right))
+        return [differs("connection", ours, theirs, CONNECTION)]
     found = []
     if MADE in (left.outcome, right.outcome):
         return [differs(MADE, left.outcome, right.outcome, CONNECTION)]
@@ -87,11 +88,11 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
     if left.undecodable != right.undecodable:
         found.append(differs("answer", _readable(left), _readable(right), CONNECTION))
     elif left.answer is not None and right.answer is not None and not _equal(left, right):
-        for path, *pair in _values(left.answer, right.answer, ()):
+        for path, one, other in _values(left.answer, right.answer, ()):
             spelled = spell(path)
-            order = all(isinstance(side, list) for side in pair)
-            kind = kind_of_order(there.api, spelled) if order else kind_of(spelled, *pair)
-            found.append(differs(spelled, *pair, kind))
+            order = isinstance(one, list) and isinstance(other, list)
+            kind = kind_of_order(there.api, spelled) if order else kind_of(spelled, one, other)
+            found.append(differs(spelled, one, other, kind))
     return found
 
 
@@ -130,20 +131,24 @@ def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, 
     """
     name = _identity(left, right)
     if name is None:
-        longest = max(len(left), len(right))
-        pairs = [
-            [side[index] if index < len(side) else MISSING for side in (left, right)]
-            for index in range(longest)
-        ]
-        return [d for i, pair in enumerate(pairs) for d in _values(*pair, (*path, i))]
+        return _each(zip_longest(left, right, fillvalue=MISSING), path)
     ours, theirs = _numbered(left, name), _numbered(right, name)
     orders = [
         [one[0] for one in side if one in other] for side, other in ((ours, theirs), (theirs, ours))
     ]
-    pairs = [[element, theirs.pop(one, MISSING)] for one, element in ours.items()]
-    pairs += [[MISSING, element] for element in theirs.values()]
-    found = [d for i, pair in enumerate(pairs) for d in _values(*pair, (*path, i))]
-    return found if orders[0] == orders[1] else [(path, *orders), *found]
+    pairs = [(element, theirs.pop(one, MISSING)) for one, element in ours.items()]
+    pairs += [(MISSING, element) for element in theirs.values()]
+    found = _each(pairs, path)
+    return found if orders[0] == orders[1] else [(path, orders[0], orders[1]), *found]
+
+
+def _each(pairs: Iterable[tuple[Any, Any]], path: Place) -> list[tuple[Place, Any, Any]]:
+    """What differs in pairs of elements, by their place."""
+    return [
+        each
+        for place, (left, right) in enumerate(pairs)
+        for each in _values(left, right, (*path, place))
+    ]
 
 
 def _numbered(elements: list[Any], name: Name) -> dict[tuple[Any, int], Any]:
@@ -163,9 +168,10 @@ def _identity(left: list[Any], right: list[Any]) -> Name | None:
     Where nothing does because a name stands twice, it is the name that tells most of them apart.
     """
     # An id that the target makes up, or leaves out, does not hide the name that both sides have.
-    alike = map(itemgetter, IDENTITIES)
+    alike: Iterable[Name] = map(itemgetter, IDENTITIES)
     tell = [name for name in alike if all(_tells_apart(side, name) for side in (left, right))]
-    for name in tell or (*map(itemgetter, SHARED_IDENTITIES), _itself):
+    shared: list[Name] = [*map(itemgetter, SHARED_IDENTITIES), _itself]
+    for name in tell or shared:
         if all(_tells_apart(side, name) for side in (left, right)):
             common = {name(one) for one in left} & {name(one) for one in right}
             if common:

@@ -30,7 +30,6 @@ from touchstone.harness.model.expect import ByRelease, Expectation, Place, fits,
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Scenario, Until
 from touchstone.harness.model.transcript import Transcript
-from touchstone.reference_impl.wire.apis import API
 
 CLAIM, ASKED, SETUP = "claim", "asked", "setup"
 STANDS = (CLAIM, ASKED, SETUP)
@@ -139,8 +138,7 @@ def grading(
     for transcript in transcripts:
         for exchange in transcript.exchanges:
             event = exchange.event
-            name = API[event.api].name if event.api in API else None
-            facts = StepFacts(exchange.at, name, event.version, event.connection)
+            facts = StepFacts(exchange.at, event.api_name, event.version, event.connection)
             known = steps.get(exchange.label, facts)
             best = facts if known.version is None else known
             steps[exchange.label] = replace(best, at=exchange.at)

@@ -24,6 +24,7 @@ from touchstone.reference_impl.wire.embedded import (
     transaction_state,
 )
 from touchstone.reference_impl.wire.interpreter import DecodeError
+from touchstone.reference_impl.wire.schema import Struct
 
 SOMEWHERE = "$internal"
 CONTROL = 0x20  # of a batch's attributes; message sets have nothing there
@@ -36,7 +37,7 @@ TIMES = (
 # where an answer's topics stand, and their names
 _WHERE = {"Fetch": ("responses", "topic"), "ListOffsets": ("topics", "name")}
 # topic -> the kinds of records in it, and the words of a key that say whose a record is
-_KINDS: Mapping[str, tuple[Mapping[int, Any], tuple[str, ...]]] = {
+_KINDS: Mapping[str, tuple[embedded.Records, tuple[str, ...]]] = {
     "__consumer_offsets": (
         {**consumer_group_records.RECORDS, **consumer_offsets.RECORDS},
         ("group", "topic", "group_id"),
@@ -47,13 +48,13 @@ _KINDS: Mapping[str, tuple[Mapping[int, Any], tuple[str, ...]]] = {
 _POSITIONS = ("high_watermark", "last_stable_offset", "log_start_offset", "offset", "first_offset")
 
 
-def told(api: str, answer: dict[str, Any]) -> bool:
+def told(api: str, answer: Struct) -> bool:
     """Whether this answer is about an internal topic."""
     where, word = _WHERE.get(api, ("", ""))
     return any(row.get(word) in _KINDS for row in answer.get(where) or ())
 
 
-def opened(api: str, answer: dict[str, Any]) -> dict[str, Any]:
+def opened(api: str, answer: Struct) -> Struct:
     """The decoded answer with its internal topics' records decoded and positions taken away."""
     where, word = _WHERE[api]
     rows = [
@@ -65,7 +66,7 @@ def opened(api: str, answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, where: rows}
 
 
-def own(api: str, answer: dict[str, Any], ours: Collection[str]) -> dict[str, Any]:
+def own(api: str, answer: Struct, ours: Collection[str]) -> Struct:
     """The same after names became symbols, without records that belong to other cases."""
     if api != "Fetch":
         return answer
@@ -78,7 +79,7 @@ def own(api: str, answer: dict[str, Any], ours: Collection[str]) -> dict[str, An
     return {**answer, "responses": rows}
 
 
-def _opened(topic: str, part: dict[str, Any]) -> dict[str, Any]:
+def _opened(topic: str, part: Struct) -> Struct:
     out = {
         word: SOMEWHERE if word in _POSITIONS and isinstance(value, int) and value >= 0 else value
         for word, value in part.items()
@@ -93,7 +94,7 @@ def _opened(topic: str, part: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _batch(topic: str, batch: dict[str, Any]) -> dict[str, Any]:
+def _batch(topic: str, batch: Struct) -> Struct:
     kinds = {} if batch["attributes"] & CONTROL else _KINDS[topic][0]
     return {
         "magic": batch["magic"],
@@ -103,7 +104,7 @@ def _batch(topic: str, batch: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _record(kinds: Mapping[int, Any], record: dict[str, Any]) -> dict[str, Any]:
+def _record(kinds: embedded.Records, record: Struct) -> Struct:
     key, value = record["key"] or b"", record["value"]
     try:
         kind, body = embedded.decode_key(kinds, key)
@@ -120,7 +121,7 @@ def _record(kinds: Mapping[int, Any], record: dict[str, Any]) -> dict[str, Any]:
     return {"kind": kind, "key": body, "version": version, "value": found}
 
 
-def _own(topic: str, part: dict[str, Any], ours: Collection[str]) -> dict[str, Any]:
+def _own(topic: str, part: Struct, ours: Collection[str]) -> Struct:
     words = _KINDS[topic][1]
     batches, producers = [], set()
     for batch in part.get("records") or ():

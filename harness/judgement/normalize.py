@@ -21,9 +21,9 @@ from touchstone.harness.judgement import epochs, internal_logs, rewrites
 from touchstone.harness.judgement.unordered import UNORDERED
 from touchstone.harness.model import record_view
 from touchstone.harness.model.transcript import Exchange, Transcript
-from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.schema import Struct
 
-Rewrite = Callable[["Symbols", Any, dict[str, Any]], Any]
+Rewrite = Callable[["Symbols", Any, Struct], Any]
 WINDOW_MS = (-60_000, 600_000)  # around the run's clock: instants a broker may have assigned
 LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
 _DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$"
@@ -130,7 +130,7 @@ def _longest_first(pair: tuple[str, str]) -> tuple[int, str]:
 
 def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
     event = exchange.event
-    api = API[event.api].name if event.api in API else None
+    api = event.api_name
     if exchange.request is not None and api is not None:
         _learn(exchange.request.body, api, symbols)
     answer = None
@@ -202,8 +202,8 @@ def _learn_ids(value: Any, symbols: Symbols) -> None:
 # walking an answer
 
 
-def _struct(value: dict[str, Any], api: str, at: str, symbols: Symbols) -> dict[str, Any]:
-    out: dict[str, Any] = {}
+def _struct(value: Struct, api: str, at: str, symbols: Symbols) -> Struct:
+    out: Struct = {}
     for name, inner in value.items():
         where = f"{at}.{name}" if at else name
         out[name] = _field(inner, api, where, symbols)
@@ -216,7 +216,7 @@ def _struct(value: dict[str, Any], api: str, at: str, symbols: Symbols) -> dict[
 
 
 def _apply(
-    reason: Reason, name: str, value: Any, struct: dict[str, Any], api: str, symbols: Symbols
+    reason: Reason, name: str, value: Any, struct: Struct, api: str, symbols: Symbols
 ) -> Any:
     if reason.apis is not None and api not in reason.apis:
         return value
@@ -274,7 +274,7 @@ def _renamed(value: Any, symbols: Symbols) -> Any:
     return value
 
 
-def _entry(entry: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
+def _entry(entry: Struct, symbols: Symbols) -> Struct:
     """One batch or message. Its CRC follows from what is compared anyway, so only its truth stays.
 
     The length of a compressed batch depends on the codec's implementation, not on Kafka.
@@ -319,7 +319,7 @@ def _stamp(value: int, symbols: Symbols, by_broker: bool) -> Any:
 # the reasons
 
 
-def _address(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]:
+def _address(symbols: Symbols, _: Any, struct: Struct) -> Struct:
     if not {"host", "port"} <= struct.keys() or not struct["host"]:
         return struct
     address = (struct["host"], struct["port"])
@@ -333,20 +333,20 @@ def _address(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]
 
 
 def _id(table: str, nothing: Any) -> Rewrite:
-    def rewrite(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    def rewrite(symbols: Symbols, value: Any, _: Struct) -> Any:
         return value if value in (None, nothing) else symbols.symbol(table, value)
 
     return rewrite
 
 
 def _non_negative(table: str) -> Rewrite:
-    def rewrite(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+    def rewrite(symbols: Symbols, value: Any, _: Struct) -> Any:
         return symbols.symbol(table, value) if isinstance(value, int) and value >= 0 else value
 
     return rewrite
 
 
-def _member(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def _member(symbols: Symbols, value: Any, _: Struct) -> Any:
     """An id that the coordinator drew, in whatever form; one that a request named stays."""
     if not isinstance(value, str) or not value:
         return value
@@ -356,27 +356,27 @@ def _member(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return symbols.symbol("member", drawn.group() if drawn else value)
 
 
-def _moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def _moment(symbols: Symbols, value: Any, _: Struct) -> Any:
     return symbols.moment(value)
 
 
-def _known_moment(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def _known_moment(symbols: Symbols, value: Any, _: Struct) -> Any:
     named = symbols.moment(value)
     return value if named == "$appended" else named
 
 
-def _deployment(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+def _deployment(symbols: Symbols, value: Any, struct: Struct) -> Any:
     return "$deployment" if struct.get("name") in DEPLOYMENT and value else value
 
 
-def _placement(symbols: Symbols, _: Any, struct: dict[str, Any]) -> dict[str, Any]:
+def _placement(symbols: Symbols, _: Any, struct: Struct) -> Struct:
     """Roles in place of broker ids, where several brokers were free to be chosen."""
     if symbols.brokers == 1 or "partitions" not in struct or struct.get("name") in symbols.assigned:
         return struct
     return struct | {"partitions": [_roles(partition) for partition in struct["partitions"]]}
 
 
-def _roles(partition: dict[str, Any]) -> dict[str, Any]:
+def _roles(partition: Struct) -> Struct:
     replicas = partition.get("replica_nodes")
     if not isinstance(replicas, list):
         return partition
@@ -390,14 +390,14 @@ def _roles(partition: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _chosen(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+def _chosen(symbols: Symbols, value: Any, struct: Struct) -> Any:
     if symbols.brokers == 1:
         return value
     ids = {broker.get("node_id", broker.get("broker_id")) for broker in struct["brokers"] or ()}
     return "$one-of-the-brokers" if value in ids else value
 
 
-def _coordinator(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+def _coordinator(symbols: Symbols, value: Any, struct: Struct) -> Any:
     if symbols.brokers == 1 or value == NO_BROKER:
         return value
     return symbols.symbol("coordinator", value)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.wire.schema import Struct
+
 if TYPE_CHECKING:
     from touchstone.harness.judgement.normalize import Symbols
     from touchstone.harness.model.transcript import Transcript
@@ -28,12 +30,12 @@ def addresses(transcript: Transcript) -> dict[tuple[str, int], int]:
         answer = exchange.answer if isinstance(exchange.answer, dict) else {}
         for row in answer.get("brokers") or ():
             if isinstance(row, dict) and {"host", "port"} <= row.keys():
-                node = row.get("node_id", row.get("broker_id"))
+                node = row["node_id"] if "node_id" in row else row["broker_id"]
                 found.setdefault(node, (row["host"], row["port"]))
     return {address: node for node, address in found.items()}
 
 
-def quoted(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def quoted(symbols: Symbols, value: Any, _: Struct) -> Any:
     def named(found: re.Match[str]) -> str:
         moment = symbols.moment(int(found[0]))
         return moment if isinstance(moment, str) else "$instant"
@@ -41,23 +43,23 @@ def quoted(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return _INSTANT.sub(named, value) if isinstance(value, str) else value
 
 
-def unread_leader(symbols: Symbols, value: Any, struct: dict[str, Any]) -> dict[str, Any]:
+def unread_leader(symbols: Symbols, value: Any, struct: Struct) -> Struct:
     """Read only with an error that sends a client to another leader (ShareFetchResponse.json)."""
     codes = {struct.get("error_code"), struct.get("acknowledge_error_code")}
     unread = "current_leader" in struct and not codes & MOVED
     return struct | {"current_leader": "$unread"} if unread else struct
 
 
-def quoted_cluster(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def quoted_cluster(symbols: Symbols, value: Any, _: Struct) -> Any:
     return _CLUSTER_ID.sub(r"\1$cluster-id", value) if isinstance(value, str) else value
 
 
-def metadata_offset(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+def metadata_offset(symbols: Symbols, value: Any, struct: Struct) -> Any:
     known = "error_code" not in struct or struct["error_code"] == 0
     return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
 
 
-def only_node(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def only_node(symbols: Symbols, value: Any, _: Struct) -> Any:
     if symbols.brokers > 1:
         return value
     if isinstance(value, list):
@@ -65,43 +67,41 @@ def only_node(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
     return symbols.symbol("node", value) if isinstance(value, int) and value >= 0 else value
 
 
-def disk(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def disk(symbols: Symbols, value: Any, _: Struct) -> Any:
     return "$disk" if isinstance(value, int) and value >= 0 else value
 
 
-def client_host(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def client_host(symbols: Symbols, value: Any, _: Struct) -> Any:
     """Some brokers tell the port as well, so that it differs between members of one client."""
     return "$client-host" if isinstance(value, str) and value else value
 
 
-def prose(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def prose(symbols: Symbols, value: Any, _: Struct) -> Any:
     return "$prose" if isinstance(value, str) and value else value
 
 
-def feature_epoch(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def feature_epoch(symbols: Symbols, value: Any, _: Struct) -> Any:
     """Any change of the cluster's metadata moves it, between two answers of one case too."""
     return "$feature-epoch" if isinstance(value, int) and value >= 0 else value
 
 
-def span(symbols: Symbols, value: Any, _: dict[str, Any]) -> Any:
+def span(symbols: Symbols, value: Any, _: Struct) -> Any:
     return "$throttled" if isinstance(value, int) and value > 0 else value
 
 
-def scouted(symbols: Symbols, value: Any, struct: dict[str, Any]) -> Any:
+def scouted(symbols: Symbols, value: Any, struct: Struct) -> Any:
     """Each look may be an epoch, and how many there are before the news comes is chance."""
     known = struct.get("member_id") == SCOUT and isinstance(value, int) and value > 0
     return "$scouted" if known else value
 
 
-def only_ours(
-    answer: dict[str, Any], symbols: Symbols, rows: str = "topics", word: str = "name"
-) -> dict[str, Any]:
+def only_ours(answer: Struct, symbols: Symbols, rows: str = "topics", word: str = "name") -> Struct:
     kept = [row for row in answer[rows] or () if row.get(word) in symbols.ours]
     symbols.used["other-topics"] += len(kept) != len(answer[rows] or ())
     return answer | {rows: kept}
 
 
-def only_named(answer: dict[str, Any], symbols: Symbols) -> dict[str, Any]:
+def only_named(answer: Struct, symbols: Symbols) -> Struct:
     """Topics of other cases are theirs; brokers are everybody's."""
     rows = answer["config_resources"]
     kept = [

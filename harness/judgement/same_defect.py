@@ -37,7 +37,9 @@ _CLAUSE = re.compile(r"(?!KIP-)[A-Z]+-\d+")  # a KIP is a whole feature, no rule
 class _Union:
     """Identities that were joined, each under the one that leads them."""
 
-    def __init__(self, identities: Iterable[Identity], rank: Callable[[Identity], Hashable]):
+    def __init__(
+        self, identities: Iterable[Identity], rank: Callable[[Identity], tuple[int | str, ...]]
+    ):
         self._leader = {identity: identity for identity in identities}
         self._rank = rank
 

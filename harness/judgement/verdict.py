@@ -81,8 +81,9 @@ class Verdict:
         return f"{self.kind} {self.connection} {self._place()}".rstrip()
 
     def _place(self) -> str:
-        for found in (*self.differences, *self.failures):
-            return f"{found.step}: {found.path}"
+        places: tuple[Difference | Failure, ...] = (*self.differences, *self.failures)
+        for place in places:
+            return f"{place.step}: {place.path}"
         for finding in self.findings:
             return f"{finding.step}: {finding.checker}"
         return self.reason.partition(":")[0]
@@ -167,8 +168,8 @@ def _judge(
         if fired:
             text = f"oracle disagrees: a checker fires on it: {fired[0]}"
             return Verdict(BROKEN, target.connection, text, findings=tuple(fired))
-    failures = () if expectation is None else expectation.failures(target, release)
-    failures = tuple(_graded_failure(failure, graded) for failure in failures)
+    unmet = [] if expectation is None else expectation.failures(target, release)
+    failures = tuple(_graded_failure(failure, graded) for failure in unmet)
     differences, notes = _split(() if oracle is None else compare(oracle, target), graded, strict)
     findings, more = _split([_graded_finding(one, graded) for one in found], graded, strict)
     notes += more

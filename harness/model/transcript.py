@@ -74,6 +74,11 @@ class Event:
     silent: bool = False  # of a sent request: it asks for no answer (acks=0)
     note: str = ""
 
+    @property
+    def api_name(self) -> str | None:
+        """None where nobody said which message it is, and for a key that no release knows."""
+        return API[self.api].name if self.api is not None and self.api in API else None
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
