@@ -47,7 +47,7 @@ EPOCHS_BY_CHANCE = (
     "isr.an-unclean-leader-loses-what-it-never-had",
     "replication.a-follower-catches-up",
     "controller.a-topic-grows-without-its-brokers",
-    "controller.deletion-waits-for-the-absent",
+    "controller.deletion-while-a-replica-is-absent",
     "lifecycle.leaders-move-before-a-stop-ends",
     "controller.another-takes-over",
     "controller.elections-for-every-partition",

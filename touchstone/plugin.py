@@ -144,6 +144,13 @@ def asks_for_suites(arguments: Sequence[str], folder: Path) -> bool:
     return False
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """`-k` finds a claim by its id, too, and by those that it had."""
+    claim = getattr(getattr(item, "function", None), CLAIM, None)
+    if claim is not None:
+        item.extra_keyword_matches.update((claim.id, *claim.aliases))
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     return [
         f"touchstone: --{name} is an option of this project; ours is --touchstone-{name}"

@@ -74,7 +74,7 @@ def of_claim(one: Claim) -> Iterator[str]:
     }
     for name, value in facts.items():
         if value:
-            yield from folded(f"{name + ':':<11}{value}", " " * 13)
+            yield from folded(f"{name + ':':<12}{value}", " " * 14)
     newest = next(((name, ids[-1]) for name, ids in reversed(cases.items()) if ids), None)
     if newest is not None:
         yield from steps(one, *newest)

@@ -45,6 +45,7 @@ from typing import Any
 from touchstone.harness import targets
 from touchstone.harness.judgement import causes, marks, wording
 from touchstone.harness.model.expect import fits
+from touchstone.harness.model.former_ids import current, former
 from touchstone.harness.targets import target_file
 
 FOLDER = Path(__file__).resolve().parent
@@ -97,11 +98,11 @@ class Pin:
         )
 
     def _names(self, row: Mapping[str, Any]) -> bool:
-        return any(row["case"] in how.cases for how in self.how)
+        return any(current(row["case"]) in how.cases for how in self.how)
 
     def _describes(self, row: Mapping[str, Any]) -> bool:
         return (
-            fnmatch.fnmatchcase(row["claim"], self.claim)
+            any(fnmatch.fnmatchcase(one, self.claim) for one in _ids(row["claim"]))
             and (self.versions is None or _within(row.get("version"), self.versions))
             and all(str(row["params"].get(k)) == str(v) for k, v in self.params.items())
         )
@@ -116,7 +117,13 @@ class Pin:
 
     def expected(self, row: Mapping[str, Any]) -> frozenset[str]:
         """The places in which this case is expected to differ."""
-        return next((how.places for how in self.how if row["case"] in how.cases), frozenset())
+        case = current(row["case"])
+        return next((how.places for how in self.how if case in how.cases), frozenset())
+
+
+def _ids(claim: str) -> tuple[str, ...]:
+    """Every id that a claim has or had: a pin may name any of them."""
+    return current(claim), *former(current(claim))
 
 
 def places(row: Mapping[str, Any]) -> frozenset[str]:
@@ -198,7 +205,7 @@ def _how(where: str, entry: Any) -> How:
     right = isinstance(entry, Mapping) and entry.keys() == set(HOW)
     if not right or not all(isinstance(entry[name], list) and entry[name] for name in HOW):
         raise BadPin(f"{where}: each how has places and cases, which are lists of texts")
-    return How(*(frozenset(entry[name]) for name in HOW))
+    return How(frozenset(entry["places"]), frozenset(map(current, entry["cases"])))
 
 
 def explain(row: Mapping[str, Any], pins: Sequence[Pin], today: datetime.date) -> str | None:

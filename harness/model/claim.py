@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from touchstone.checkout import ROOT
-from touchstone.harness.model import covering
+from touchstone.harness.model import covering, former_ids
 from touchstone.harness.model.advertised import Table, served
 from touchstone.harness.model.expect import fits
 from touchstone.harness.model.target import Shape
@@ -34,7 +34,9 @@ ATTRIBUTE = "__touchstone_claim__"
 PACKAGE = "touchstone."
 _ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)+")
 _EVIDENCE = re.compile(r"[A-Z]+-\d+(?:\.\d+)?|KIP-\d+|observed on \S.*|schema \S.*")
-RESERVED = frozenset({"version", "release", "id", "claim", "topic", "group", "name", "judge"})
+RESERVED = frozenset(
+    {"version", "release", "id", "claim", "topic", "group", "name", "judge", "aliases"}
+)
 
 
 class ClaimError(ValueError):
@@ -94,7 +96,7 @@ class Claim:
     capabilities: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     role: str = "broker"
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()  # former ids
     axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     allowed: covering.Where = covering.always
     full: bool = False
@@ -147,7 +149,6 @@ def claim(
     capabilities: Iterable[str] = (),
     switches: Iterable[str] = (),
     role: str = "broker",
-    aliases: Iterable[str] = (),
     where: covering.Where = covering.always,
     full: bool = False,
     **axes: Iterable[Any],
@@ -158,7 +159,7 @@ def claim(
     `versions`: every("Produce") (the default), range_("Fetch", 4, 12), only("Fetch", 4).
     `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default.
     `subject`: settings of `config` that it is about although they usually set only the pace.
-    `switches`: defects of the reference broker that it must catch; `aliases`: former ids.
+    `switches`: defects of the reference broker that it must catch.
     `where(row)` forbids combinations; `full` takes the product of the axes and not only every pair.
     Any other keyword is an axis: compression=("none", "gzip").
     """
@@ -180,7 +181,7 @@ def claim(
             capabilities=tuple(capabilities),
             switches=tuple(switches),
             role=role,
-            aliases=tuple(aliases),
+            aliases=former_ids.former(id),
             axes={name: tuple(values) for name, values in axes.items()},
             allowed=where,
             full=full,

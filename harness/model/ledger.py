@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.model import advertised
+from touchstone.harness.model import advertised, former_ids
 from touchstone.harness.model.claim import Claim, place_of, suite_of
 from touchstone.reference_impl.wire.apis import API, by_name
 
@@ -256,6 +256,11 @@ def mistakes(claims: Sequence[Claim], *, whole: bool, ledger: Ledger | None = No
             if KIP.fullmatch(word) and word not in ledger.kips:
                 found.append(f"{claim.where}: {claim.id}: kips.toml does not have {word}")
     if whole:
+        found += [
+            f"former_ids.toml: {old} leads to {new}, which is no claim"
+            for old, new in former_ids.table().items()
+            if new not in {claim.id for claim in claims}
+        ]
         standing = [*clauses(claims, ledger), *cells(claims, ledger)]
         found += [f"{one.id}: neither covered nor classified" for one in standing if not one.status]
         found += [

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.model import former_ids
 from touchstone.harness.model import transcript as transcripts
 from touchstone.harness.model.advertised import RECORDINGS
 from touchstone.harness.model.provenance import Provenance
@@ -220,13 +221,14 @@ def load(path: Path) -> Recording:
         row = _object(path, lines, at)
         if "end" in row:
             break
-        if "case" not in row or row["case"] in found:
+        case = former_ids.current(row.get("case", ""))
+        if not case or case in found:
             raise BadRecording(f"{path}, line {at + 1}: no case, or one that was there already")
-        found[row["case"]] = "".join(lines[at + 1 : at + 1 + row["lines"]])
+        found[case] = "".join(lines[at + 1 : at + 1 + row["lines"]])
         if "from" in row:
             if row["from"] not in range(len(table)):
                 raise BadRecording(f"{path}, line {at + 1}: nobody is number {row['from']}")
-            origins[row["case"]] = table[row["from"]]
+            origins[case] = table[row["from"]]
         at += 1 + row["lines"]
     if at + 1 != len(lines) or row["end"] != len(found) or head["cases"] != len(found):
         raise BadRecording(f"{path}, line {at + 1}: {len(found)} cases, and it says otherwise")

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from touchstone.harness.model import former_ids
 from touchstone.harness.results import rows
 from touchstone.harness.spark import schema
 from touchstone.harness.spark.inputs import Defect, examine
@@ -62,7 +63,8 @@ def whole() -> Column:
 def verdicts(lines: DataFrame) -> DataFrame:
     """The whole case rows as the table keeps them."""
     plain = [name for name in rows.CASE if name not in ("row", "duration_ms", *WITH_ANSWERS)]
-    return lines.where("whole").select(
+    named = lines.where("whole").withColumns({name: of_today(name) for name in ("claim", "case")})
+    return named.select(
         *plain,
         letter().alias("code"),
         f.round(f.coalesce("duration_ms", f.lit(0)) * 1000).cast("long").alias("us"),
@@ -71,6 +73,16 @@ def verdicts(lines: DataFrame) -> DataFrame:
     )
 
 
+def of_today(column: str) -> Column:
+    """A claim's or a case's name as it is today: rows of years are joined by it."""
+    claim, found = f.substring_index(column, "[", 1), f.col(column)
+    for old, new in former_ids.table().items():
+        rest = f.substring(column, len(old) + 1, LONGEST)
+        found = f.when(claim == old, f.concat(f.lit(new), rest)).otherwise(found)
+    return found
+
+
+LONGEST = 1 << 16  # characters of a name
 WITH_ANSWERS = {"differences": schema.DIFFERENCE, "notes": schema.NOTE}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from touchstone.harness.model import ledger
@@ -133,7 +135,8 @@ def test_an_id_has_one_owner_aliases_included():
     one, two = a_claim(), a_claim(where="other")
     (mistake,) = ledger.mistakes([one, two], whole=False)
     assert "the id topics.some-claim is" in mistake
-    renamed = a_claim("topics.new-name", where="other", aliases=("topics.some-claim",))
+    renamed = a_claim("topics.new-name", where="other")
+    renamed = dataclasses.replace(renamed, aliases=("topics.some-claim",))
     assert ledger.mistakes([one, renamed], whole=False) != []
     assert ledger.mistakes([renamed], whole=False) == []
 

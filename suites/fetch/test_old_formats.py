@@ -101,14 +101,14 @@ def test_conversion_can_be_forbidden(case):
 
 
 @claim(
-    "fetch.zstd-needs-version-10",
+    "fetch.zstd-before-version-10",
     evidence=("KIP-110",),
     api="Fetch",
     versions=range_("Fetch", 0, 10),
     releases="2.2+",
     where=lambda row: row["version"] in (0, 4, 9, 10),
 )
-def test_zstd_needs_version_10(case):
+def test_zstd_before_version_10(case):
     """With compression.type=zstd Fetch versions below 10 answer UNSUPPORTED_COMPRESSION_TYPE; 4.x
     serves them.
     """

@@ -193,9 +193,9 @@ def test_empty_groups_subscribe_to_nothing(case):
     )
 
 
-@claim("offsets.groups-stay-without-offsets", evidence=("KIP-496", "OFFS-24"), level=OBSERVED,
-       **DELETES)  # fmt: skip
-def test_groups_stay_without_offsets(case):
+@claim("offsets.groups-whose-last-offset-is-deleted", evidence=("KIP-496", "OFFS-24"),
+       level=OBSERVED, **DELETES)  # fmt: skip
+def test_groups_whose_last_offset_is_deleted(case):
     """OffsetDelete of a group's last offset answers no error; the group is then Dead before 4.x and
     Empty since."""
     topic, group, steps = a_group(case)

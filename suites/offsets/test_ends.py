@@ -173,14 +173,14 @@ def test_without_tiers_the_local_log_is_the_log(case):
 
 
 @claim(
-    "offsets.names-a-version-does-not-have",
+    "offsets.timestamps-that-a-version-does-not-define",
     evidence=("KIP-734", "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"),
     level=OBSERVED,
     api="ListOffsets",
     versions=range_("ListOffsets", 1),
     where=among(1, 2, 5, 6),
 )
-def test_names_a_version_does_not_have(case):
+def test_timestamps_that_a_version_does_not_define(case):
     """ListOffsets treats a timestamp below -2 that its version does not define as a time before
     3.0, and answers UNSUPPORTED_VERSION since."""
     topic = case.topic()

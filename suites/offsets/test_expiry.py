@@ -64,6 +64,10 @@ def left(offset):
     return answer("after", OFFSET).is_(offset)
 
 
+def removed():
+    return answer("swept", OFFSET).is_(NOTHING)
+
+
 def old(offset, partition=0):
     """A row of version 1 that was made two minutes ago."""
     return part(offset, partition, commit_timestamp=LONG_AGO)
@@ -89,7 +93,7 @@ def test_retention_of_a_commit_ends(case):
             name="ask",
         ),
         swept(group, topic),
-        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), left(5)),
+        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), removed(), left(5)),
     )  # fmt: skip
 
 
@@ -117,7 +121,7 @@ def test_old_commits_of_a_simple_group_go(case):
         commit(group, topic, 5, name="kept"),
         rows(group, [(topic, [old(6, 1)])], version=case.version, name="ask"),
         swept(group, topic),
-        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), left(5)),
+        expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), removed(), left(5)),
     )
 
 
@@ -150,9 +154,9 @@ def test_retention_counts_from_the_last_member_on(case):
     )  # fmt: skip
 
 
-@claim("offsets.of-active-groups-are-kept", evidence=("OFFS-23", "KIP-211"),
+@claim("offsets.expired-ones-of-active-groups", evidence=("OFFS-23", "KIP-211"),
        subscribed=(True, False), full=True, **WITH_TIME)  # fmt: skip
-def test_of_active_groups_are_kept(case):
+def test_expired_ones_of_active_groups(case):
     """Expired offsets of a group with members are removed on 1.0, kept on 2.2, and since 2.8 kept
     for topics that members subscribe to only."""
     topic, group, steps = a_group(case)

@@ -10,14 +10,14 @@ from touchstone.suites.offsets.commits import CLUSTER, CODE, OFFSET, a_group, co
 
 
 @claim(
-    "offsets.every-version-is-fetched-by-every-version",
+    "offsets.every-version-fetches-what-was-committed",
     evidence=("OFFS-02", "KIP-709", "KIP-320"),
     api="OffsetFetch",
     versions=every("OffsetFetch"),
     where=lambda row: row["version"] > 0,
     config=CLUSTER,
 )
-def test_every_version_is_fetched_by_every_version(case):
+def test_every_version_fetches_what_was_committed(case):
     """OffsetFetch returns an offset that OffsetCommit 2 stored in each of its versions."""
     topic, group, steps = a_group(case)
     fields = {"committed_metadata": "m"}

@@ -30,7 +30,10 @@ def test_what_is_set_is_told(case):
         Until(describe(who, name="none"), ENTRIES, "len ==", 0),
         expect=all_of(
             *(answer(name, CODE).is_(ErrorCode.NONE) for name in ("set", "change", "remove")),
+            answer("both", VALUES).contains({"key": PRODUCER, "value": 1000.0}),
+            answer("both", VALUES).contains({"key": CONSUMER, "value": 2000.0}),
             answer("one", VALUES).is_([{"key": PRODUCER, "value": 3000.0}]),
+            answer("none", ENTRIES).is_([]),
         ),
     )
 
@@ -108,8 +111,8 @@ def test_impossible_ones_are_refused(case):
     )
 
 
-@claim("quotas.any-word-may-be-taken-away", evidence=("KIP-546", "observed on 4.3.1"), **ALTER)
-def test_any_word_may_be_taken_away(case):
+@claim("quotas.any-key-may-be-removed", evidence=("KIP-546", "observed on 4.3.1"), **ALTER)
+def test_any_key_may_be_removed(case):
     """AlterClientQuotas that removes a quota that was never set, or an unknown key, answers no
     error."""
     who = of_client(case.group("client"))

@@ -44,13 +44,13 @@ MIRRORED = [[[-broker % 3 for broker in row] for row in table] for table in SIX]
 
 
 @claim(
-    "racks.mixed-racks-refuse-to-place",
+    "racks.placement-over-mixed-racks",
     evidence=("TOPIC-15",),
     api="CreateTopics",
     versions=only("CreateTopics", 2),
     **MIXED,
 )
-def test_mixed_racks_refuse_to_place(case):
+def test_placement_over_mixed_racks(case):
     """CreateTopics without an assignment answers UNKNOWN_SERVER_ERROR in ZooKeeper releases if a
     broker lacks a rack; KRaft creates the topic.
     """
@@ -83,13 +83,13 @@ def test_mixed_racks_take_assignments(case):
 
 
 @claim(
-    "racks.mixed-racks-do-not-grow",
+    "racks.growth-over-mixed-racks",
     evidence=("TOPIC-15", "TOPIC-33"),
     api="CreatePartitions",
     versions=only("CreatePartitions", 0),
     **MIXED,
 )
-def test_mixed_racks_do_not_grow(case):
+def test_growth_over_mixed_racks(case):
     """CreatePartitions answers UNKNOWN_SERVER_ERROR in ZooKeeper releases if a broker lacks a rack,
     even with an assignment; KRaft adds the partition.
     """

@@ -261,13 +261,13 @@ def test_offsets_of_other_protocols_stay(case):
 
 
 @claim(
-    "rebalance.emptied-groups-keep-their-offsets",
+    "rebalance.emptied-groups-take-commits",
     evidence=("GROUP-24", "GROUP-25", "OFFS-10"),
     api="LeaveGroup",
     versions=every("LeaveGroup"),
     config=CLUSTER,
 )
-def test_emptied_groups_keep_their_offsets(case):
+def test_emptied_groups_take_commits(case):
     """When the last member leaves, the group is Empty and takes commits without a member."""
     group, topic = case.group(), case.topic()
     return case.scenario(

@@ -330,13 +330,13 @@ def test_far_timestamps_fit_one_batch(case):
 
 
 @claim(
-    "records.a-codec-may-hold-nothing-but-itself",
+    "records.bytes-behind-a-compressed-stream-are-no-fault",
     evidence=("observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1",),
     level=OBSERVED,
     codec=("gzip", "snappy", "lz4"),
     **ONCE,
 )
-def test_a_codec_may_hold_nothing_but_itself(case):
+def test_bytes_behind_a_compressed_stream_are_no_fault(case):
     """Produce of a compressed batch with bytes behind its compressed stream is stored."""
     sound = damaged(codec=case.codec)
     header = format_2.read_header(sound)

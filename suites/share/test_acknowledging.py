@@ -263,8 +263,8 @@ def test_runs_are_checked_first(case):
     )
 
 
-@acks("runs-may-touch")
-def test_runs_may_touch(case):
+@acks("runs-share-no-record")
+def test_runs_share_no_record(case):
     """ShareAcknowledge of a batch that begins with the last record of the batch before answers
     INVALID_RECORD_STATE."""
     group, topic = case.topic("group"), case.topic()

@@ -117,14 +117,14 @@ def test_offsets_that_are_refused_may_leave_a_group(case):
 
 
 @claim(
-    "transactions.offsets-may-be-of-an-older-epoch",
+    "transactions.offsets-of-an-older-epoch",
     evidence=("KIP-98", "observed on 1.0.2, 2.2.1, 2.8.2"),
     api="TxnOffsetCommit",
     versions=every("TxnOffsetCommit"),
     releases="1.0-2.8",
     config=CLUSTER,
 )
-def test_offsets_may_be_of_an_older_epoch(case):
+def test_offsets_of_an_older_epoch(case):
     """TxnOffsetCommit with an older producer epoch than the last one succeeds until 2.2 and answers
     INVALID_PRODUCER_EPOCH in 2.8.
     """

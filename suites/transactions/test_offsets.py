@@ -298,13 +298,13 @@ def test_later_commits_outlast_earlier_ones(case):
 
 
 @claim(
-    "transactions.groups-with-pending-offsets-stay",
+    "transactions.groups-with-pending-offsets-can-be-deleted",
     evidence=("KIP-98",),
     api="DeleteGroups",
     versions=range_("DeleteGroups", 0),
     config=CLUSTER,
 )
-def test_groups_with_pending_offsets_stay(case):
+def test_groups_with_pending_offsets_can_be_deleted(case):
     """DeleteGroups succeeds for a group with only pending transactional offsets, and the
     transaction's commit does not restore them.
     """

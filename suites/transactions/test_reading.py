@@ -311,7 +311,7 @@ def test_latest_for_committed_readers_is_the_stable_one(case):
 
 
 @claim(
-    "transactions.all-partitions-become-visible-together",
+    "transactions.every-partition-gets-a-marker",
     evidence=("KIP-98",),
     api="EndTxn",
     versions=range_("EndTxn", 0),
@@ -319,7 +319,7 @@ def test_latest_for_committed_readers_is_the_stable_one(case):
     switches=("torn-transaction",),
     commit=(COMMIT, ABORT),
 )
-def test_all_partitions_become_visible_together(case):
+def test_every_partition_gets_a_marker(case):
     """The end of a transaction writes a marker into each of its partitions, even one without
     records.
     """
