@@ -130,6 +130,11 @@ def own(address):
     return names, {one["name"]: one["value"] for one in told["configs"]}
 
 
+def _heeds_ctrl_c():
+    """What a shell starts in its background ignores SIGINT, and so would what that starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.slow
 def test_ctrl_c_ends_a_run_and_leaves_nothing(tmp_path):
     """In the middle of cases that wait, with settings that were set for the run."""
@@ -137,7 +142,9 @@ def test_ctrl_c_ends_a_run_and_leaves_nothing(tmp_path):
         address = cluster.bootstrap[0]
         before = own(address)
         command = pytest_command(address, tmp_path, "suites/rebalance", "suites/share", "-vv")
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, preexec_fn=_heeds_ctrl_c
+        ) as running:
             assert any("PASSED" in line for line in running.stdout)
             during = own(address)
             running.send_signal(signal.SIGINT)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
+from hypothesis.errors import FlakyFailure
 from hypothesis.stateful import initialize, precondition, rule
 
 from touchstone.harness.targets import matrix, parse
@@ -235,7 +236,8 @@ def test_a_planted_defect_of_transactions_is_found(switch):
     sound = parse("reference@4.3")
     try:
         first = ("sound", address(sound, CONFIG))
-        with pytest.raises(AssertionError):
+        # Hypothesis asks an example again; a marker may then come before somebody looks.
+        with pytest.raises((AssertionError, FlakyFailure)):
             against(
                 Transactions, first, f"4.3+{switch}", APIS,
                 config=CONFIG, topics={}, newest=ADDS_ITSELF,
